@@ -115,7 +115,7 @@ def _ours(number: int, connections: int) -> tuple[float, float]:
     from annotation.models import Corpus
     from jobs.calls.queue import work_slice as work
     from jobs.models import Endpoint, Run
-    from jobs.queue.worker import Heart
+    from jobs.queue.worker import Heartbeat
     from judges.runs import actions
     from judges.runs.plans import Judge
     from judges.runs.selection import Selection
@@ -124,8 +124,8 @@ def _ours(number: int, connections: int) -> tuple[float, float]:
     judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), parameters={"seed": number})
     run = actions.start(by=None, plan=judge.plan(), selection=Selection(Corpus.objects.get()))
     begun, used = time.perf_counter(), time.process_time()
-    with Heart("calls") as heart:
-        counts = work("calls", seconds=600, heart=heart)
+    with Heartbeat("calls") as heartbeat:
+        counts = work("calls", seconds=600, heartbeat=heartbeat)
     seconds, cpu = time.perf_counter() - begun, time.process_time() - used
     run.refresh_from_db()
     if run.state != Run.State.DONE:

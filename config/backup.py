@@ -57,14 +57,14 @@ def program(name: str) -> str:
 
 def environment() -> dict[str, str]:
     """The environment in which these programs find the database."""
-    given = connection.get_connection_params()
-    found = {variable: str(given[key]) for key, variable in VARIABLES.items() if given.get(key)}
-    return {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", **found}
+    parameters = connection.get_connection_params()
+    variables = {variable: str(parameters[key]) for key, variable in VARIABLES.items() if parameters.get(key)}
+    return {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", **variables}
 
 
-def reason(said: bytes) -> str:
+def reason(output: bytes) -> str:
     """The first line in which a program says what went wrong."""
-    lines = [line for line in said.decode(errors="replace").splitlines() if line.strip()]
+    lines = [line for line in output.decode(errors="replace").splitlines() if line.strip()]
     return next(
         (line for line in lines if "error" in line.lower()), lines[-1] if lines else "no reason given"
     )
@@ -111,14 +111,14 @@ def read_manifest(path: Path) -> Manifest:
     """The manifest of a backup. BackupError where the file is not a backup, or is of a later release."""
     try:
         with zipfile.ZipFile(path) as archive:
-            found = Manifest(**json.loads(archive.read(MANIFEST)))
+            manifest = Manifest(**json.loads(archive.read(MANIFEST)))
     except OSError as error:
         raise BackupError(f"{path} cannot be read: {error.strerror}.") from None
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError):
         raise BackupError(f"{path} is not a complete backup made by `manage.py backup`.") from None
-    if found.format != FORMAT:
+    if manifest.format != FORMAT:
         raise BackupError(f"{path} was made by a later release of Concord: restore it with that one.")
-    return found
+    return manifest
 
 
 def applied() -> list[list[str]]:
@@ -128,10 +128,10 @@ def applied() -> list[list[str]]:
 
 def check_migrations(manifest: Manifest) -> None:
     """BackupError where this release does not know a migration of the backup."""
-    known = set(MigrationLoader(None).disk_migrations or {})
-    apps = {app for app, _ in known}
+    on_disk = set(MigrationLoader(None).disk_migrations or {})
+    apps = {app for app, _ in on_disk}
     recorded = {(app, name) for app, name in manifest.migrations if app in apps}
-    if unknown := sorted(recorded - known):
+    if unknown := sorted(recorded - on_disk):
         raise BackupError(
             f"The backup is of another release: this one does not know {'.'.join(unknown[0])}. "
             "Restore it with the release that made it, or with a later one."
@@ -320,11 +320,11 @@ def _create(server: Any, name: str, *, like: str) -> None:
     }
     if provider != "libc":
         options[f"{provider.upper()}_LOCALE"] = row.get("datlocale") or row.get("daticulocale")
-    chosen = sql.SQL(" ").join(
+    clauses = sql.SQL(" ").join(
         sql.SQL("{} = {}").format(sql.SQL(option), sql.Literal(value)) for option, value in options.items()
     )
     statement = sql.SQL("CREATE DATABASE {} TEMPLATE template0 {}")
-    server.execute(statement.format(sql.Identifier(name), chosen))
+    server.execute(statement.format(sql.Identifier(name), clauses))
 
 
 def _load(dump: IO[bytes], name: str) -> None:
@@ -353,13 +353,13 @@ def _connected_to(name: str) -> Iterator[None]:
 def _check(manifest: Manifest) -> None:
     """BackupError where the new database lacks a row, an index or a constraint of the backup."""
     rows, objects = count_rows(), count_objects()
-    for kind, wanted, counted in (
+    for kind, expected, counted in (
         *((f"rows of {table}", count, rows.get(table, 0)) for table, count in manifest.rows.items()),
         *((kind, count, objects.get(kind, 0)) for kind, count in manifest.objects.items()),
     ):
-        if counted != wanted:
+        if counted != expected:
             raise BackupError(
-                f"Nothing was restored: the backup has {wanted:,} {kind}, but {counted:,} came out of it."
+                f"Nothing was restored: the backup has {expected:,} {kind}, but {counted:,} came out of it."
             )
 
 
@@ -443,8 +443,8 @@ def _fill(file: IO[bytes]) -> Manifest:
         snapshot = cursor.fetchone()[0]
         with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
             digest = _dump(archive, snapshot)
-            made = timezone.now().isoformat()
-            manifest = Manifest(FORMAT, made, digest, applied(), count_rows(), count_objects())
+            created_at = timezone.now().isoformat()
+            manifest = Manifest(FORMAT, created_at, digest, applied(), count_rows(), count_objects())
             archive.writestr(MANIFEST, manifest.as_json())
     return manifest
 
@@ -467,7 +467,7 @@ def _dump(archive: zipfile.ZipFile, snapshot: str) -> str:
         while block := dumping.stdout.read(BLOCK):
             digest.update(block)
             member.write(block)
-        said = dumping.stderr.read()
+        error_output = dumping.stderr.read()
     if dumping.returncode:
-        raise BackupError(f"The database could not be dumped: {reason(said)}")
+        raise BackupError(f"The database could not be dumped: {reason(error_output)}")
     return digest.hexdigest()

@@ -31,10 +31,10 @@ class _Prepared(psycopg.Cursor[tuple[Any, ...]]):
         return self
 
 
-class _Told(_Prepared):
+class _LoggedPrepared(_Prepared):
     """Knows what it executed, for the log of queries: psycopg sends no more than a name."""
 
-    def execute(self, query: Any, params: Any = None, **_: Any) -> _Told:
+    def execute(self, query: Any, params: Any = None, **_: Any) -> _LoggedPrepared:
         super().execute(query, params)
         self._query = self._convert_query(query, params)
         return self
@@ -51,8 +51,8 @@ def cursor() -> CursorWrapper:
     if raw.prepare_threshold is None:
         raw.prepare_threshold = EXECUTIONS_BEFORE
     logged: Any = connection.queries_logged
-    made: Any = _Told(raw) if logged else _Prepared(raw)
-    return connection.make_debug_cursor(made) if logged else connection.make_cursor(made)
+    wrapper: Any = _LoggedPrepared(raw) if logged else _Prepared(raw)
+    return connection.make_debug_cursor(wrapper) if logged else connection.make_cursor(wrapper)
 
 
 LOCK = 0x636F6E636F7264
@@ -83,18 +83,20 @@ def refuse_unused(options: Mapping[str, Any], names: Iterable[str], reason: str)
 
 
 def acts_of(parser: CommandParser) -> Callable[..., CommandParser]:
-    """Return what adds an act to a command that does one of several things: `act(name, told, *named)`.
+    """Add subcommands to a command: call the result as `act(name, help_text, *arguments)`.
 
-    What is chosen is the option `act`. Each takes --json and its `named` arguments, and more may be added.
+    The option `act` holds the chosen name. Each takes --json and its `arguments`, and more may be added.
     """
     acts = parser.add_subparsers(dest="act", required=True, metavar="ACT", parser_class=CommandParser)
 
-    def act(name: str, told: str, *named: str) -> CommandParser:
-        made: CommandParser = acts.add_parser(name, help=told, description=told)
-        made.add_argument("--json", action="store_true", help="say it as one JSON value, on the last line")
-        for one in named:
-            made.add_argument(one)
-        return made
+    def act(name: str, help_text: str, *arguments: str) -> CommandParser:
+        subparser: CommandParser = acts.add_parser(name, help=help_text, description=help_text)
+        subparser.add_argument(
+            "--json", action="store_true", help="say it as one JSON value, on the last line"
+        )
+        for argument in arguments:
+            subparser.add_argument(argument)
+        return subparser
 
     return act
 

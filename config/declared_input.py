@@ -79,8 +79,10 @@ def declared_input(callback: Any, method: str, route: str) -> DeclaredInput:
     )
     schema.path = generator.coerce_path(re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route), method, view)
     if schema.is_excluded():  # the document, and the page that shows it
-        return DeclaredInput(frozenset(one["name"] for one in schema._get_format_parameters()), None, {})
-    parameters = {one["name"] for one in schema._get_parameters() if one["in"] == "query"}
+        return DeclaredInput(
+            frozenset(parameter["name"] for parameter in schema._get_format_parameters()), None, {}
+        )
+    parameters = {parameter["name"] for parameter in schema._get_parameters() if parameter["in"] == "query"}
     content = (schema._get_request_body() or {}).get("content", {})
     body = next((part["schema"] for part in content.values()), None)
     if method == "DELETE":  # the document gives it no body; what its parameters say may be sent in one, too
@@ -112,17 +114,17 @@ def _unknown(
     if not isinstance(value, Mapping):
         return
     objects = [shape for shape in shapes if shape.get("type") == "object"]
-    known = {name: part for shape in objects for name, part in shape.get("properties", {}).items()}
+    declared_parts = {name: part for shape in objects for name, part in shape.get("properties", {}).items()}
     is_open = not objects or any(
         "properties" not in shape or shape.get("additionalProperties") for shape in objects
     )
     rest: Any = next((more for shape in objects if (more := shape.get("additionalProperties"))), {})
     for name, part in value.items():
         where = f"{path}.{name}" if path else str(name)
-        if name in known:
-            yield from _unknown(declared, known[name], part, where)
+        if name in declared_parts:
+            yield from _unknown(declared, declared_parts[name], part, where)
         elif not is_open:
-            yield where, [f"There is no field {name} here. {_listing('Fields', known)}"]
+            yield where, [f"There is no field {name} here. {_listing('Fields', declared_parts)}"]
         elif isinstance(rest, Mapping):
             yield from _unknown(declared, rest, part, where)
 
@@ -139,5 +141,5 @@ def _alternatives(declared: DeclaredInput, schema: Schema) -> Iterator[Schema]:
         yield schema
 
 
-def _listing(what: str, names: Any) -> str:
-    return f"{what}: {', '.join(sorted(names))}." if names else f"It takes no {what.lower()}."
+def _listing(title: str, names: Any) -> str:
+    return f"{title}: {', '.join(sorted(names))}." if names else f"It takes no {title.lower()}."

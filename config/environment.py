@@ -48,7 +48,7 @@ def mail_from_environment(environment: Mapping[str, str]) -> Mail:
     sender = sender or f"concord@{parts.hostname}"
     if "@" not in parseaddr(sender)[1] or "\n" in sender or "\r" in sender:
         return Mail(fault="CONCORD_EMAIL_FROM holds no e-mail address.")
-    found = _with_sender(f"{BACKENDS}smtp.EmailBackend", sender) | {
+    settings = _with_sender(f"{BACKENDS}smtp.EmailBackend", sender) | {
         "EMAIL_HOST": parts.hostname,
         "EMAIL_PORT": port or PORTS[parts.scheme],
         "EMAIL_HOST_USER": unquote(parts.username or ""),
@@ -57,7 +57,7 @@ def mail_from_environment(environment: Mapping[str, str]) -> Mail:
         "EMAIL_USE_SSL": parts.scheme == "smtps",
         "EMAIL_TIMEOUT": TIMEOUT,
     }
-    return Mail(found)
+    return Mail(settings)
 
 
 def _with_sender(backend: str, sender: str) -> dict[str, Any]:
@@ -113,20 +113,18 @@ class Provider:
 
     def faults(self) -> list[str]:
         """Return in one line each what is wrong with the settings; until it is mended nothing is offered."""
-        told = {"ISSUER": self.issuer, "CLIENT_ID": self.client_id, "CLIENT_SECRET": self.client_secret}
-        found = [f"{PREFIX}{name} is not set." for name, value in told.items() if not value]
+        required = {"ISSUER": self.issuer, "CLIENT_ID": self.client_id, "CLIENT_SECRET": self.client_secret}
+        faults = [f"{PREFIX}{name} is not set." for name, value in required.items() if not value]
         if self.algorithm not in ALGORITHMS:
-            found.append(f"{PREFIX}ALGORITHM is {self.algorithm}: it may be {', '.join(ALGORITHMS)}.")
+            faults.append(f"{PREFIX}ALGORITHM is {self.algorithm}: it may be {', '.join(ALGORITHMS)}.")
         if "openid" not in self.scopes.split():
-            found.append(f"{PREFIX}SCOPES lacks openid.")
-        named = {"ISSUER": self.issuer} | {
-            f"{key.upper()}_ENDPOINT": at for key, at in self.endpoints.items()
-        }
-        found += [f"{PREFIX}{name}: {fault}" for name, at in named.items() if at and (fault := fault_of(at))]
+            faults.append(f"{PREFIX}SCOPES lacks openid.")
+        urls = {"ISSUER": self.issuer} | {f"{key.upper()}_ENDPOINT": at for key, at in self.endpoints.items()}
+        faults += [f"{PREFIX}{name}: {fault}" for name, at in urls.items() if at and (fault := fault_of(at))]
         unknown = sorted({role for role in self.roles.values() if role not in ROLES})
         if unknown:
-            found.append(f"{PREFIX}ROLES names {', '.join(unknown)}: a role is {', '.join(ROLES)}.")
-        return found
+            faults.append(f"{PREFIX}ROLES names {', '.join(unknown)}: a role is {', '.join(ROLES)}.")
+        return faults
 
 
 def fault_of(address: str) -> str:
@@ -141,26 +139,28 @@ def fault_of(address: str) -> str:
 
 def provider_from_environment(environment: Mapping[str, str]) -> Provider | None:
     """Return the provider that an environment speaks of, None where it speaks of none."""
-    told = {
+    variables = {
         key.removeprefix(PREFIX): value.strip()
         for key, value in environment.items()
         if key.startswith(PREFIX) and value.strip()
     }
-    if not told.keys() & {"ISSUER", "CLIENT_ID", "CLIENT_SECRET"}:
+    if not variables.keys() & {"ISSUER", "CLIENT_ID", "CLIENT_SECRET"}:
         return None
-    pairs = [part.rpartition("=") for part in told.get("ROLES", "").split(",") if part.strip()]
+    pairs = [part.rpartition("=") for part in variables.get("ROLES", "").split(",") if part.strip()]
     return Provider(
-        issuer=told.get("ISSUER", ""),
-        client_id=told.get("CLIENT_ID", ""),
-        client_secret=told.get("CLIENT_SECRET", ""),
-        name=told.get("NAME", ""),
-        scopes=" ".join(told.get("SCOPES", "openid email profile").replace(",", " ").split()),
-        algorithm=told.get("ALGORITHM", "RS256"),
-        new_accounts=_on(told.get("NEW_ACCOUNTS", "")),
-        link_by_email=_on(told.get("LINK_BY_EMAIL", "")),
-        groups_claim=told.get("GROUPS_CLAIM", "groups"),
+        issuer=variables.get("ISSUER", ""),
+        client_id=variables.get("CLIENT_ID", ""),
+        client_secret=variables.get("CLIENT_SECRET", ""),
+        name=variables.get("NAME", ""),
+        scopes=" ".join(variables.get("SCOPES", "openid email profile").replace(",", " ").split()),
+        algorithm=variables.get("ALGORITHM", "RS256"),
+        new_accounts=_on(variables.get("NEW_ACCOUNTS", "")),
+        link_by_email=_on(variables.get("LINK_BY_EMAIL", "")),
+        groups_claim=variables.get("GROUPS_CLAIM", "groups"),
         roles={group.strip(): role.strip().lower() for group, _, role in pairs},
-        endpoints={key: told[name] for key in ENDPOINTS if (name := f"{key.upper()}_ENDPOINT") in told},
+        endpoints={
+            key: variables[name] for key in ENDPOINTS if (name := f"{key.upper()}_ENDPOINT") in variables
+        },
     )
 
 

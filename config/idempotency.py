@@ -1,8 +1,8 @@
 """Requests that may be sent twice and count once: a POST with an `Idempotency-Key`.
 
 What the view does and the answer that is kept are one transaction. Whoever sends the same key meanwhile waits
-for its end; a process that is killed in between leaves neither. Kept for KEPT are answers that say something
-was done (2xx): a refusal has changed nothing, so the request is simply tried again. A key belongs to an
+for its end; a process that is killed in between leaves neither. Answers that say something was done (2xx) are
+kept for RETENTION: a refusal has changed nothing, so the request is simply tried again. A key belongs to an
 account and a route. Answers with a secret in them are kept nowhere: their routes take no key (`told_once`).
 """
 
@@ -28,7 +28,7 @@ from config.request_json import LIMIT
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotency-Replayed"
-KEPT = timedelta(hours=24)
+RETENTION = timedelta(hours=24)
 WAIT = "10s"
 """For so long a second request waits for the first."""
 MOST_BYTES = 1_000_000
@@ -101,12 +101,12 @@ class Idempotency:
 
 def clear() -> int:
     """Forget the answers that are no longer kept; return how many."""
-    return KeptAnswer.objects.filter(at__lt=timezone.now() - KEPT).delete()[0]
+    return KeptAnswer.objects.filter(at__lt=timezone.now() - RETENTION).delete()[0]
 
 
 @transaction.atomic
 def _once(person: User, name: str, digest: str, do: Callable[[], Any]) -> HttpResponseBase:
-    KeptAnswer.objects.filter(user=person, name=name, at__lt=timezone.now() - KEPT).delete()
+    KeptAnswer.objects.filter(user=person, name=name, at__lt=timezone.now() - RETENTION).delete()
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('lock_timeout', %s, true)", [WAIT])
         cursor.execute(_INSERT, [person.pk, name, digest])
@@ -117,23 +117,23 @@ def _once(person: User, name: str, digest: str, do: Callable[[], Any]) -> HttpRe
     response: HttpResponseBase = do()
     if callable(render := getattr(response, "render", None)):
         response = render()
-    kept = KeptAnswer.objects.filter(pk=mine[0])
+    stored = KeptAnswer.objects.filter(pk=mine[0])
     if response.status_code >= 500:
         transaction.set_rollback(True)
     elif _can_be_kept(response):
         assert isinstance(response, HttpResponse)
-        kept.update(status=response.status_code, body=response.content.decode())
+        stored.update(status=response.status_code, body=response.content.decode())
     else:
-        kept.delete()
+        stored.delete()
     return response
 
 
-def _again(kept: KeptAnswer, digest: str) -> HttpResponse:
-    if kept.request != digest:
+def _again(stored: KeptAnswer, digest: str) -> HttpResponse:
+    if stored.request != digest:
         return _refused(
             422, "idempotency_key_reused", "This key came with another request before: make a new one."
         )
-    answer = HttpResponse(kept.body, status=kept.status, content_type="application/json")
+    answer = HttpResponse(stored.body, status=stored.status, content_type="application/json")
     answer.headers[REPLAYED] = "true"
     return answer
 
@@ -169,21 +169,21 @@ def _digest(request: HttpRequest) -> str | None:
         parts += [name, *values]
     for name, files in sorted(request.FILES.lists()):
         for file in files:
-            whole = hashlib.sha256()
+            file_hash = hashlib.sha256()
             for chunk in file.chunks():
-                whole.update(chunk)
+                file_hash.update(chunk)
             file.seek(0)
-            parts += [str(name), file.name or "", whole.hexdigest()]
+            parts += [str(name), file.name or "", file_hash.hexdigest()]
     return _hash(*parts)
 
 
 def _hash(*parts: str | bytes) -> str:
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
-        whole.update(b"%d:" % len(data))
-        whole.update(data)
-    return whole.hexdigest()
+        digest.update(b"%d:" % len(data))
+        digest.update(data)
+    return digest.hexdigest()
 
 
 def _refused(status: int, code: str, detail: str) -> HttpResponse:

@@ -15,8 +15,8 @@ class Link(NamedTuple):
     address: Callable[[Mapping[str, Any]], str]
 
 
-def links_of(page: str, shown: Mapping[str, Any]) -> list[tuple[str, str]]:
+def links_of(page: str, subject: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the texts and addresses of a page's buttons: of corpora, corpus, dialogue, run or runs."""
     links: Iterable[Link] = (link for more in added("links") for link in more.get(page, ()))
-    buttons = ((link.text, link.address(shown)) for link in links)
+    buttons = ((link.text, link.address(subject)) for link in links)
     return [(text, address) for text, address in buttons if address]

@@ -50,26 +50,28 @@ class Filters:
 
     @property
     def parameters(self) -> list[OpenApiParameter]:
-        """Return what the document says of them."""
-        told = [OpenApiParameter(name, **one.described) for name, one in self.by.items()]
-        return [*told, OpenApiParameter(ORDER, enum=self._orders())] if self.order else told
+        """OpenAPI parameters of the filters."""
+        parameters = [OpenApiParameter(name, **row_filter.described) for name, row_filter in self.by.items()]
+        return [*parameters, OpenApiParameter(ORDER, enum=self._orders())] if self.order else parameters
 
     def of(self, request: Request, rows: QuerySet[Rows]) -> QuerySet[Rows]:
         """Return the rows that a request asks for; raise ValidationError for a value that means nothing."""
         refused: dict[str, list[str]] = {}
-        for name, one in self.by.items():
+        for name, row_filter in self.by.items():
             text = request.query_params.get(name)
             if text is None:
                 continue
             try:
-                rows = rows.filter(**{one.lookup: one.read(storable(text))})
+                rows = rows.filter(**{row_filter.lookup: row_filter.read(storable(text))})
             except ValueError as error:
                 refused[name] = [str(error)]
-        chosen = request.query_params.get(ORDER)
-        if chosen is not None and self.order and chosen not in self._orders():
+        requested_order = request.query_params.get(ORDER)
+        if requested_order is not None and self.order and requested_order not in self._orders():
             refused[ORDER] = [f"One of {', '.join(self._orders())}."]
-        elif chosen is not None and self.order:
-            rows = rows.order_by(*([chosen] if chosen.strip("-") == "id" else [chosen, "-id"]))
+        elif requested_order is not None and self.order:
+            rows = rows.order_by(
+                *([requested_order] if requested_order.strip("-") == "id" else [requested_order, "-id"])
+            )
         if refused:
             raise ValidationError(refused)
         return rows
@@ -95,12 +97,12 @@ def holds(column: str) -> Filter:
     return Filter(f"{column}__icontains", str, {"description": f"only where the {column} holds this text"})
 
 
-def named(column: str, what: str) -> Filter:
+def with_name(column: str, noun: str) -> Filter:
     """Rows of the thing with a name."""
-    return Filter(column, str, {"description": f"only of the {what} of this name"})
+    return Filter(column, str, {"description": f"only of the {noun} of this name"})
 
 
-def numbered(column: str, what: str) -> Filter:
+def numbered(column: str, noun: str) -> Filter:
     """Rows of the thing with an id."""
 
     def read(text: str) -> int:
@@ -109,8 +111,8 @@ def numbered(column: str, what: str) -> Filter:
             raise ValueError("An id: a whole number.")
         return number
 
-    told = {"type": {"type": "integer", "minimum": 0, "maximum": 2**63 - 1}}
-    return Filter(column, read, {**told, "description": f"only of this {what}"})
+    schema = {"type": {"type": "integer", "minimum": 0, "maximum": 2**63 - 1}}
+    return Filter(column, read, {**schema, "description": f"only of this {noun}"})
 
 
 def since(column: str) -> Filter:
@@ -143,24 +145,24 @@ def since(column: str) -> Filter:
 
 
 def stretch(
-    chosen: QuerySet[Any], start: int, stop: int, *, many: int | None, rows: QuerySet[Any]
+    ordered: QuerySet[Any], start: int, stop: int, *, many: int | None, rows: QuerySet[Any]
 ) -> list[Any]:
-    """Return what stands from `start` to before `stop` in `chosen`, a queryset in an order without ties.
+    """Rows `start` to before `stop` of `ordered`, a queryset in an order without ties.
 
     Its ids are looked up alone, from the nearer end where it is known how `many` there are, and then read
     from `rows`.
     """
-    ids = chosen.values_list("pk", flat=True)
+    ids = ordered.values_list("pk", flat=True)
     if many is not None and start > many // 2:
         keys = list(ids.reverse()[many - stop : many - start])[::-1]
     else:
         keys = list(ids[start:stop])
-    found: dict[Any, Any] = {row.pk: row for row in rows.filter(pk__in=keys)}
-    return [found[key] for key in keys if key in found]
+    row_by_key: dict[Any, Any] = {row.pk: row for row in rows.filter(pk__in=keys)}
+    return [row_by_key[key] for key in keys if key in row_by_key]
 
 
 class LongPaginator(Paginator):
-    """The pages of `chosen`, an ordered queryset of which it is known how many there are.
+    """The pages of `ordered`, an ordered queryset of which it is known how many there are.
 
     A page is looked up by ids from the nearer end of the list, in an index that holds them in this order,
     and then read from `rows`, which selects what is shown with them. Where there may be `more` than are
@@ -169,16 +171,16 @@ class LongPaginator(Paginator):
 
     def __init__(
         self,
-        chosen: QuerySet[Any],
+        ordered: QuerySet[Any],
         per_page: int,
         *,
         many: int,
         rows: QuerySet[Any] | None = None,
         more: bool = False,
     ) -> None:
-        super().__init__(chosen, per_page)
-        self.chosen, self.many, self.more = chosen, max(many, 0), more
-        self.rows = chosen.model._default_manager.all() if rows is None else rows
+        super().__init__(ordered, per_page)
+        self.ordered, self.many, self.more = ordered, max(many, 0), more
+        self.rows = ordered.model._default_manager.all() if rows is None else rows
 
     @cached_property
     def count(self) -> int:
@@ -191,7 +193,7 @@ class LongPaginator(Paginator):
         start = (number - 1) * self.per_page
         stop = min(start + self.per_page, self.count)
         many = None if self.more else self.count
-        return Page(stretch(self.chosen, start, stop, many=many, rows=self.rows), number, self)
+        return Page(stretch(self.ordered, start, stop, many=many, rows=self.rows), number, self)
 
 
 MOST = 1000
@@ -209,18 +211,18 @@ class Pages(LimitOffsetPagination):
 
     def get_limit(self, request: Request) -> int:
         """Return how many are asked for."""
-        return _whole(request, "limit", least=1, most=MOST, default=DEFAULT)
+        return _integer_parameter(request, "limit", least=1, most=MOST, default=DEFAULT)
 
     def get_offset(self, request: Request) -> int:
         """Return after how many the page begins."""
-        return _whole(request, "offset", least=0, most=LAST, default=0)
+        return _integer_parameter(request, "offset", least=0, most=LAST, default=0)
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
         """Return a page. One far into a long list does not read what comes before."""
         offset, limit = self.get_offset(request), self.get_limit(request)
         if offset < FAR or not _by_id(queryset):
-            found: list[Any] | None = super().paginate_queryset(queryset, request, view)
-            return found
+            page: list[Any] | None = super().paginate_queryset(queryset, request, view)
+            return page
         self.request, self.limit, self.offset = request, limit, offset
         self.count = self.get_count(queryset)
         stop = min(offset + limit, self.count)
@@ -246,7 +248,7 @@ def _by_id(queryset: Any) -> bool:
     }
 
 
-def _whole(request: Request, name: str, *, least: int, most: int, default: int) -> int:
+def _integer_parameter(request: Request, name: str, *, least: int, most: int, default: int) -> int:
     text = request.query_params.get(name)
     if text is None:
         return default

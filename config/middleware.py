@@ -99,7 +99,7 @@ class StorableInput:
 
 
 def storable_query(sent: Any) -> Any:
-    """Return what was sent if all of it can be stored, else a copy of which that is true."""
+    """Return the query as sent if all of it can be stored, else a storable copy."""
     if all(storable(text) == text for name, values in sent.lists() for text in (name, *values)):
         return sent
     cleaned = QueryDict(mutable=True)

@@ -115,7 +115,7 @@ class Described(AutoSchema):
         return re.sub(r"_+", "_", re.sub(r"\W", "_", name)).strip("_")
 
     def get_override_parameters(self) -> list[Any]:
-        """Return what a route takes beside its own parameters: a POST the key that lets it be sent twice."""
+        """Parameters beside a route's own: for a POST, the idempotency key."""
         declared: list[Any] = super().get_override_parameters()
         if self.method != "POST" or getattr(self.view, "without_keys", None):
             return declared

@@ -22,7 +22,7 @@ from config.commands import migrations_wait
 from config.embedded.layout import EmbeddedError, layout
 from config.embedded.supervisor import QUEUES
 from config.permissions import is_administrator, is_researcher
-from config.trouble import passing
+from config.trouble import temporary_trouble
 from jobs.models import Worker
 
 # What every page's frame needs to know.
@@ -67,7 +67,7 @@ def readyz(_request: HttpRequest) -> JsonResponse:
     except (Error, EmbeddedError) as error:
         # The answer says what could not be reached; why is for the log alone. A connection that was open
         # may prove broken only with its first question.
-        database = database and passing(error) is None
+        database = database and temporary_trouble(error) is None
         logger.warning("not ready: %s", error)
     storage = _has_room()
     ready = migrations and storage and all(workers.values())
@@ -105,13 +105,13 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_not_required
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """The 403 page."""
-    return _told(request, 403, "Not for this account.")
+    return _error_response(request, 403, "Not for this account.")
 
 
 @login_not_required
 def missing(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """The 404 page."""
-    return _told(request, 404, "There is nothing here.")
+    return _error_response(request, 404, "There is nothing here.")
 
 
 @login_not_required
@@ -119,10 +119,10 @@ def broken(request: HttpRequest) -> HttpResponse:
     """The 500 page: plain, with no database behind it. 503 where the trouble passes by itself."""
     if sentence := trouble.current():
         return trouble.unavailable(request, sentence)
-    return _told(request, 500, "Something broke.")
+    return _error_response(request, 500, "Something broke.")
 
 
-def _told(request: HttpRequest, status: int, detail: str) -> HttpResponse:
+def _error_response(request: HttpRequest, status: int, detail: str) -> HttpResponse:
     """Answer a program with JSON and a person with a page."""
     if request.path_info.startswith("/api/"):
         return JsonResponse({"detail": detail}, status=status)

@@ -32,10 +32,10 @@ def is_researcher(user: Viewer) -> bool:
         return True
     if not isinstance(user, User) or not user.is_active:
         return False
-    known = user.__dict__.get("_is_researcher")
-    if known is None:
-        known = user.__dict__["_is_researcher"] = user.groups.filter(name=RESEARCHERS).exists()
-    return bool(known)
+    remembered = user.__dict__.get("_is_researcher")
+    if remembered is None:
+        remembered = user.__dict__["_is_researcher"] = user.groups.filter(name=RESEARCHERS).exists()
+    return bool(remembered)
 
 
 def _only(test: Callable[[Viewer], bool]) -> Callable[..., Any]:

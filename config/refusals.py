@@ -28,7 +28,7 @@ CODES = {
     503: "unavailable",
 }
 """What a refusal's code is where nothing finer is said."""
-WHOLE = ("non_field_errors", "__all__")
+GENERAL_KEYS = ("non_field_errors", "__all__")
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "description": "Every refusal: a sentence for people, a code for programs, fields that are at fault.",
@@ -57,9 +57,9 @@ def shaped(status: int, body: Any) -> dict[str, Any]:
         fields: dict[str, list[str]] = {}
         for path, line in _flat(body, ""):
             fields.setdefault(path, []).append(line)
-        whole = [line for name in WHOLE for line in fields.pop(name, [])]
-        told = [f"{path}: {lines[0]}" for path, lines in fields.items()]
-        first = " ".join(whole) or (told[0] if told else _phrase(status))
+        general_messages = [line for name in GENERAL_KEYS for line in fields.pop(name, [])]
+        field_messages = [f"{path}: {lines[0]}" for path, lines in fields.items()]
+        first = " ".join(general_messages) or (field_messages[0] if field_messages else _phrase(status))
         return {"detail": first, "code": code} | ({"fields": fields} if fields else {})
     lines = _lines(body)
     return {"detail": " ".join(lines) or _phrase(status), "code": code}
@@ -83,5 +83,5 @@ def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _phrase(status: int) -> str:
-    phrases = {int(one): one.phrase for one in HTTPStatus}
+    phrases = {int(status): status.phrase for status in HTTPStatus}
     return f"{phrases.get(status, 'Refused')}."

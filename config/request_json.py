@@ -31,7 +31,7 @@ def parse(body: bytes) -> Any:
     if len(body) > LIMIT:
         raise TooLarge(f"The request is larger than {LIMIT >> 20} MiB.")
     try:
-        value = json.loads(body, parse_constant=_refused, parse_int=_whole, parse_float=_finite)
+        value = json.loads(body, parse_constant=_refused, parse_int=_integer, parse_float=_finite)
     except BadJSON:
         raise
     except (ValueError, RecursionError) as error:
@@ -57,7 +57,7 @@ def _checked(value: Any, depth: int) -> Any:
     return {storable(key): _checked(part, depth + 1) for key, part in value.items()}
 
 
-def _whole(digits: str) -> int:
+def _integer(digits: str) -> int:
     if len(digits.lstrip("-")) > DIGITS:
         raise BadJSON(f"The request has a number of more than {DIGITS} digits.")
     return int(digits)

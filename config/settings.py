@@ -167,8 +167,8 @@ if DATABASE_URL:
     _outside = dj_database_url.parse(DATABASE_URL, conn_max_age=600, conn_health_checks=True)
     DATABASES: dict[str, Any] = {"default": dict(_outside)}
 else:
-    _kept = {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
-    DATABASES = {"default": postgres.connection_settings(HOME) | _kept}
+    _connection_reuse = {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
+    DATABASES = {"default": postgres.connection_settings(HOME) | _connection_reuse}
 
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "")
 

@@ -78,7 +78,7 @@ SYSTEM = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EMFILE: BUSY, errno.ENFI
 AWAY_CLASSES = ("08", "57P")
 
 
-def passing(error: BaseException | None) -> str | None:
+def temporary_trouble(error: BaseException | None) -> str | None:
     """The sentence for an error that passes by itself; None for one that does not.
 
     An error without a code is the connection's own: refused, or broken in the middle.
@@ -111,7 +111,7 @@ class ShortWhilePassing(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Shorten such a record; every record is kept."""
         error = record.exc_info[1] if record.exc_info else None
-        if passing(error):
+        if temporary_trouble(error):
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             record.msg, record.args = "%s (answered with 503)", (reason,)
             record.exc_info = record.exc_text = None
@@ -120,4 +120,4 @@ class ShortWhilePassing(logging.Filter):
 
 def current() -> str | None:
     """The sentence for the error that is being handled right now, if it passes by itself."""
-    return passing(sys.exc_info()[1])
+    return temporary_trouble(sys.exc_info()[1])

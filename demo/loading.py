@@ -38,7 +38,7 @@ from jobs.endpoints import actions as endpoints
 from jobs.fake_models import ENDPOINT
 from jobs.models import Endpoint
 from jobs.models.run import Run
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from judges.models import Prompt
 from judges.prompts import actions as prompts
 from judges.prompts import versions
@@ -303,9 +303,9 @@ def judge(*, by: User) -> Run:
 def finish(run: Run) -> None:
     """Bring a run to its end here, beside whatever workers there are; what takes too long is left to them."""
     until = time.monotonic() + PATIENCE
-    with Heart(run.queue) as heart:
+    with Heartbeat(run.queue) as heartbeat:
         while run.state in runs.ACTIVE and time.monotonic() < until:
-            work(run.queue, seconds=PATIENCE, heart=heart, only=[run.pk])
+            work(run.queue, seconds=PATIENCE, heartbeat=heartbeat, only=[run.pk])
             time.sleep(0.1)
             run.refresh_from_db()
 

@@ -43,6 +43,6 @@ def webhook(viewer: User, pk: int) -> Webhook:
 
 def delivery(viewer: User, pk: int) -> Delivery:
     """Return a delivery of a webhook that the viewer may see."""
-    found = get_object_or_404(Delivery.objects.select_related("event"), pk=pk)
-    found.webhook = webhook(viewer, found.webhook_id)
-    return found
+    row = get_object_or_404(Delivery.objects.select_related("event"), pk=pk)
+    row.webhook = webhook(viewer, row.webhook_id)
+    return row

@@ -60,16 +60,16 @@ _TRIES = re.compile(r" \(tried \d+ times\)$")
 
 
 def same_cause(error: str) -> str:
-    """Return what errors of one cause have in common: the text without its numbers and ids."""
+    """Group key of an error: its text without numbers and ids."""
     return _NUMBERS.sub("#", _TRIES.sub("", error))
 
 
 def commonest(errors: Iterable[str]) -> tuple[str, int]:
     """Return the commonest cause of errors, in the words of the first that has it, and how many have it."""
-    found: dict[str, list[str]] = {}
+    by_cause: dict[str, list[str]] = {}
     for error in errors:
-        found.setdefault(same_cause(error), []).append(error)
-    most = max(found.values(), key=len, default=[])
+        by_cause.setdefault(same_cause(error), []).append(error)
+    most = max(by_cause.values(), key=len, default=[])
     return (_TRIES.sub("", most[0]), len(most)) if most else ("", 0)
 
 
@@ -77,8 +77,8 @@ OLDER = "older"
 """How addresses name failures from before kinds were kept."""
 
 
-def told(kind: str) -> str:
-    """Return what a kind means; a call that failed before kinds were kept has none."""
+def describe_kind(kind: str) -> str:
+    """Describe an error kind; calls that failed before kinds were recorded have none."""
     return ERROR_KINDS.get(kind, "not kept apart: it failed under an earlier version")
 
 

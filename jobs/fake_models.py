@@ -12,7 +12,7 @@ from typing import Any
 MARK = "(fake model)"
 """In the name of every rater that asks one."""
 
-BEGINNING = "fake"
+MODEL_PREFIX = "fake"
 """How the names of fake models begin, in capitals or not."""
 
 ENDPOINT = "fake model (for trying out)"
@@ -25,7 +25,7 @@ EMBEDDING_MODEL = "embedding_model"
 """In a continuation's condition: the model that embedded what its writer looked up."""
 CONDITION_KEYS = ("model", EMBEDDING_MODEL)
 
-_ENDING = HEADER.casefold()
+_HEADER_SUFFIX = HEADER.casefold()
 _ALIAS = "fake model as "
 
 
@@ -41,12 +41,12 @@ def requested_name(model: str) -> str:
 
 def has_mark(headers: Iterable[str]) -> bool:
     """Whether the names of a response's headers say that a fake model answered."""
-    return any(name.casefold().endswith(_ENDING) for name in headers)
+    return any(name.casefold().endswith(_HEADER_SUFFIX) for name in headers)
 
 
 def is_fake(model: str) -> bool:
     """Whether a model's name is a fake one's."""
-    return model.casefold().startswith(BEGINNING)
+    return model.casefold().startswith(MODEL_PREFIX)
 
 
 def has_fake(condition: Mapping[str, Any]) -> bool:

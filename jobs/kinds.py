@@ -147,7 +147,7 @@ class RunKind(Protocol):
     """What a kind of run offers: a run asks a model (`preparer`) or computes (`outcomes`), and records."""
 
     def preparer(self) -> Preparer:
-        """Return what makes its calls ready to be asked, for one slice of work."""
+        """Create the preparer of its calls, for one slice of work."""
 
     def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
         """Compute its calls, a few at a time."""
@@ -171,10 +171,10 @@ class Queue(Protocol):
     def waiting(self, queue: str) -> str:
         """Return `ready` where something can be claimed now, `later` where it waits for its time, else ''."""
 
-    def work(self, queue: str, *, seconds: float, heart: Any, stopping: Callable[[], bool]) -> int:
+    def work(self, queue: str, *, seconds: float, heartbeat: Any, stopping: Callable[[], bool]) -> int:
         """Claim and do until nothing is ready or the time is over; return how many pieces were touched."""
 
-    def renew(self, *, worker: str, held: Sequence[int]) -> None:
+    def renew(self, *, worker: str, ids: Sequence[int]) -> None:
         """Extend the leases that a worker holds."""
 
     def beat(self, queue: str) -> None:
@@ -195,15 +195,15 @@ def kind_of(key: str) -> JobKind:
 
 def run_kind(key: str) -> RunKind:
     """Return a kind of run. KeyError for one that is not in the table."""
-    found: RunKind = import_module(RUN_KINDS[key]).RUN
-    return found
+    kind: RunKind = import_module(RUN_KINDS[key]).RUN
+    return kind
 
 
 def queue_of(key: str) -> Queue:
     """Return the module of a queue. KeyError for one that is not in the table."""
     module: Any = import_module(QUEUES[key])
-    found: Queue = module
-    return found
+    queue_module: Queue = module
+    return queue_module
 
 
 def all_queues() -> list[Queue]:
@@ -212,6 +212,6 @@ def all_queues() -> list[Queue]:
 
 
 def sweeps() -> list[Callable[[], object]]:
-    """Return what else is put in order."""
+    """The sweeps of this installation: Concord's own and those of plugins."""
     own = (address.split(":") for address in SWEEPS)
     return [*(getattr(import_module(module), name) for module, name in own), *added("sweeps")]

@@ -13,7 +13,7 @@ from django.utils import timezone
 from jobs import runs
 from jobs.calls.batch_actions import batch_note
 from jobs.endpoints.actions import key_note
-from jobs.errors import OLDER, told
+from jobs.errors import OLDER, describe_kind
 from jobs.fake_models import is_fake
 from jobs.models import Call, Run
 
@@ -86,7 +86,7 @@ class Progress:
     @property
     def failed_by_kind(self) -> list[tuple[str, str, int]]:
         """Failed calls as (kind, what it means, how many); `older` for those from before kinds were kept."""
-        return [(kind or OLDER, told(kind), n) for kind, n in self.failures.items()]
+        return [(kind or OLDER, describe_kind(kind), n) for kind, n in self.failures.items()]
 
     @property
     def paused(self) -> bool:
@@ -109,9 +109,9 @@ def progress(run: Run) -> Progress:
         recent=Count("pk"), last=Max("finished_at")
     )
     rate = _rate(run, row, now)
-    made = sums["n"]
-    total = max(made, run.expected or 0) if run.state in STILL_GROWING else made
-    left = row["pending"] + row["leased"] + row["batched"] + total - made
+    n_calls = sums["n"]
+    total = max(n_calls, run.expected or 0) if run.state in STILL_GROWING else n_calls
+    remaining = row["pending"] + row["leased"] + row["batched"] + total - n_calls
     end = run.finished_at or now
     return Progress(
         state=run.state,
@@ -126,7 +126,7 @@ def progress(run: Run) -> Progress:
         flagged=sums["flagged"],
         fake_model=is_fake(run.identity.get("model", "")),
         rate=rate,
-        seconds_left=round(left / rate) if rate and left and run.mode == Run.Mode.AT_ONCE else None,
+        seconds_left=round(remaining / rate) if rate and remaining and run.mode == Run.Mode.AT_ONCE else None,
         seconds=round((end - run.started_at).total_seconds()) if run.started_at else None,
         tokens_in=sums["tokens_in"],
         tokens_out=sums["tokens_out"],

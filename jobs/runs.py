@@ -32,11 +32,11 @@ compact_call_counts = TALLY.compact
 
 def by_state(runs: Iterable[Run]) -> dict[int, dict[str, int]]:
     """Return per run id how many calls are in each state."""
-    found: dict[int, dict[str, int]] = {}
+    counts: dict[int, dict[str, int]] = {}
     rows = CallCount.objects.filter(run__in=list(runs)).values_list("run", "state")
     for run, state, n in rows.annotate(Sum("n")):
-        found.setdefault(run, {})[state] = n
-    return found
+        counts.setdefault(run, {})[state] = n
+    return counts
 
 
 def failures(run: Run) -> dict[str, int]:
@@ -45,8 +45,8 @@ def failures(run: Run) -> dict[str, int]:
     Calls that failed before kinds were kept are under ''.
     """
     rows = CallCount.objects.filter(run=run, state=Call.State.FAILED).values_list("error_kind")
-    found: dict[str, int] = dict(rows.annotate(Sum("n")))
-    return {kind: found[kind] for kind in (*ERROR_KINDS, "") if found.get(kind)}
+    failure_counts: dict[str, int] = dict(rows.annotate(Sum("n")))
+    return {kind: failure_counts[kind] for kind in (*ERROR_KINDS, "") if failure_counts.get(kind)}
 
 
 def of_run(run: Run) -> dict[str, Any]:
@@ -72,19 +72,19 @@ SPENT_SUMS = ("asked", "cached", "tokens_in", "tokens_out", "cost", "saved", "ti
 
 
 def spent(way: str) -> Any:
-    """Return what runs that ask a model took, one row a judge, campaign or run and currency; dearest first.
+    """Tokens and costs of runs, a row per judge, campaign or run and currency; most expensive first.
 
     A query of rows for `as_row`. KeyError for another `way`.
     """
     key, name = SPENT_BY[way]
     rows: Any = CallCount.objects.filter(run__endpoint__isnull=False)
-    found = rows.values(key=F(key), name=name, currency=F("run__endpoint__currency"))
+    grouped = rows.values(key=F(key), name=name, currency=F("run__endpoint__currency"))
     sums = {f"total_{column}": Sum(column) for column in SPENT_SUMS}
-    summed = found.annotate(runs=Count("run", distinct=True), **sums)
+    summed = grouped.annotate(runs=Count("run", distinct=True), **sums)
     return summed.order_by("-total_cost", "-total_asked", "key")
 
 
-def spending_row(found: dict[str, Any]) -> dict[str, Any]:
+def spending_row(group: dict[str, Any]) -> dict[str, Any]:
     """Return a row as pages and programs read it.
 
     It has `key` (None: runs of no campaign), `name`, `currency`, `runs`, and sums: `asked` completions that
@@ -92,11 +92,11 @@ def spending_row(found: dict[str, Any]) -> dict[str, Any]:
     `saved`. `cost` is None where nothing of it is known, as the endpoint had no prices; `at_least` says that
     it is more, because of some calls nothing is known.
     """
-    row = {name: found[name] for name in ("key", "name", "currency", "runs")}
-    row |= {column: found[f"total_{column}"] for column in SPENT_SUMS}
+    row = {name: group[name] for name in ("key", "name", "currency", "runs")}
+    row |= {column: group[f"total_{column}"] for column in SPENT_SUMS}
     timed, costed = row.pop("timed"), row.pop("costed")
-    known = costed or not row["asked"]
-    return row | {"cost": row["cost"] if known else None, "at_least": 0 < costed < timed}
+    is_known = costed or not row["asked"]
+    return row | {"cost": row["cost"] if is_known else None, "at_least": 0 < costed < timed}
 
 
 # The calls of a run changed by the ten thousand: a job, so that nobody waits in a request for them.
@@ -128,9 +128,9 @@ def retry(*, by: User | None, run: Run) -> Run | Job:
     return _job(RETRY, run, by)
 
 
-def _job(what: str, run: Run, by: User | None) -> Job:
+def _job(change: str, run: Run, by: User | None) -> Job:
     return actions.start(
-        kind=KIND, subject=f"{what} run {run.pk}", by=by, params={"run": run.pk, "what": what}
+        kind=KIND, subject=f"{change} run {run.pk}", by=by, params={"run": run.pk, "what": change}
     )
 
 
@@ -139,14 +139,14 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
 
     A run that somebody resumed while its cancelling waited keeps its calls. Its result is {run: id}.
     """
-    found = Run.objects.filter(pk=job.params["run"]).first()
-    if found is None:  # deleted with its corpus: nothing is left to change
+    target = Run.objects.filter(pk=job.params["run"]).first()
+    if target is None:  # deleted with its corpus: nothing is left to change
         return {}
     if job.params["what"] == RETRY:
-        retry_failed(by=job.created_by, run=found, progress=progress)
+        retry_failed(by=job.created_by, run=target, progress=progress)
     else:
-        cancel_waiting(run=found, progress=progress)
-    return {"run": found.pk}
+        cancel_waiting(run=target, progress=progress)
+    return {"run": target.pk}
 
 
 JOB = JobKind(KIND, "Change of a run's calls", run)
@@ -173,10 +173,10 @@ AFRESH: Mapping[str, Any] = {
 }
 """What makes a call wait as if it had never been asked."""
 STEP = 10_000
-Told = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 
 
-def untold(done: int, whole: int) -> None:
+def ignore_progress(done: int, total: int) -> None:
     """Tell nobody how far it is."""
 
 
@@ -202,7 +202,7 @@ def cancel(*, by: User | None, run: Run) -> Run:
 
 
 @transaction.atomic
-def cancel_waiting(*, run: Run, progress: Told = untold) -> None:
+def cancel_waiting(*, run: Run, progress: ReportProgress = ignore_progress) -> None:
     """Cancel what waits of a stopped run, and nothing of one that goes on. `progress`: (done, all)."""
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.state == Run.State.CANCELLED:
@@ -210,7 +210,7 @@ def cancel_waiting(*, run: Run, progress: Told = untold) -> None:
 
 
 @transaction.atomic
-def retry_failed(*, by: User | None, run: Run, progress: Told = untold) -> Run:
+def retry_failed(*, by: User | None, run: Run, progress: ReportProgress = ignore_progress) -> Run:
     """Ask again for what failed or was cancelled; what is done stays. `progress`: (done, all)."""
     run = Run.objects.select_for_update().get(pk=run.pk)
     again = run.calls.filter(state__in=AGAIN)
@@ -220,12 +220,12 @@ def retry_failed(*, by: User | None, run: Run, progress: Told = untold) -> Run:
     return run
 
 
-def _change(calls: QuerySet[Call], progress: Told, **to: Any) -> None:
+def _change(calls: QuerySet[Call], progress: ReportProgress, **to: Any) -> None:
     """Change calls in steps until none is left to change."""
-    done, whole = 0, calls.count()
+    done, total = 0, calls.count()
     while ids := list(calls.order_by("pk").values_list("pk", flat=True)[:STEP]):
         done += calls.filter(pk__in=ids).update(**to)  # a worker may have claimed one since it was listed
-        progress(done, max(done, whole))
+        progress(done, max(done, total))
 
 
 @transaction.atomic
@@ -274,8 +274,8 @@ def set_caps(*, by: User | None, run: Run, caps: Mapping[str, Any]) -> Run:
     run = Run.objects.select_related("endpoint").select_for_update(of=("self",)).get(pk=run.pk)
     put_caps(run, caps)
     run.save(update_fields=list(CAPS))
-    told = {name: None if value is None else str(value) for name, value in caps.items()}
-    Event.objects.create(by=by, verb="cap run", subject=f"run {run.pk}", detail=told)
+    new_caps = {name: None if value is None else str(value) for name, value in caps.items()}
+    Event.objects.create(by=by, verb="cap run", subject=f"run {run.pk}", detail=new_caps)
     if run.state == Run.State.PAUSED and run.at_cap:
         reopen(run)
     return run
@@ -331,8 +331,8 @@ def _failure(run: Run, failed: int) -> str:
     """Say how many calls failed, and why most of them did."""
     errors = run.calls.filter(state=Call.State.FAILED).exclude(error="").order_by("pk")
     cause, _ = commonest(errors.values_list("error", flat=True)[:STEP])
-    told = f"{failed} of {run.calls.count()} calls failed."
-    return f"{told} The commonest cause: {cause[:600]}" if cause else told
+    summary = f"{failed} of {run.calls.count()} calls failed."
+    return f"{summary} The commonest cause: {cause[:600]}" if cause else summary
 
 
 @transaction.atomic

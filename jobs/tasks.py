@@ -6,7 +6,7 @@ from celery import shared_task
 
 from jobs.kinds import QUEUES, never, queue_of
 from jobs.queue import timing, waking, worker
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 
 # Celery's part: thin tasks around the same claim-and-work functions, safe to run twice.
 #
@@ -19,8 +19,8 @@ SLICE = 20.0
 @shared_task(name=waking.TASK, ignore_result=True)
 def work_queue(queue: str, follow: bool = True) -> int:
     """Work on a queue for one slice; return how many pieces were touched."""
-    with Heart(queue, passing=True) as heart:
-        touched = queue_of(queue).work(queue, seconds=SLICE, heart=heart, stopping=never)
+    with Heartbeat(queue, is_task=True) as heartbeat:
+        touched = queue_of(queue).work(queue, seconds=SLICE, heartbeat=heartbeat, stopping=never)
     if follow and (soon := queue_of(queue).waiting(queue)):
         waking.send(queue, countdown=0 if soon == "ready" else 1)
     return touched

@@ -44,6 +44,6 @@ def tell_of_run(run: Run) -> None:
     kind = {Run.State.DONE: RUN_FINISHED, Run.State.FAILED: RUN_FAILED}.get(Run.State(run.state))
     if kind is None:
         return
-    told = {"run": run.pk, "kind": run.kind, "state": str(run.state), "rater": run.rater_id}
+    ended = {"run": run.pk, "kind": run.kind, "state": str(run.state), "rater": run.rater_id}
     about = {"corpus": run.corpus_id, "campaign": run.campaign_id}
-    tell(kind, run.campaign_id, told | about | {"values": run.values, "missing": run.missing})
+    tell(kind, run.campaign_id, ended | about | {"values": run.values, "missing": run.missing})

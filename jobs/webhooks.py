@@ -90,7 +90,7 @@ ROTATION = timedelta(hours=24)
 """For so long the secret before the last rotation signs, too."""
 OFF_AFTER = timedelta(days=3)
 """An address at which nothing succeeded for so long is switched off."""
-KEPT = timedelta(days=30)
+RETENTION = timedelta(days=30)
 """Events and their deliveries are kept for so long."""
 
 
@@ -116,10 +116,10 @@ def add(
     """
     if campaign is None and not is_administrator(by):
         raise WebhookRefused("Only an administrator adds a webhook for all of Concord.")
-    there = Webhook.objects.filter(campaign_id__isnull=True)
+    existing = Webhook.objects.filter(campaign_id__isnull=True)
     if campaign is not None:
-        there = Webhook.objects.filter(campaign_id=campaign)
-    if there.count() >= MOST:
+        existing = Webhook.objects.filter(campaign_id=campaign)
+    if existing.count() >= MOST:
         raise WebhookRefused(f"There are at most {MOST} webhooks in one place. Delete one first.")
     webhook = Webhook(campaign_id=campaign, created_by=by)
     return _put(by, webhook, {"url": url, "events": list(events), "allow_private": allow_private}, "add")
@@ -261,7 +261,7 @@ class Answer:
     """What came of an attempt: a status with the first bytes of the response, or why there is none."""
 
     code: int | None
-    said: str = ""
+    response_text: str = ""
     error: str = ""
     ms: int = 0
 
@@ -290,14 +290,14 @@ async def send(delivery: Delivery) -> Answer:
     begun = time.perf_counter()
     try:
         async with asyncio.timeout(TIMEOUT):
-            code, said = await _post(webhook, signed, body)
-        return Answer(code, said, _meaning(code), _since(begun))
+            code, response_text = await _post(webhook, signed, body)
+        return Answer(code, response_text, _meaning(code), _since(begun))
     except TimeoutError:
         error = f"no response within {TIMEOUT:.0f} s"
     except WebhookRefused as refused:
         error = str(refused)
     except (aiohttp.ClientError, OSError, ValueError) as trouble:
-        error = _told(trouble)
+        error = _failure_reason(trouble)
     return Answer(None, "", error, _since(begun))
 
 
@@ -340,14 +340,14 @@ def _meaning(code: int) -> str:
     return f"HTTP {code}"
 
 
-def _told(error: BaseException) -> str:
+def _failure_reason(error: BaseException) -> str:
     """Return why there is no response, in one line; what is refused by the guard is inside aiohttp's own."""
     cause: BaseException | None = error
     while cause is not None:
         inner = getattr(cause, "os_error", None)
-        for one in (cause, inner):
-            if isinstance(one, AddressRefused):
-                return f"not sent: {one}"
+        for candidate in (cause, inner):
+            if isinstance(candidate, AddressRefused):
+                return f"not sent: {candidate}"
         cause = cause.__cause__ or cause.__context__
     return f"no connection: {str(error) or type(error).__name__}"[:300].replace("\x00", "\ufffd")
 
@@ -421,17 +421,17 @@ def settle(delivery: Delivery, answer: Answer) -> None:
     mine = Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.LEASED, attempts=delivery.attempts)
     again = not answer.is_good and answer.code != GONE and delivery.attempts < delivery.max_attempts
     state = Delivery.State.DELIVERED if answer.is_good else Delivery.State.FAILED
-    kept = mine.update(
+    was_settled = mine.update(
         state=Delivery.State.PENDING if again else state,
         not_before=now + retry_wait(delivery.attempts) if again else now,
         lease_expires=None,
         asked=False,
         code=answer.code,
-        said=answer.said,
+        said=answer.response_text,
         error=answer.error,
         ms=answer.ms,
     )
-    if kept and webhook is not None:
+    if was_settled and webhook is not None:
         _note(webhook, answer)
 
 
@@ -455,7 +455,7 @@ def _note(webhook: Webhook, answer: Answer) -> None:
 
 def clear() -> int:
     """Forget events that are old, some at a time; return how many. What still waits is kept."""
-    old = WebhookEvent.objects.filter(at__lt=timezone.now() - KEPT)
+    old = WebhookEvent.objects.filter(at__lt=timezone.now() - RETENTION)
     open_still = Q(deliveries__state__in=[Delivery.State.PENDING, Delivery.State.LEASED])
     ids = list(
         old.exclude(open_still & Q(deliveries__webhook__active=True)).values_list("pk", flat=True)[:CLEARED]

@@ -37,7 +37,7 @@ from annotation.campaigns import tasks as campaign_tasks
 from annotation.models import CampaignRole, JoinLink, Participant, ParticipantBrowser
 from annotation.models.campaigns import Campaign
 from annotation.people import accounts, participants
-from config.lists import Filters, Pages, holds, named, one_of, paged, since
+from config.lists import Filters, Pages, holds, one_of, paged, since, with_name
 from config.permissions import IsResearcher, is_researcher
 from jobs.models import Job
 
@@ -324,7 +324,7 @@ VERBS = {
 CAMPAIGNS = Filters(
     {
         "state": one_of("state", Campaign.State.values),
-        "corpus": named("corpus__name", "corpus"),
+        "corpus": with_name("corpus__name", "corpus"),
         "text": holds("name"),
         "since": since("created_at"),
     },

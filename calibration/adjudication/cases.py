@@ -22,7 +22,7 @@ from calibration.ratings.ratings import Place, Subject, SubjectData, load, place
 from calibration.ratings.scope import QuestionInfo, Scope, census, scope_of
 from calibration.statistics import Ratings
 from calibration.statistics.core.ratings import CATEGORIES, ORDERED, Floats
-from calibration.statistics.gold import Chosen, majority
+from calibration.statistics.gold import GoldLabels, majority
 
 # The rules that pick cases for a round, as people write them: which are on, with which bounds.
 
@@ -223,7 +223,7 @@ def strict_majority(ratings: Ratings) -> Floats:
     people = ratings.of_kind("human")
     if not people:
         return np.full(ratings.n_items, np.nan)
-    chosen: Chosen = majority(ratings, columns=people)
+    chosen: GoldLabels = majority(ratings, columns=people)
     return np.where(chosen.confidence > 0.5, chosen.values, np.nan)
 
 

@@ -40,7 +40,7 @@ from calibration.exports.writing import FORMATS
 from calibration.models import Export, Gold
 from config.idempotency import FILE as AS_FILE
 from config.idempotency import without_keys
-from config.lists import Filters, Pages, named, numbered, paged, since
+from config.lists import Filters, Pages, numbered, paged, since, with_name
 from config.openapi import files
 from jobs.models import Job
 
@@ -54,7 +54,7 @@ DOWNLOAD = FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
 
 EXPORTS = Filters(
     {
-        "corpus": named("corpus__name", "corpus"),
+        "corpus": with_name("corpus__name", "corpus"),
         "campaign": numbered("campaign_id", "campaign"),
         "since": since("created_at"),
     },

@@ -38,7 +38,7 @@ from calibration.models import Gold
 from calibration.ratings.scope import offered, scope_of
 from config.idempotency import FILE as AS_FILE
 from config.idempotency import without_keys
-from config.lists import Filters, Pages, named, numbered, paged, since
+from config.lists import Filters, Pages, numbered, paged, since, with_name
 from jobs.models import Job
 
 # Two golds side by side, over HTTP. For who may see both.
@@ -118,9 +118,9 @@ MADE = {201: GoldSerializer, 202: OpenApiTypes.OBJECT}
 
 GOLDS = Filters(
     {
-        "corpus": named("corpus__name", "corpus"),
+        "corpus": with_name("corpus__name", "corpus"),
         "campaign": numbered("campaign_id", "campaign"),
-        "rule": named("rule", "rule"),
+        "rule": with_name("rule", "rule"),
         "since": since("created_at"),
     },
     order=("id", "created_at"),

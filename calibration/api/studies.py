@@ -44,7 +44,7 @@ from calibration.studies import disagreements as reading
 from calibration.studies import plan_texts
 from calibration.studies.disagreements import Listing, Place, listing, points_of
 from calibration.studies.plans import GOALS, PLANNED, newer_job, plan_or_job, read
-from config.lists import Filters, Pages, holds, named, numbered, paged, since
+from config.lists import Filters, Pages, holds, numbered, paged, since, with_name
 from config.openapi import files
 from jobs.models.job import Job
 
@@ -305,7 +305,7 @@ FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(RENDERINGS
 
 STUDIES = Filters(
     {
-        "corpus": named("corpus__name", "corpus"),
+        "corpus": with_name("corpus__name", "corpus"),
         "campaign": numbered("campaign_id", "campaign"),
         "text": holds("name"),
         "since": since("created_at"),

@@ -22,7 +22,7 @@ from calibration.exports.writing import BLOCK, FORMATS, Column, ExportQuery, Wri
 from calibration.models import Export, Gold
 from calibration.ratings.scope import Scope, census
 from config.models import Event
-from jobs.fake_models import BEGINNING, CONDITION_KEYS
+from jobs.fake_models import CONDITION_KEYS, MODEL_PREFIX
 
 MEMBERS_KEY = members_key_sql("i.id", "d.key")
 RECORD_KEY = record_key_sql("d.key", "i.kind", "rec.key")
@@ -52,7 +52,7 @@ IN_ORDER = f"""d.key COLLATE "C", c.key COLLATE "C", t.position NULLS FIRST,
   COLLATE "C" NULLS FIRST"""
 FAKE_MODEL = ALONE.format(
     " OR ".join(
-        f"coalesce(starts_with(lower(c.condition ->> '{key}'), '{BEGINNING}'), false)"
+        f"coalesce(starts_with(lower(c.condition ->> '{key}'), '{MODEL_PREFIX}'), false)"
         for key in CONDITION_KEYS
     )
 )

@@ -31,7 +31,7 @@ from calibration.models import Gold, GoldLabel
 from calibration.ratings.ratings import Subject, SubjectData, load, places
 from calibration.ratings.scope import Census, Changes, QuestionInfo, Scope, census, scope_of, since
 from calibration.statistics import Ratings, Record
-from calibration.statistics.gold import DECIDED, Chosen
+from calibration.statistics.gold import DECIDED, GoldLabels
 from config.models import Event
 from config.planner import WORTH_TELLING, tell_planner
 from jobs import actions
@@ -465,7 +465,7 @@ def _hash(subjects: Sequence[SubjectData], rule: str, options: Mapping[str, Any]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _findings(data: SubjectData, chosen: Chosen, basis: str) -> dict[str, Any]:
+def _findings(data: SubjectData, chosen: GoldLabels, basis: str) -> dict[str, Any]:
     """Return what a rule told about a question's raters and of the whole, empty where it told nothing."""
     if not chosen.raters and not chosen.remarks and chosen.estimation is None:
         return {}
@@ -480,7 +480,7 @@ def _findings(data: SubjectData, chosen: Chosen, basis: str) -> dict[str, Any]:
 
 
 def _labels(
-    gold: Gold, data: SubjectData, ratings: Ratings, chosen: Chosen, source: Source
+    gold: Gold, data: SubjectData, ratings: Ratings, chosen: GoldLabels, source: Source
 ) -> Iterator[GoldLabel]:
     """Yield a label per item, with a value or with the reason why there is none."""
     question = data.subject.question
@@ -510,7 +510,7 @@ def _votes(ratings: Ratings) -> Iterator[dict[str, int]]:
 
 
 def _value(
-    ratings: Ratings, chosen: Chosen, row: int, votes: Mapping[str, int]
+    ratings: Ratings, chosen: GoldLabels, row: int, votes: Mapping[str, int]
 ) -> tuple[float | str | None, str]:
     value = float(chosen.values[row])
     if not np.isnan(value):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from calibration.errors import GoldRuleError
 from calibration.statistics import Ratings, gold
 from calibration.statistics.core.ratings import CATEGORIES, ORDERED, Samples
-from calibration.statistics.gold import Chosen, adjudicated_first, dawid_skene, mace
+from calibration.statistics.gold import GoldLabels, adjudicated_first, dawid_skene, mace
 
 # What a rule is by which gold labels are chosen, and what it chooses from.
 
@@ -96,7 +96,7 @@ class Rule:
     title: str
     levels: frozenset[str]
     needs: str
-    choose: Callable[[Answers, Options], Chosen]
+    choose: Callable[[Answers, Options], GoldLabels]
     explanation: str
     support: str
     options: Mapping[str, Option] = field(default_factory=dict)
@@ -195,7 +195,7 @@ MAJORITY = Rule(
 # The most probable answer, where each rater has their own way to err.
 
 
-def _choose_of_dawid_skene(answers: Answers, options: Options) -> Chosen:
+def _choose_of_dawid_skene(answers: Answers, options: Options) -> GoldLabels:
     return dawid_skene(answers.ratings, ties=options["ties"]).gold
 
 
@@ -324,7 +324,7 @@ SEVERITY_ADJUSTED_MEAN = Rule(
 LEAST = Option(gold.LEAST, "How many dev items two raters must share to be compared.", low=2, high=1_000_000)
 
 
-def _choose(answers: Answers, options: Options) -> Chosen:
+def _choose(answers: Answers, options: Options) -> GoldLabels:
     assert answers.dev is not None  # the rule learns on dev
     return gold.weighted(answers.ratings, answers.dev, ties=options["ties"], least=options["least"])
 
@@ -393,7 +393,7 @@ WHETHER = Option(
 def before(other: Rule) -> Rule:
     """Return a rule that takes what was decided first, and chooses as the other does for the rest."""
 
-    def choose(answers: Answers, options: Options) -> Chosen:
+    def choose(answers: Answers, options: Options) -> GoldLabels:
         chosen = other.choose(answers, options)
         decided = answers.empty or (answers.decisions is not None and answers.decisions.raters)
         if answers.decisions is None or not decided or options.get(DECISIONS) == IGNORED:
@@ -414,7 +414,7 @@ def adjudicated_rule(others: Iterable[Rule]) -> Rule:
         name: str = options["fallback"]
         return default_rule([answers.ratings.level]) if name == BY_SCALE else name
 
-    def choose(answers: Answers, options: Options) -> Chosen:
+    def choose(answers: Answers, options: Options) -> GoldLabels:
         assert answers.decisions is not None  # the rule reads adjudications
         name, chosen = fallback(answers, options), None
         if name != NONE:

@@ -15,7 +15,7 @@ from annotation.models import Campaign, ItemMember, Label, Task
 from calibration.ratings.ratings import Place, SubjectData, placed, rater_names, recorded
 from calibration.ratings.scope import Census, Scope, items_of
 from calibration.statistics import Record
-from jobs.fake_models import BEGINNING, CONDITION_KEYS
+from jobs.fake_models import CONDITION_KEYS, MODEL_PREFIX
 from jobs.models.run import Call
 from judges.runs.estimates import by_rater, doubtful_values
 
@@ -109,7 +109,7 @@ def fake_systems(labels: QuerySet[Label], clusters: Collection[str] | None = Non
     Only dialogues in `clusters` count, where these are given. One query.
     """
     names = [f"item__continuation__condition__{key}__istartswith" for key in CONDITION_KEYS]
-    found = labels.filter(Q(*((name, BEGINNING) for name in names), _connector=Q.OR))
+    found = labels.filter(Q(*((name, MODEL_PREFIX) for name in names), _connector=Q.OR))
     if clusters is not None:
         found = found.filter(splits.within(clusters, "item__"))
     return sorted(set(found.order_by().values_list("item__continuation__system__name", flat=True).distinct()))

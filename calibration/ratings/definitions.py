@@ -10,8 +10,8 @@ from annotation.corpora.splits import TRAINING
 from calibration.errors import DefinitionError, MapError
 from calibration.statistics import Plan
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
-from calibration.statistics.level_correlations import Chosen as P
 from calibration.statistics.level_correlations import Missing, SystemScore, Unit
+from calibration.statistics.level_correlations import PValueKind as P
 from calibration.statistics.level_scores import LEVELS, Level
 from calibration.statistics.panels import RULES, Rule
 from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS

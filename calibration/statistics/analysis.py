@@ -86,34 +86,34 @@ def paired_difference(
     KeyError for an unknown statistic or rater. Example: kappa of (ann, judge A) less kappa of (ann, judge B).
     """
     plan = plan or Plan()
-    chosen = STATISTICS[statistic] if isinstance(statistic, str) else statistic
+    definition = STATISTICS[statistic] if isinstance(statistic, str) else statistic
     columns = [tuple(ratings.column(r) for r in pair) for pair in (first, second)]
     everyone = sorted({c for pair in columns for c in pair})
     shared = np.isnan(ratings.values[:, everyone]).sum(axis=1) == 0
     limited = ratings.with_values(np.where(shared[:, None], ratings.values, np.nan))
     resampling = resampling_of(limited, plan)
     samples = [Sample(limited, pair, resampling) for pair in columns]
-    found = [estimates(sample, [chosen], resampling)[0] for sample in samples]
-    name = f"difference_{chosen.key}"
+    pair_estimates = [estimates(sample, [definition], resampling)[0] for sample in samples]
+    name = f"difference_{definition.key}"
     counts: Counts = {
         "n_items": samples[0].n_items,
         "n_clusters": samples[0].n_clusters,
         "n_raters": len(everyone),
         "n_missing": samples[0].n_missing,
     }
-    bad = next((e.verdict for e in found if not e.ok), None)
+    bad = next((e.verdict for e in pair_estimates if not e.ok), None)
     if bad is not None:
         return Result(name, status=bad.status, reason=bad.reason, method=plan.method, **counts)
     method = f"{' and '.join(first)} less {' and '.join(second)}"
-    left = [e.leave_one_out for e in found if e.leave_one_out is not None]
+    jackknives = [e.leave_one_out for e in pair_estimates if e.leave_one_out is not None]
     return finished(
         name,
-        found[0].point - found[1].point,
-        found[0].replicates - found[1].replicates,
+        pair_estimates[0].point - pair_estimates[1].point,
+        pair_estimates[0].replicates - pair_estimates[1].replicates,
         plan,
         method=method,
-        flags=tuple(dict.fromkeys(flag for e in found for flag in e.verdict.flags)),
-        leave_one_out=left[0] - left[1] if left else None,
+        flags=tuple(dict.fromkeys(flag for e in pair_estimates for flag in e.verdict.flags)),
+        leave_one_out=jackknives[0] - jackknives[1] if jackknives else None,
         **counts,
     )
 
@@ -189,18 +189,18 @@ def analyse(
     a statistic or rater that does not exist.
     """
     plan = plan or Plan()
-    run = _Run(ratings, question, _chosen(statistics), plan, resampling_of(ratings, plan))
+    run = _Run(ratings, question, _select_statistics(statistics), plan, resampling_of(ratings, plan))
     if against is not None:
         ratings.column(against)
     if against is not None:
         return Analysis(pairs=run.pairs(against), left_out=run.left_out)
-    wanted = statistics is None or any(name in JUDGE_TESTS for name in statistics)
+    tests_judges = statistics is None or any(name in JUDGE_TESTS for name in statistics)
     panel, pairs, gaps = run.panel(), run.pairs(None), run.gaps()
-    replacement, stand_ins = run.replacement(epsilon, pairs + gaps) if wanted else ((), ())
+    replacement, stand_ins = run.replacement(epsilon, pairs + gaps) if tests_judges else ((), ())
     return Analysis(panel, pairs, replacement, gaps, stand_ins, run.left_out)
 
 
-def _chosen(names: Iterable[str] | None) -> tuple[Statistic, ...]:
+def _select_statistics(names: Iterable[str] | None) -> tuple[Statistic, ...]:
     if names is None:
         return tuple(STATISTICS.values())
     unknown = [name for name in names if name not in described()]
@@ -215,13 +215,13 @@ class _Run:
 
     ratings: Ratings
     question: str
-    chosen: tuple[Statistic, ...]
+    statistics: tuple[Statistic, ...]
     plan: Plan
     resampling: Resampling
 
     def __post_init__(self) -> None:
         self.on_scale = self.ratings.as_answered().on_scale
-        self.kept: dict[tuple[int, ...], list[Estimate]] = {}
+        self.pair_estimates: dict[tuple[int, ...], list[Estimate]] = {}
         self.items: dict[tuple[int, ...], Ints] = {}
         self.left_out = ""
 
@@ -240,17 +240,17 @@ class _Run:
         return tuple(entry for group in dict.fromkeys(meeting) for entry in self._of_panel(group))
 
     def _of_panel(self, columns: tuple[int, ...]) -> list[Entry]:
-        known = all(self.ratings.identified[j] for j in columns)
-        chosen = [s for s in self.chosen if s.raters == "panel" or s.key == "percent_agreement"]
-        return self._entries(columns, [s for s in chosen if known or s.exchangeable])
+        all_identified = all(self.ratings.identified[j] for j in columns)
+        applicable = [s for s in self.statistics if s.raters == "panel" or s.key == "percent_agreement"]
+        return self._entries(columns, [s for s in applicable if all_identified or s.exchangeable])
 
     def _meeting(self, columns: tuple[int, ...], items: npt.NDArray[np.bool_]) -> tuple[int, ...]:
         """Return the raters who share one of these items with another: they are who is in a figure.
 
         All of them, where nobody meets anybody: the figure then says so.
         """
-        given = ~np.isnan(self.ratings.values[:, list(columns)]) & items[:, None]
-        meets = given[given.sum(axis=1) >= 2].any(axis=0)
+        present = ~np.isnan(self.ratings.values[:, list(columns)]) & items[:, None]
+        meets = present[present.sum(axis=1) >= 2].any(axis=0)
         return tuple(np.array(columns)[meets].tolist()) if meets.any() else columns
 
     def pairs(self, against: str | None) -> tuple[Entry, ...]:
@@ -259,22 +259,22 @@ class _Run:
         Where pairs are many (a crowd), those that share few items are not compared: see ``left_out``.
         """
         ratings = self.ratings
-        columns = [j for j, known in enumerate(ratings.identified) if known]
+        columns = [j for j, is_identified in enumerate(ratings.identified) if is_identified]
         columns.sort(key=lambda j: KIND_ORDER.get(ratings.kinds[j], 3))
-        found = [pair for pair in combinations(columns, 2) if self._may_meet(pair)]
+        pairs = [pair for pair in combinations(columns, 2) if self._may_meet(pair)]
         if against is not None:
             first = ratings.column(against)
-            found = [(first, j) for j in columns if j != first]
-        if len(found) > MANY_PAIRS:
-            found = self._of_crowd(found)
-        whole = tuple(j for j, on in enumerate(self.on_scale) if on) if against is None else ()
-        chosen = [s for s in self.chosen if s.raters == "pair"]
+            pairs = [(first, j) for j in columns if j != first]
+        if len(pairs) > MANY_PAIRS:
+            pairs = self._of_crowd(pairs)
+        panel = tuple(j for j, on in enumerate(self.on_scale) if on) if against is None else ()
+        pair_statistics = [s for s in self.statistics if s.raters == "pair"]
         out: list[Entry] = []
-        for pair in found:
-            once = [s for s in chosen if s.key != "percent_agreement" or set(pair) != set(whole)]
+        for pair in pairs:
+            once = [s for s in pair_statistics if s.key != "percent_agreement" or set(pair) != set(panel)]
             out += self._entries(pair, once)
         if against is None:
-            out += self._with_mean_of_people(chosen)
+            out += self._with_mean_of_people(pair_statistics)
         return tuple(out)
 
     def _may_meet(self, pair: tuple[int, int]) -> bool:
@@ -284,8 +284,8 @@ class _Run:
 
     def _of_crowd(self, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return the pairs that are compared, in their order, and say which are not."""
-        given = (~np.isnan(self.ratings.values)).astype(np.float32)
-        shared = given.T @ given
+        present = (~np.isnan(self.ratings.values)).astype(np.float32)
+        shared = present.T @ present
         meeting = [pair for pair in pairs if shared[pair]]
         enough = [pair for pair in meeting if shared[pair] >= LEAST_SHARED]
 
@@ -305,7 +305,7 @@ class _Run:
             )
         return [pair for pair in enough if pair in compared]
 
-    def _with_mean_of_people(self, chosen: Sequence[Statistic]) -> list[Entry]:
+    def _with_mean_of_people(self, statistics: Sequence[Statistic]) -> list[Entry]:
         people = self.ratings.of_kind(PEOPLE)
         others = [j for j, kind in enumerate(self.ratings.kinds) if kind not in (PEOPLE, "")]
         if len(people) < 2 or not others or self.ratings.level == "nominal":
@@ -313,18 +313,20 @@ class _Run:
         with_mean = self.ratings.with_column(MEAN_OF_PEOPLE, mean_of(self.ratings.values[:, list(people)]))
         inner = replace_ratings(self, with_mean)
         last = len(with_mean.raters) - 1
-        return [entry for j in others for entry in inner._entries((last, j), chosen)]
+        return [entry for j in others for entry in inner._entries((last, j), statistics)]
 
-    def _entries(self, columns: tuple[int, ...], chosen: Sequence[Statistic]) -> list[Entry]:
-        estimated = self._estimates(self.ratings, columns, chosen)
-        self.kept[columns] = self.kept.get(columns, []) + [estimate for estimate, _ in estimated]
+    def _entries(self, columns: tuple[int, ...], statistics: Sequence[Statistic]) -> list[Entry]:
+        estimated = self._estimates(self.ratings, columns, statistics)
+        self.pair_estimates[columns] = self.pair_estimates.get(columns, []) + [
+            estimate for estimate, _ in estimated
+        ]
         self.items[columns] = np.flatnonzero((~np.isnan(self.ratings.values[:, columns])).sum(axis=1) >= 2)
         names = tuple(self.ratings.raters[j] for j in columns)
         results = [result_of(estimate, sample, self.plan) for estimate, sample in estimated]
         return [Entry(self._read(result, names), names, self.question) for result in results]
 
     def _estimates(
-        self, ratings: Ratings, columns: tuple[int, ...], chosen: Sequence[Statistic]
+        self, ratings: Ratings, columns: tuple[int, ...], statistics: Sequence[Statistic]
     ) -> list[tuple[Estimate, Sample]]:
         """Estimate the statistics that apply, each with the sample it read.
 
@@ -332,14 +334,14 @@ class _Run:
         """
         sample = Sample(ratings, columns, self.resampling)
         if not any(ratings.raters[j] in ratings.firsts for j in columns):
-            applying = [s for s in chosen if s.applies(sample)]
+            applying = [s for s in statistics if s.applies(sample)]
             return [(e, sample) for e in estimates(sample, applying, self.resampling)]
         answered = Sample(ratings.as_answered(), columns, self.resampling)
-        found: dict[str, tuple[Estimate, Sample]] = {}
+        by_key: dict[str, tuple[Estimate, Sample]] = {}
         for read, needs_scale in ((answered, True), (sample, False)):
-            applying = [s for s in chosen if s.needs_scale is needs_scale and s.applies(read)]
-            found |= {e.statistic.key: (e, read) for e in estimates(read, applying, self.resampling)}
-        return [found[s.key] for s in chosen if s.key in found]
+            applying = [s for s in statistics if s.needs_scale is needs_scale and s.applies(read)]
+            by_key |= {e.statistic.key: (e, read) for e in estimates(read, applying, self.resampling)}
+        return [by_key[s.key] for s in statistics if s.key in by_key]
 
     def _read(self, result: Result, names: Sequence[str]) -> Result:
         """Return a result whose method says of whom the first of repeated answers was read."""
@@ -348,8 +350,8 @@ class _Run:
         statistic = STATISTICS.get(result.name) or STATISTICS.get(key)
         if not first or statistic is None or not statistic.needs_scale:
             return result
-        said = f"the first of the repeated answers of {', '.join(first)}"
-        return replace(result, method=f"{result.method}; {said}")
+        remark = f"the first of the repeated answers of {', '.join(first)}"
+        return replace(result, method=f"{result.method}; {remark}")
 
     def replacement(
         self, epsilon: float, computed: Sequence[Entry]
@@ -392,11 +394,11 @@ class _Run:
         ratings, name = self.ratings, self.ratings.raters[judge]
         key = KAPPA.get(ratings.level, "")
         if key and ratings.on_scale[judge]:
-            found = (e for e in computed if e.result.name == f"judge_{key}" and e.raters[0] == name)
-            if (entry := next(found, None)) is not None:
+            matches = (e for e in computed if e.result.name == f"judge_{key}" and e.raters[0] == name)
+            if (entry := next(matches, None)) is not None:
                 return entry.result
-            given = ~np.isnan(ratings.values)
-            shared = (given[:, people].sum(axis=1) >= 2) & given[:, judge]
+            present = ~np.isnan(ratings.values)
+            shared = (present[:, people].sum(axis=1) >= 2) & present[:, judge]
             cut = replace(ratings, values=np.where(shared[:, None], ratings.values, np.nan))
             comparison = Comparison(ratings, cut, people, judge, self.resampling)
             results = pooled_results(comparison, [key])
@@ -404,8 +406,8 @@ class _Run:
         if ratings.level == "nominal":
             return None
         pair = {MEAN_OF_PEOPLE, name}
-        found = (e for e in computed if e.result.name == "spearman" and set(e.raters) == pair)
-        entry = next(found, None)
+        matches = (e for e in computed if e.result.name == "spearman" and set(e.raters) == pair)
+        entry = next(matches, None)
         if entry is None:
             spearman = [STATISTICS["spearman"]]
             entry = next((e for e in self._with_mean_of_people(spearman) if set(e.raters) == pair), None)
@@ -422,18 +424,18 @@ class _Run:
         judges = [j for j in (*ratings.of_kind("judge"), *ratings.of_kind(PANEL)) if ratings.identified[j]]
         if len(people) < 2:
             return ()
-        given = ~np.isnan(ratings.values)
-        several = given[:, people].sum(axis=1) >= 2
+        present = ~np.isnan(ratings.values)
+        several = present[:, people].sum(axis=1) >= 2
         out = self._gap(people, None, several)
         for judge in judges:
-            out += self._gap(people, judge, several & given[:, judge])
+            out += self._gap(people, judge, several & present[:, judge])
         return tuple(out)
 
     def _gap(self, people: tuple[int, ...], judge: int | None, shared: npt.NDArray[np.bool_]) -> list[Entry]:
         people = self._meeting(people, shared)
         cut = replace(self.ratings, values=np.where(shared[:, None], self.ratings.values, np.nan))
-        whole = self.ratings.as_answered()
-        comparison = Comparison(whole, cut.as_answered(), people, judge, self.resampling)
+        as_answered = self.ratings.as_answered()
+        comparison = Comparison(as_answered, cut.as_answered(), people, judge, self.resampling)
         among = self._members(list(combinations(people, 2)), cut)
         beside = self._members([(p, judge) for p in people], cut) if judge is not None else []
         columns = people if judge is None else (judge, *people)
@@ -445,30 +447,33 @@ class _Run:
         """Estimates of pairs on the shared items, computed again only for pairs that rated others too."""
         out = []
         for pair in pairs:
-            key = pair if pair in self.kept else (pair[1], pair[0])
-            if key not in self.kept:
+            key = pair if pair in self.pair_estimates else (pair[1], pair[0])
+            if key not in self.pair_estimates:
                 continue
-            found, items = self.kept[key], self.items[key]
-            left = ~np.isnan(cut.values[items][:, key[0]])
-            if not left.all():
-                chosen = list(
-                    {e.statistic.key: e.statistic for e in found}.values()
+            pair_estimates, items = self.pair_estimates[key], self.items[key]
+            remaining = ~np.isnan(cut.values[items][:, key[0]])
+            if not remaining.all():
+                statistics = list(
+                    {e.statistic.key: e.statistic for e in pair_estimates}.values()
                 )  # a panel of two has some
-                found, items = [e for e, _ in self._estimates(cut, key, chosen)], items[left]
-            out.append(Member(key, items, {e.statistic.key: e for e in found}))
+                pair_estimates, items = (
+                    [e for e, _ in self._estimates(cut, key, statistics)],
+                    items[remaining],
+                )
+            out.append(Member(key, items, {e.statistic.key: e for e in pair_estimates}))
         return out
 
 
 def replace_ratings(run: _Run, ratings: Ratings) -> _Run:
     """Return a run over other ratings of the same items, on the same resamples."""
-    return _Run(ratings, run.question, run.chosen, run.plan, run.resampling)
+    return _Run(ratings, run.question, run.statistics, run.plan, run.resampling)
 
 
 def mean_of(block: Floats) -> Floats:
     """Mean of the ratings each item has, NaN where it has none."""
-    given = ~np.isnan(block)
-    n = given.sum(axis=1)
-    return np.where(n > 0, np.where(given, block, 0).sum(axis=1) / np.maximum(n, 1), np.nan)
+    present = ~np.isnan(block)
+    n = present.sum(axis=1)
+    return np.where(n > 0, np.where(present, block, 0).sum(axis=1) / np.maximum(n, 1), np.nan)
 
 
 # Intervals of intraclass correlations from the F distribution, for complete tables of independent items.
@@ -512,16 +517,16 @@ def f_intervals(ratings: Ratings, panel: Iterable[Entry], level: float = 0.95) -
 
     ``panel`` are the entries of ``analyse`` over these ratings; those of other statistics are passed over.
     """
-    found = []
+    entries = []
     for entry in panel:
         family, *rest = entry.result.name.split("_")
         if family != "icc":
             continue
         form: Form = int(rest[0])  # type: ignore[assignment]
-        chosen = ratings.take([ratings.column(rater) for rater in entry.raters])
-        result = f_interval(chosen, form, rest[1] == "k", level)
-        found.append(replace(entry, result=replace(result, name=result.name + BY_F)))
-    return tuple(found)
+        panel_ratings = ratings.take([ratings.column(rater) for rater in entry.raters])
+        result = f_interval(panel_ratings, form, rest[1] == "k", level)
+        entries.append(replace(entry, result=replace(result, name=result.name + BY_F)))
+    return tuple(entries)
 
 
 def _bounds(block: Floats, form: Form, average: bool, tail: float) -> tuple[float, float]:

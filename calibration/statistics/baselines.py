@@ -43,13 +43,13 @@ PEOPLE = "human"
 class Stack:
     """All ratings by people, one below the other: a row is a person's rating of an item.
 
-    ``rows`` are the rows' items, ``x`` the ratings. ``known`` says that all people are identified.
+    ``rows`` are the rows' items, ``x`` the ratings. ``all_identified`` says that all people are identified.
     """
 
     ratings: Ratings
     rows: Ints
     x: Floats
-    known: bool
+    all_identified: bool
 
     @staticmethod
     def of(ratings: Ratings) -> Stack:
@@ -58,8 +58,8 @@ class Stack:
         columns = [j for j in ratings.of_kind(PEOPLE) if answered.on_scale[j]]
         block = answered.values[:, columns]
         rows, of = np.nonzero(~np.isnan(block))
-        known = all(ratings.identified[j] for j in columns)
-        return Stack(ratings, rows.astype(np.int64), block[rows, of], known)
+        all_identified = all(ratings.identified[j] for j in columns)
+        return Stack(ratings, rows.astype(np.int64), block[rows, of], all_identified)
 
 
 class BesidePeople:
@@ -73,7 +73,7 @@ class BesidePeople:
         level = ratings.level
         chance = [s for s in CHANCE if s in statistics and level in STATISTICS[s].levels]
         ordered = level in ORDERED or level == "binary"
-        self.chance = tuple(chance) if self.stack.known and ratings.scale is not None else ()
+        self.chance = tuple(chance) if self.stack.all_identified and ratings.scale is not None else ()
         self.correlations = tuple(s for s in CORRELATIONS if s in statistics) if ordered else ()
         people = ratings.values[:, list(ratings.of_kind(PEOPLE))]
         self.mean = mean_of(people) if people.size else np.full(ratings.n_items, np.nan)
@@ -87,9 +87,9 @@ class BesidePeople:
         """Return the share of equal answers, and the chance-corrected agreement, of values on the scale."""
         pairs, resampling = self._pairs(name, values)
         sample = Sample(pairs, (0, 1), resampling)
-        found = self._results(sample, [SHARE, *self.chance])
+        results = self._results(sample, [SHARE, *self.chance])
         items = self.stack.rows[~np.isnan(values[self.stack.rows])]
-        return {key: self._counted(result, items) for key, result in found.items()}
+        return {key: self._counted(result, items) for key, result in results.items()}
 
     def correlated(self, name: str, values: Floats) -> dict[str, Result]:
         """Return the correlations of values, on any scale, with the people's mean."""
@@ -123,16 +123,16 @@ class BesidePeople:
         units, n = self.resampling.units[rows], self.resampling.n_units
         sums = np.bincount(units, weights=each[use], minlength=n)
         counts = np.bincount(units, minlength=n).astype(np.float64)
-        drawn = (
+        resampled_means = (
             [_ratio(w @ sums, w @ counts) for w in self.resampling.chunks()] if self.plan.resamples else []
         )
-        left = None
+        jackknife = None
         if self.plan.interval == "bca":
             parts = [_ratio(w @ sums, w @ counts) for w in self.resampling.leave_one_out()]
-            left = np.concatenate(parts)
+            jackknife = np.concatenate(parts)
         n_drawn = self.resampling.n_drawn(units)
-        replicates = np.concatenate(drawn) if drawn else np.empty(0)
-        bounds = interval_of(float(each[use].mean()), replicates, n_drawn, self.plan, left)
+        replicates = np.concatenate(resampled_means) if resampled_means else np.empty(0)
+        bounds = interval_of(float(each[use].mean()), replicates, n_drawn, self.plan, jackknife)
         result = Result(
             figure,
             float(each[use].mean()),
@@ -163,9 +163,9 @@ class BesidePeople:
         return pairs, replace(self.resampling, units=self.resampling.units[rows])
 
     def _results(self, sample: Sample, names: Sequence[str]) -> dict[str, Result]:
-        chosen: list[Statistic] = [STATISTICS[name] for name in names]
-        found = estimates(sample, [s for s in chosen if s.applies(sample)], sample.resampling)
-        return {e.statistic.key: result_of(e, sample, self.plan) for e in found}
+        requested: list[Statistic] = [STATISTICS[name] for name in names]
+        computed = estimates(sample, [s for s in requested if s.applies(sample)], sample.resampling)
+        return {e.statistic.key: result_of(e, sample, self.plan) for e in computed}
 
     def _counted(self, result: Result, rows: Ints) -> Result:
         items = np.unique(rows)
@@ -209,13 +209,13 @@ class Row:
 class Learned:
     """What is predicted: the shares of the scale's values, and the constant, per item of the ratings.
 
-    ``whole`` is the constant learned from everything, ``shares`` (items x values) is empty without a scale.
+    ``overall_constant`` is learned from everything, ``shares`` (items x values) is empty without a scale.
     """
 
     grid: Floats
     shares: Floats
     constant: Floats
-    whole: float
+    overall_constant: float
 
 
 def baselines(
@@ -247,18 +247,18 @@ def baselines(
 
 def _constant(beside: BesidePeople, name: str, learned: Learned) -> Row:
     """Return the row of one value for all: shares and errors by what is predicted, the rest by its nature."""
-    always = np.full(beside.ratings.n_items, learned.whole)
+    always = np.full(beside.ratings.n_items, learned.overall_constant)
     figures: dict[str, Result] = {}
     if beside.ratings.scale is not None:
         figures[SHARE] = beside.share(learned.constant)
-    if beside.chance and learned.whole in (beside.ratings.scale or ()):
+    if beside.chance and learned.overall_constant in (beside.ratings.scale or ()):
         kappas = beside.on_scale(name, always)
         figures |= {key: kappas[key] for key in beside.chance if key in kappas}
     if beside.correlations:
         figures |= beside.correlated(name, always)
     if beside.is_ordered:
         figures[ERROR] = beside.error(name, learned.constant)
-    return Row(name, BASELINE, figures, told=_label(beside.ratings, learned.whole))
+    return Row(name, BASELINE, figures, told=_label(beside.ratings, learned.overall_constant))
 
 
 def _random(beside: BesidePeople, learned: Learned) -> Row:
@@ -293,45 +293,45 @@ def _left_out(ratings: Ratings, name: str) -> Learned | str:
     ratings = ratings.as_answered()
     columns = [j for j in ratings.of_kind(PEOPLE) if ratings.on_scale[j]]
     block, clusters = ratings.values[:, columns], ratings.clusters
-    given = ~np.isnan(block)
-    if not given.any():
+    present = ~np.isnan(block)
+    if not present.any():
         return "nobody rated these items"
-    rated = np.unique(clusters[given.any(axis=1)])
+    rated = np.unique(clusters[present.any(axis=1)])
     if len(rated) < 2:
         return "all ratings lie in one cluster: nothing is left to learn from"
     if ratings.scale is None:
         sums = np.bincount(clusters, np.nansum(block, axis=1), ratings.n_clusters)
-        counts = np.bincount(clusters, given.sum(axis=1), ratings.n_clusters)
+        counts = np.bincount(clusters, present.sum(axis=1), ratings.n_clusters)
         means = (sums.sum() - sums) / (counts.sum() - counts)
         return Learned(np.empty(0), np.empty((0, 0)), means[clusters], float(sums.sum() / counts.sum()))
     grid = np.array(ratings.scale)
     per_cluster = np.zeros((ratings.n_clusters, len(grid)))
-    rows, of = np.nonzero(given)
+    rows, of = np.nonzero(present)
     np.add.at(per_cluster, (clusters[rows], np.searchsorted(grid, block[rows, of])), 1)
-    whole = per_cluster.sum(axis=0)
-    others = whole[None, :] - per_cluster
+    total = per_cluster.sum(axis=0)
+    others = total[None, :] - per_cluster
     constants = np.array([_one_value(name, grid, counts) for counts in others])
     shares = others / others.sum(axis=1, keepdims=True)
-    return Learned(grid, shares[clusters], constants[clusters], _one_value(name, grid, whole))
+    return Learned(grid, shares[clusters], constants[clusters], _one_value(name, grid, total))
 
 
 def _from(learn: Ratings, ratings: Ratings, name: str) -> Learned | str:
     """Learn from people's ratings of dev, on the scale of the ratings shown."""
     learn = learn.as_answered()
     columns = [j for j in learn.of_kind(PEOPLE) if learn.on_scale[j]]
-    given = learn.values[:, columns]
-    given = given[~np.isnan(given)]
-    if not given.size:
+    answers = learn.values[:, columns]
+    answers = answers[~np.isnan(answers)]
+    if not answers.size:
         return "no person rated anything in dev"
     n = ratings.n_items
     if ratings.scale is None:
-        mean = float(given.mean())
+        mean = float(answers.mean())
         return Learned(np.empty(0), np.empty((0, 0)), np.full(n, mean), mean)
     grid = np.array(ratings.scale)
-    known = {ratings.label(value): place for place, value in enumerate(grid.tolist())}
+    place_of = {ratings.label(value): place for place, value in enumerate(grid.tolist())}
     counts = np.zeros(len(grid))
-    for value, many in zip(*np.unique(given, return_counts=True), strict=True):
-        if (place := known.get(learn.label(float(value)))) is not None:
+    for value, many in zip(*np.unique(answers, return_counts=True), strict=True):
+        if (place := place_of.get(learn.label(float(value)))) is not None:
             counts[place] += many
     if not counts.sum():
         return "no person gave in dev a value that occurs in test"

@@ -73,11 +73,14 @@ def tables_of(
     judge's table has the behaviours that it answered, and the people who answered all of these; only turns
     that all of them answered count. Nothing is returned for a judge without such a person.
     """
-    found = []
-    named = {key: [*_named(each, "judge"), *_named(each, "panel")] for key, each in questions.items()}
-    for judge in dict.fromkeys(name for names in named.values() for name in names):
-        own = {key: ratings for key, ratings in questions.items() if judge in named[key]}
-        by_question = [_named(ratings, "human") for ratings in own.values()]
+    tables = []
+    raters_of = {
+        key: [*_identified_names(each, "judge"), *_identified_names(each, "panel")]
+        for key, each in questions.items()
+    }
+    for judge in dict.fromkeys(name for names in raters_of.values() for name in names):
+        own = {key: ratings for key, ratings in questions.items() if judge in raters_of[key]}
+        by_question = [_identified_names(ratings, "human") for ratings in own.values()]
         people = tuple(name for name in by_question[0] if all(name in names for names in by_question))
         if not people:
             continue
@@ -85,14 +88,14 @@ def tables_of(
         for policy in policies:
             if not len(clusters):
                 reason = f"no turn was answered for every behaviour by {judge} and by all it is compared with"
-                found.append(TagTable(judge, people, tuple(own), policy, 0, n_dropped, reason=reason))
+                tables.append(TagTable(judge, people, tuple(own), policy, 0, n_dropped, reason=reason))
                 continue
             rows = table(marks[0], marks[1:], tuple(own), clusters.tolist(), policy=policy, plan=plan)
-            found.append(TagTable(judge, people, tuple(own), policy, len(clusters), n_dropped, rows))
-    return tuple(found)
+            tables.append(TagTable(judge, people, tuple(own), policy, len(clusters), n_dropped, rows))
+    return tuple(tables)
 
 
-def _named(ratings: Ratings, kind: str) -> list[str]:
+def _identified_names(ratings: Ratings, kind: str) -> list[str]:
     """Return the identified raters of a kind who answered on the question's own scale."""
     return [
         ratings.raters[column]
@@ -111,19 +114,19 @@ def _marks_of(questions: Mapping[str, Ratings], raters: Sequence[str]) -> tuple[
     for ratings in every:
         columns = [ratings.column(name) for name in raters]
         for row, item in enumerate(ratings.items):
-            given = ratings.values[row, columns]
-            if not np.isnan(given).all():
-                marked = np.where(np.isnan(given), np.nan, given == ratings.positive)
+            row_values = ratings.values[row, columns]
+            if not np.isnan(row_values).all():
+                marked = np.where(np.isnan(row_values), np.nan, row_values == ratings.positive)
                 answers.setdefault(item, []).append(marked)
                 clusters.setdefault(item, int(ratings.clusters[row]))
-    whole = [
+    complete = [
         item
-        for item, given in answers.items()
-        if len(given) == len(every) and not any(np.isnan(one).any() for one in given)
+        for item, marks in answers.items()
+        if len(marks) == len(every) and not any(np.isnan(mark).any() for mark in marks)
     ]
-    cube = np.array([answers[item] for item in whole]).reshape(len(whole), len(every), len(raters))
-    own = np.array([clusters[item] for item in whole], dtype=np.int64)
-    return [cube[:, :, place] for place in range(len(raters))], own, len(answers) - len(whole)
+    cube = np.array([answers[item] for item in complete]).reshape(len(complete), len(every), len(raters))
+    own = np.array([clusters[item] for item in complete], dtype=np.int64)
+    return [cube[:, :, place] for place in range(len(raters))], own, len(answers) - len(complete)
 
 
 def table(
@@ -143,10 +146,10 @@ def table(
     pair of people, the first as reference.
     """
     plan = plan or Plan()
-    given = [np.asarray(m, np.float64) for m in (judge, *people)]
-    if not all(np.isin(m, (0, 1)).all() for m in given):
+    matrices = [np.asarray(m, np.float64) for m in (judge, *people)]
+    if not all(np.isin(m, (0, 1)).all() for m in matrices):
         raise ValueError("marks are 0 or 1; leave out turns that a rater did not mark")
-    marks = [m == 1 for m in given]
+    marks = [m == 1 for m in matrices]
     shape = marks[0].shape
     if any(m.shape != shape for m in marks) or len(shape) != 2 or shape[1] != len(behaviours):
         raise ValueError(f"marks are turns x {len(behaviours)} behaviours, alike for all raters")
@@ -171,11 +174,13 @@ class _Tables:
         pairs = self.judged + self.among
         sums = np.concatenate([self._pair(a, b) for a, b in pairs], axis=1)
         size = 4 * self.n_behaviours
-        whole = sums.sum(axis=0)[None, :]
+        total = sums.sum(axis=0)[None, :]
         parts = [w @ sums for w in Resampling(plan, units, self.n_units).chunks()] if plan.resamples else []
-        drawn = np.concatenate(parts) if parts else np.empty((0, sums.shape[1]))
-        self.points = {p: self._split(whole[:, i * size : (i + 1) * size]) for i, p in enumerate(pairs)}
-        self.drawn = {p: self._split(drawn[:, i * size : (i + 1) * size]) for i, p in enumerate(pairs)}
+        resampled_sums = np.concatenate(parts) if parts else np.empty((0, sums.shape[1]))
+        self.points = {p: self._split(total[:, i * size : (i + 1) * size]) for i, p in enumerate(pairs)}
+        self.resampled = {
+            p: self._split(resampled_sums[:, i * size : (i + 1) * size]) for i, p in enumerate(pairs)
+        }
 
     def _pair(self, a: int, b: int) -> Floats:
         out = np.empty((self.n_units, 4 * self.n_behaviours))
@@ -198,15 +203,15 @@ class _Tables:
 
     def _marked(self, side: int, behaviour: int) -> Result:
         """Return how many turns the people (side 1, their mean) or the judge (side 0) marked."""
-        points, drawn = (
+        points, replicates = (
             np.array([_marks(tables[pair][:, behaviour], side) for pair in self.judged])
-            for tables in (self.points, self.drawn)
+            for tables in (self.points, self.resampled)
         )
         raters = len(self.judged) if side else 1
         return finished(
             "detected_by_people" if side else "detected_by_judge",
             float(points.mean()),
-            drawn.mean(axis=0),
+            replicates.mean(axis=0),
             self.plan,
             n_items=self._n_items(behaviour),
             n_clusters=self.n_units,
@@ -217,10 +222,10 @@ class _Tables:
     def _why(self, figure: str, pairs: Sequence[tuple[int, int]], behaviour: int) -> str:
         """Say why a figure is undefined for every pair: of the first's marks, or else of the second's."""
         name = figure.upper() if figure == "mcc" else figure
-        whole = [self.points[pair][0, behaviour] for pair in pairs]
-        if all(not _marks(table[None], 1)[0] for table in whole):
+        pair_tables = [self.points[pair][0, behaviour] for pair in pairs]
+        if all(not _marks(table[None], 1)[0] for table in pair_tables):
             return f"no {name}: no person marks the behaviour"
-        if pairs is self.judged and not _marks(whole[0][None], 0)[0]:
+        if pairs is self.judged and not _marks(pair_tables[0][None], 0)[0]:
             return f"no {name}: the judge marks no turn"
         return f"no {name}: in no pair do both mark some turns and leave some out"
 
@@ -229,18 +234,21 @@ class _Tables:
 
     def _figure(self, figure: str, pairs: Sequence[tuple[int, int]], behaviour: int) -> Result:
         points = np.array([_FORMULAS[figure](self.points[p][:, behaviour])[0] for p in pairs])
-        drawn = np.array([_FORMULAS[figure](self.drawn[p][:, behaviour]) for p in pairs])
+        replicates = np.array([_FORMULAS[figure](self.resampled[p][:, behaviour]) for p in pairs])
         if self.policy == "cocoeval":
             if figure == "kappa":
-                points, drawn = np.nan_to_num(points, nan=0.0), np.nan_to_num(drawn, nan=0.0)
+                points, replicates = np.nan_to_num(points, nan=0.0), np.nan_to_num(replicates, nan=0.0)
         else:
             marked = np.array([self.points[p][0, behaviour, 1].sum() > 0 for p in pairs])
-            points, drawn = np.where(marked, points, np.nan), np.where(marked[:, None], drawn, np.nan)
+            points, replicates = (
+                np.where(marked, points, np.nan),
+                np.where(marked[:, None], replicates, np.nan),
+            )
         n_dropped = int(np.isnan(points).sum())
         return finished(
             figure,
             _mean(points[:, None])[0],
-            _mean(drawn),
+            _mean(replicates),
             self.plan,
             n_items=self._n_items(behaviour),
             n_clusters=self.n_units,

@@ -51,15 +51,15 @@ def kendall_by_unit(draw: Draw) -> Floats:
     """Kendall's tau-b for rows of weights; NaN where x or y has one value."""
     if not draw.sample.n_items:
         return np.full(len(draw.weights), np.nan)
-    known = draw.sample.once(UnitPairs)
-    weights = draw.weights if known.all_units else draw.weights[:, known.units]
-    n = weights @ known.sizes
+    pairs = draw.sample.once(UnitPairs)
+    weights = draw.weights if pairs.all_units else draw.weights[:, pairs.units]
+    n = weights @ pairs.sizes
     # All numbers are whole: half the bits hold them exactly where no sum can pass 2 to the power of 24.
-    bits = np.float32 if n.max(initial=0.0) * known.sizes.max() < 2**24 else np.float64
-    beside = weights.astype(bits, copy=False) @ known.differences.astype(bits, copy=False)
+    bits = np.float32 if n.max(initial=0.0) * pairs.sizes.max() < 2**24 else np.float64
+    beside = weights.astype(bits, copy=False) @ pairs.differences.astype(bits, copy=False)
     difference = np.einsum("ru,ru->r", beside, weights) / 2
     square = n**2
-    x_free, y_free = ((square - side.tied(weights)) / 2 for side in (known.x_values, known.y_values))
+    x_free, y_free = ((square - side.tied(weights)) / 2 for side in (pairs.x_values, pairs.y_values))
     undefined = (x_free <= 0) | (y_free <= 0)
     bottom = np.sqrt(np.where(undefined, 1.0, x_free)) * np.sqrt(np.where(undefined, 1.0, y_free))
     return np.where(undefined, np.nan, np.clip(difference / bottom, -1, 1))
@@ -90,8 +90,8 @@ def _differences(x: Ints, y: Ints, starts: Ints) -> Floats:
     out = np.empty((n_units, n_units))
     for first in range(0, n_units, BLOCK):
         last = min(first + BLOCK, n_units)
-        here, after = slice(starts[first], starts[last]), slice(starts[first], None)
-        signs = _signs(x[after], x[here]) * _signs(y[after], y[here])
+        block, after = slice(starts[first], starts[last]), slice(starts[first], None)
+        signs = _signs(x[after], x[block]) * _signs(y[after], y[block])
         by_unit = np.add.reduceat(signs, starts[first:-1] - starts[first], axis=0, dtype=np.int32)
         sums = np.add.reduceat(by_unit, starts[first:last] - starts[first], axis=1)
         out[first:, first:last] = sums
@@ -99,9 +99,9 @@ def _differences(x: Ints, y: Ints, starts: Ints) -> Floats:
     return out
 
 
-def _signs(after: Ints, here: Ints) -> np.ndarray[tuple[int, ...], np.dtype[np.int8]]:
-    one, other = after[:, None], here[None, :]
-    return (one > other).view(np.int8) - (one < other).view(np.int8)
+def _signs(after: Ints, block: Ints) -> np.ndarray[tuple[int, ...], np.dtype[np.int8]]:
+    following, current = after[:, None], block[None, :]
+    return (following > current).view(np.int8) - (following < current).view(np.int8)
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,8 @@ class _Values:
         if self.shared.shape[0]:
             step = max(1, GROUPS // self.shared.shape[0])
             for start in range(0, len(weights), step):
-                held = self.shared @ np.ascontiguousarray(weights[start : start + step].T)
-                total[start : start + step] += np.einsum("gr,gr->r", held, held)
+                unit_weights = self.shared @ np.ascontiguousarray(weights[start : start + step].T)
+                total[start : start + step] += np.einsum("gr,gr->r", unit_weights, unit_weights)
         return np.asarray(total)
 
 
@@ -220,12 +220,12 @@ def _concordant(codes: Ints, weights: Floats) -> Floats:
         order = np.argsort(codes >> (bit + 1), kind="stable")
         block = codes[order] >> (bit + 1)
         upper = ((codes[order] >> bit) & 1).astype(np.float64)[:, None]
-        here = weights[order]
-        lower_before = np.cumsum(here * (1 - upper), axis=0)
+        weighted = weights[order]
+        lower_before = np.cumsum(weighted * (1 - upper), axis=0)
         starts = _starts(block.astype(np.float64))
         before_block = np.where((starts > 0)[:, None], lower_before[starts - 1], 0.0)
-        here *= upper
-        total += _dot(here, lower_before) - _dot(_grouped(here, starts), before_block)
+        weighted *= upper
+        total += _dot(weighted, lower_before) - _dot(_grouped(weighted, starts), before_block)
     return total
 
 
@@ -244,8 +244,8 @@ def _grouped(weights: Floats, starts: Ints) -> Floats:
     return weights if len(starts) == len(weights) else np.add.reduceat(weights, starts, axis=0)
 
 
-def _dot(one: Floats, other: Floats) -> Floats:
-    return np.asarray(np.einsum("ir,ir->r", one, other))
+def _dot(first: Floats, second: Floats) -> Floats:
+    return np.asarray(np.einsum("ir,ir->r", first, second))
 
 
 def _correlation(top: Floats, x_spread: Floats, y_spread: Floats) -> Floats:
@@ -362,8 +362,8 @@ def _spread(sample: Sample) -> tuple[Floats, Floats]:
     if sample.n_items <= MOST_FOR_THRESHOLD:
         return sample.x, sample.y
     order = np.argsort(sample.y, kind="stable")
-    chosen = order[np.linspace(0, len(order) - 1, MOST_FOR_THRESHOLD).astype(np.int64)]
-    return sample.x[chosen], sample.y[chosen]
+    positions = order[np.linspace(0, len(order) - 1, MOST_FOR_THRESHOLD).astype(np.int64)]
+    return sample.x[positions], sample.y[positions]
 
 
 def _best_threshold(sample: Sample) -> float:
@@ -389,7 +389,7 @@ def two_items(sample: Sample) -> Verdict | None:
     return None
 
 
-def _said(sample: Sample) -> str:
+def _tie_remark(sample: Sample) -> str:
     threshold = threshold_of(sample)
     return f"differences of up to {threshold:g} count as ties" if threshold else ""
 
@@ -404,7 +404,7 @@ RANKING = Statistic(
     bounds=(0.0, 1.0),
     checks=(two_items, constant_undefined),
     source="Deutsch, Foster and Freitag (2023)",
-    remark=_said,
+    remark=_tie_remark,
     in_reports=InReports("Ranking accuracy", "Ranked alike"),
 )
 

@@ -44,13 +44,13 @@ class Difference:
     p_holm: float | None
 
 
-def differences(counted: Counted, design: Design, chosen: Mask, people: Mask) -> list[Difference]:
+def differences(counted: Counted, design: Design, row_mask: Mask, people: Mask) -> list[Difference]:
     """Return a row's differences from people, one a column, all on the same resamples.
 
     The p-value is two-sided: row and people change places in whole clusters, which are exchangeable if the
     row is as people are; all ways are tried where they are few, as many as resamples otherwise.
     """
-    mine, theirs, shared = _paired(counted, design, chosen, people)
+    mine, theirs, shared = _paired(counted, design, row_mask, people)
     units = mine.present | theirs.present
     ours, others, strata = mine.at(units), theirs.at(units), design.strata[units]
     points = mean(ours, strata) - mean(others, strata)
@@ -61,7 +61,7 @@ def differences(counted: Counted, design: Design, chosen: Mask, people: Mask) ->
     ps = _permuted(ours, others, strata, clusters.ravel(), design)
     has = np.isfinite(points)
     holm = dict(zip(np.flatnonzero(has).tolist(), corrected_p_values(ps[has].tolist(), "holm"), strict=True))
-    found = []
+    row_differences = []
     for at in range(len(counted.columns)):
         n_clusters = design.n_clusters((mine.numbers[:, at] > 0) & (theirs.numbers[:, at] > 0))
         result = finished(
@@ -76,23 +76,23 @@ def differences(counted: Counted, design: Design, chosen: Mask, people: Mask) ->
             undefined=NO_PAIRS,
         )
         p = float(ps[at]) if has[at] else None
-        found.append(Difference(result, p, float(holm[at]) if has[at] else None))
-    return found
+        row_differences.append(Difference(result, p, float(holm[at]) if has[at] else None))
+    return row_differences
 
 
-def _paired(counted: Counted, design: Design, chosen: Mask, people: Mask) -> tuple[Sums, Sums, Ints]:
+def _paired(counted: Counted, design: Design, row_mask: Mask, people: Mask) -> tuple[Sums, Sums, Ints]:
     """Return the sums of the row and of people over the dialogues that both have, and how many these are."""
     _, dialogue = np.unique(counted.dialogues, return_inverse=True)
     dialogue = dialogue.ravel()
-    there = ~np.isnan(counted.values)
+    present = ~np.isnan(counted.values)
     n = int(dialogue.max(initial=-1)) + 1
     both = np.ones((n, len(counted.columns)), dtype=bool)
-    for rows in (chosen, people):
+    for rows in (row_mask, people):
         has = np.zeros((n, len(counted.columns)))
-        np.add.at(has, dialogue[rows], there[rows])
+        np.add.at(has, dialogue[rows], present[rows])
         both &= has > 0
     values = np.where(both[dialogue], counted.values, np.nan)
-    return design.sums(values, chosen), design.sums(values, people), both.sum(axis=0)
+    return design.sums(values, row_mask), design.sums(values, people), both.sum(axis=0)
 
 
 def _permuted(ours: Sums, others: Sums, strata: Ints, clusters: Ints, design: Design) -> Floats:
@@ -106,10 +106,10 @@ def _permuted(ours: Sums, others: Sums, strata: Ints, clusters: Ints, design: De
     limit = observed - ROUNDING * np.maximum(1.0, observed)
     for chunk in chunks:
         moved = chunk[:, clusters]
-        kept = 1 - moved
-        one = mean_of_strata(np.hstack([kept, moved]), stacked, doubled)
-        other = mean_of_strata(np.hstack([moved, kept]), stacked, doubled)
-        extreme += (np.abs(one - other) >= limit).sum(axis=0)
+        unmoved = 1 - moved
+        first = mean_of_strata(np.hstack([unmoved, moved]), stacked, doubled)
+        second = mean_of_strata(np.hstack([moved, unmoved]), stacked, doubled)
+        extreme += (np.abs(first - second) >= limit).sum(axis=0)
         tried += len(chunk)
     p = extreme / tried if is_exact else (extreme + 1) / (tried + 1)
     return np.where(np.isfinite(observed), p, np.nan)
@@ -143,7 +143,7 @@ def columns_of(groups: Mapping[str, str], alone: Sequence[str] = ()) -> tuple[Co
 
 
 def by_turn(answers: Floats, columns: Sequence[Column]) -> Floats:
-    """Return what each turn adds to each column: turns x columns, from marks of 0 and 1 (turns x behaviours).
+    """Each turn's contribution to each column (turns x columns), from 0/1 marks (turns x behaviours).
 
     NaN where an answer that the column needs is missing.
     """
@@ -162,7 +162,7 @@ def counts_of(
     ``voices`` are marks, turns x behaviours, NaN where missing; ``continuation`` says whose turn each is.
     """
     shape = (n, len(columns))
-    total, known = np.zeros(shape), np.zeros(shape)
+    total, n_known = np.zeros(shape), np.zeros(shape)
     lowest, highest = np.full(shape, np.inf), np.full(shape, -np.inf)
     for answers in voices:
         low, high = (
@@ -171,16 +171,16 @@ def counts_of(
         )
         is_known = low == high
         total += np.where(is_known, low, 0.0)
-        known += is_known
+        n_known += is_known
         lowest, highest = np.minimum(lowest, low), np.maximum(highest, high)
-    values = np.where(known > 0, total / np.maximum(known, 1), np.nan)
-    return values, np.where(known > 0, values, lowest), np.where(known > 0, values, highest)
+    values = np.where(n_known > 0, total / np.maximum(n_known, 1), np.nan)
+    return values, np.where(n_known > 0, values, lowest), np.where(n_known > 0, values, highest)
 
 
 def rated_of(
     judge: Sequence[Floats], people: Sequence[Floats], continuation: Ints, n: int, columns: Sequence[Column]
 ) -> Rated:
-    """Return what people said of the judge's continuations, and how the marks of both meet turn by turn."""
+    """People's counts of the continuations the judge rated, and the turn-by-turn confusion of both."""
     counts, _, _ = counts_of(people, continuation, n, columns)
     judged, _, _ = counts_of(judge, continuation, n, columns)
     both = ~np.isnan(counts) & ~np.isnan(judged)
@@ -195,14 +195,14 @@ def rated_of(
 def _mean_by_turn(voices: Sequence[Floats], continuation: Ints, n: int, columns: Sequence[Column]) -> Floats:
     """Return the mean of what each turn adds over the voices whose count of its continuation is known."""
     shape = (len(continuation), len(columns))
-    total, known = np.zeros(shape), np.zeros(shape)
+    total, n_known = np.zeros(shape), np.zeros(shape)
     for answers in voices:
         values, _, _ = counts_of([answers], continuation, n, columns)
         adds = by_turn(answers, columns)
         use = ~np.isnan(values)[continuation] & ~np.isnan(adds)
         total += np.where(use, adds, 0.0)
-        known += use
-    return np.asarray(total / np.where(known > 0, known, np.nan))
+        n_known += use
+    return np.asarray(total / np.where(n_known > 0, n_known, np.nan))
 
 
 def _summed(rows: Floats, continuation: Ints, n: int) -> Floats:
@@ -250,8 +250,8 @@ def halves(sums: Sums, strata: Ints, plan: Plan) -> Floats:
 
     Clusters are split within strata; a stratum with a single one is left out, as one half would lack it.
     """
-    kept = np.isin(strata, [s for s in np.unique(strata) if (strata == s).sum() > 1])
-    own, of = sums.at(kept), strata[kept]
+    usable = np.isin(strata, [s for s in np.unique(strata) if (strata == s).sum() > 1])
+    own, of = sums.at(usable), strata[usable]
     if not len(of) or not plan.resamples:
         return np.empty((0, len(DISTANCES)))
     rng = np.random.default_rng(plan.seed)
@@ -342,15 +342,15 @@ def table(
             f"the continuations have {shortest} to {longest} turns, so their counts cannot be averaged; "
             "count per so many turns instead, such as per 30"
         )
-    made = _Maker(counted, rows, human, rated, per_turns, plan, correction)
+    maker = _Maker(counted, rows, human, rated, per_turns, plan, correction)
     codes = sorted(set(rows.tolist()), key=lambda code: (code != human, code))
     people = human is not None and human in codes
-    compared = [made.row(code) for code in codes]
-    tags = made.tags
+    compared = [maker.row(code) for code in codes]
+    tags = maker.tags
     return Table(
         tuple(_noting_unequal(compared)),
-        made.halves() if people and len(tags) > 1 else None,
-        len(np.unique(made.design.strata)),
+        maker.halves() if people and len(tags) > 1 else None,
+        len(np.unique(maker.design.strata)),
         "" if people else NO_PEOPLE,
         NO_PEOPLE if not people else "" if len(tags) > 1 else FEW_TAGS,
     )
@@ -382,21 +382,21 @@ class _Maker:
 
     def row(self, code: int) -> Row:
         """Return one row."""
-        chosen: Mask = self.rows == code
+        in_row: Mask = self.rows == code
         is_human = code == self.human
-        values = self.counted.values[chosen]
-        sums = self.design.sums(self.counted.values, chosen)
-        results = self._results(chosen, sums)
-        low, high = (self._means(given, chosen) for given in (self.counted.lowest, self.counted.highest))
-        raw = self._means(self.raw.values, chosen) if self.raw else None
+        values = self.counted.values[in_row]
+        sums = self.design.sums(self.counted.values, in_row)
+        results = self._results(in_row, sums)
+        low, high = (self._means(bound, in_row) for bound in (self.counted.lowest, self.counted.highest))
+        raw = self._means(self.raw.values, in_row) if self.raw else None
         nothing: Sequence[None] = [None] * len(results)
         fixed = (
-            corrected(self.counted, self.rated, self.design, chosen, self.correction)
+            corrected(self.counted, self.rated, self.design, in_row, self.correction)
             if self.rated is not None
             else nothing
         )
         apart = (
-            differences(self.counted, self.design, chosen, self.people)
+            differences(self.counted, self.design, in_row, self.people)
             if self.people.any() and not is_human
             else nothing
         )
@@ -423,10 +423,10 @@ class _Maker:
             self._distance(sums) if self.people.any() and not is_human and len(self.tags) > 1 else None,
         )
 
-    def _means(self, values: Floats, chosen: Mask) -> Floats:
-        return mean(self.design.sums(values, chosen), self.design.strata)
+    def _means(self, values: Floats, in_row: Mask) -> Floats:
+        return mean(self.design.sums(values, in_row), self.design.strata)
 
-    def _results(self, chosen: Mask, sums: Sums) -> list[Result]:
+    def _results(self, in_row: Mask, sums: Sums) -> list[Result]:
         units = sums.present
         own, strata = sums.at(units), self.design.strata[units]
         points = mean(own, strata)
@@ -435,23 +435,23 @@ class _Maker:
         flags += ("clusters_span_strata",) if self.design.spans else ()
         n_strata = len(np.unique(strata))
         method = f"mean of {n_strata} strata, clusters drawn within strata" if n_strata > 1 else "mean"
-        found = []
+        results = []
         for at, column in enumerate(self.counted.columns):
             n = int(sums.numbers[:, at].sum())
             counts: Counts = {
                 "n_items": n,
                 "n_clusters": self.design.n_clusters(sums.numbers[:, at] > 0),
                 "n_raters": 1,
-                "n_missing": int(chosen.sum()) - n,
+                "n_missing": int(in_row.sum()) - n,
             }
             if not n:
                 reason = "the rater has no value on any of these continuations"
-                found.append(Result("mean", status="insufficient", reason=reason, **counts))
+                results.append(Result("mean", status="insufficient", reason=reason, **counts))
             elif column.is_count and not sums.totals[:, at].any():
-                found.append(self._no_events(at, chosen, counts))
+                results.append(self._no_events(at, in_row, counts))
             else:
                 own_flags = (*flags, "one_item") if n == 1 else flags
-                found.append(
+                results.append(
                     finished(
                         "mean",
                         float(points[at]),
@@ -462,12 +462,12 @@ class _Maker:
                         **counts,
                     )
                 )
-        return found
+        return results
 
-    def _no_events(self, at: int, chosen: Mask, counts: Counts) -> Result:
+    def _no_events(self, at: int, in_row: Mask, counts: Counts) -> Result:
         """Nobody marked it: 0, with Wilson's limit on the turns, because resampling gives no spread."""
-        there = chosen & ~np.isnan(self.counted.values[:, at])
-        n = int(self.turns[there].sum()) * self.counted.columns[at].per_turn
+        present = in_row & ~np.isnan(self.counted.values[:, at])
+        n = int(self.turns[present].sum()) * self.counted.columns[at].per_turn
         high = wilson_bounds(0, n, self.plan.level)[1] * float(self.counted.most[at])
         method = f"Wilson on {n:,} answers about turns, as resampling gives no spread"
         flags = ("no_events", *cluster_flags(counts["n_clusters"]))
@@ -507,8 +507,8 @@ class _Maker:
         """Return how far random halves of people's continuations are apart: mean and middle part."""
         sums = self.design.sums(self.counted.values[:, self.tags], self.people)
         units = sums.present
-        found = halves(sums.at(units), self.design.strata[units], self.plan)
-        return {name: self._halved(name, found[:, at], sums) for at, name in enumerate(DISTANCES)}
+        split_distances = halves(sums.at(units), self.design.strata[units], self.plan)
+        return {name: self._halved(name, split_distances[:, at], sums) for at, name in enumerate(DISTANCES)}
 
     def _halved(self, name: str, values: Floats, sums: Sums) -> Result:
         defined = values[np.isfinite(values)]

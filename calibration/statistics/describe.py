@@ -31,14 +31,14 @@ def as_numbers(ratings: Ratings) -> Floats | None:
 
 def shares(ratings: Ratings, column: int) -> dict[str, float]:
     """Return how often a rater gave each value of the scale; empty for scales of more than 101 values."""
-    given = ratings.values[:, column]
-    given = given[~np.isnan(given)]
-    values, counts = np.unique(given, return_counts=True)
+    answers = ratings.values[:, column]
+    answers = answers[~np.isnan(answers)]
+    values, counts = np.unique(answers, return_counts=True)
     used = dict(zip(values.tolist(), counts.tolist(), strict=True))
     on_scale = ratings.scale is not None and ratings.on_scale[column]
     grid = ratings.scale if on_scale and ratings.scale is not None else tuple(values.tolist())
     label = ratings.label if on_scale else "{:g}".format
-    return {label(v): used.get(v, 0) / max(len(given), 1) for v in grid} if len(grid) <= MOST_SHARES else {}
+    return {label(v): used.get(v, 0) / max(len(answers), 1) for v in grid} if len(grid) <= MOST_SHARES else {}
 
 
 @dataclass(frozen=True)

@@ -55,27 +55,27 @@ class Pointing:
     @property
     def turns(self) -> frozenset[int]:
         """The turns it points at."""
-        return frozenset(one.turn for one in self.stretches)
+        return frozenset(stretch.turn for stretch in self.stretches)
 
 
-def dice(one: Set[int], other: Set[int]) -> float:
+def dice(first: Set[int], second: Set[int]) -> float:
     """2 |A and B| / (|A| + |B|): the F1 of either set against the other. ValueError where both are empty."""
-    _some(one, other)
-    return 2 * len(one & other) / (len(one) + len(other))
+    _some(first, second)
+    return 2 * len(first & second) / (len(first) + len(second))
 
 
-def jaccard(one: Set[int], other: Set[int]) -> float:
+def jaccard(first: Set[int], second: Set[int]) -> float:
     """|A and B| / |A or B|. ValueError where both are empty."""
-    _some(one, other)
-    return len(one & other) / len(one | other)
+    _some(first, second)
+    return len(first & second) / len(first | second)
 
 
-def span_f1(one: Iterable[Stretch], other: Iterable[Stretch]) -> float:
+def span_f1(first: Iterable[Stretch], second: Iterable[Stretch]) -> float:
     """2 |A and B| / (|A| + |B|) of the characters pointed at, each counted once.
 
     ValueError where both are empty.
     """
-    ours, theirs = _merged(one), _merged(other)
+    ours, theirs = _merged(first), _merged(second)
     total = _length(ours) + _length(theirs)
     if not total:
         raise ValueError("neither points at anything")
@@ -86,21 +86,21 @@ def span_f1(one: Iterable[Stretch], other: Iterable[Stretch]) -> float:
 Pieces = list[tuple[int, int]]
 
 
-def _some(one: Collection[int], other: Collection[int]) -> None:
-    if not one and not other:
+def _some(first: Collection[int], second: Collection[int]) -> None:
+    if not first and not second:
         raise ValueError("neither points at anything")
 
 
 def _merged(stretches: Iterable[Stretch]) -> dict[int, Pieces]:
     """Return the characters of each turn as pieces that do not overlap, in order."""
-    found: dict[int, Pieces] = defaultdict(list)
-    for one in sorted(stretches, key=lambda s: (s.turn, s.start, s.end)):
-        pieces = found[one.turn]
-        if pieces and one.start <= pieces[-1][1]:
-            pieces[-1] = (pieces[-1][0], max(pieces[-1][1], one.end))
+    pieces_of_turn: dict[int, Pieces] = defaultdict(list)
+    for stretch in sorted(stretches, key=lambda s: (s.turn, s.start, s.end)):
+        pieces = pieces_of_turn[stretch.turn]
+        if pieces and stretch.start <= pieces[-1][1]:
+            pieces[-1] = (pieces[-1][0], max(pieces[-1][1], stretch.end))
         else:
-            pieces.append((one.start, one.end))
-    return found
+            pieces.append((stretch.start, stretch.end))
+    return pieces_of_turn
 
 
 def _length(pieces: dict[int, Pieces]) -> int:
@@ -134,7 +134,7 @@ def set_alpha(units: Sequence[Sequence[frozenset[int]]], clusters: Ints, plan: P
     ``clusters`` has a code from 0 per unit. NaN where all sets are the same. ValueError beyond `MOST_SETS`
     different ones.
     """
-    codes = {one: at for at, one in enumerate(dict.fromkeys(s for unit in units for s in unit))}
+    codes = {turn_set: at for at, turn_set in enumerate(dict.fromkeys(s for unit in units for s in unit))}
     if not codes:
         return float("nan"), np.empty(0)
     if len(codes) > MOST_SETS:
@@ -144,24 +144,24 @@ def set_alpha(units: Sequence[Sequence[frozenset[int]]], clusters: Ints, plan: P
     observed = np.zeros(n_clusters)
     rows, columns = [], []
     for unit, cluster in zip(units, clusters.tolist(), strict=True):
-        held = np.array([codes[one] for one in unit])
-        observed[cluster] += apart[np.ix_(held, held)].sum() / (len(held) - 1)
-        rows += [cluster] * len(held)
-        columns += held.tolist()
+        unit_codes = np.array([codes[turn_set] for turn_set in unit])
+        observed[cluster] += apart[np.ix_(unit_codes, unit_codes)].sum() / (len(unit_codes) - 1)
+        rows += [cluster] * len(unit_codes)
+        columns += unit_codes.tolist()
     shape = (n_clusters, len(codes))
     used = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), shape=shape)
-    whole = _set_alpha(np.ones((1, n_clusters)), observed, used, apart)
+    point = _set_alpha(np.ones((1, n_clusters)), observed, used, apart)
     chunks = Resampling(plan, np.arange(n_clusters), n_clusters).chunks()
-    drawn = [_set_alpha(part, observed, used, apart) for part in _in_parts(chunks, len(codes))]
-    return float(whole[0]), np.concatenate(drawn) if drawn else np.empty(0)
+    resampled_alphas = [_set_alpha(part, observed, used, apart) for part in _in_parts(chunks, len(codes))]
+    return float(point[0]), np.concatenate(resampled_alphas) if resampled_alphas else np.empty(0)
 
 
 def distances(sets: Sequence[frozenset[int]]) -> Floats:
     """Return 1 - MASI of every two of these sets, none of which is empty."""
     turns = {turn: at for at, turn in enumerate(sorted(set().union(*sets)))}
     members = np.zeros((len(sets), len(turns)))
-    for row, held in enumerate(sets):
-        members[row, [turns[turn] for turn in held]] = 1.0
+    for row, members_of_set in enumerate(sets):
+        members[row, [turns[turn] for turn in members_of_set]] = 1.0
     shared = members @ members.T
     sizes = members.sum(axis=1)
     union = sizes[:, None] + sizes[None, :] - shared
@@ -219,9 +219,9 @@ FIGURES: dict[str, Described] = {
 }
 """The figures, in their order. All are symmetric and take raters as exchangeable."""
 ALIKE: dict[str, Callable[[Pointing, Pointing], float]] = {
-    "evidence_f1": lambda one, other: dice(one.turns, other.turns),
-    "evidence_jaccard": lambda one, other: jaccard(one.turns, other.turns),
-    "evidence_span_f1": lambda one, other: span_f1(one.stretches, other.stretches),
+    "evidence_f1": lambda first, second: dice(first.turns, second.turns),
+    "evidence_jaccard": lambda first, second: jaccard(first.turns, second.turns),
+    "evidence_span_f1": lambda first, second: span_f1(first.stretches, second.stretches),
 }
 NOBODY = "nobody pointed at anything"
 NO_PAIR = "no two of these raters who gave the same answer both point at something"
@@ -246,113 +246,132 @@ def overlaps(pointings: Iterable[Pointing], asks: Asks, plan: Plan) -> list[Over
 
     Where fewer than two people answered, all raters are together instead. Nothing where one rater answered.
     """
-    given = list(pointings)
-    kinds = {one.rater: one.kind for one in given}
+    all_pointings = list(pointings)
+    kinds = {pointing.rater: pointing.kind for pointing in all_pointings}
     if len(kinds) < 2:
         return []
     people = {name for name, kind in kinds.items() if kind == PEOPLE}
     if len(people) < 2:
-        return [_overlap("", ALL, given, _everyone, asks, plan)]
-    found = [_overlap("", PEOPLE, [one for one in given if one.rater in people], _everyone, asks, plan)]
+        return [_overlap("", ALL, all_pointings, _everyone, asks, plan)]
+    figures = [
+        _overlap(
+            "",
+            PEOPLE,
+            [pointing for pointing in all_pointings if pointing.rater in people],
+            _everyone,
+            asks,
+            plan,
+        )
+    ]
     for name in sorted(kinds.keys() - people):
-        among = [one for one in given if one.rater in people or one.rater == name]
-        found.append(_overlap(name, kinds[name], among, _with(name), asks, plan))
-    return found
+        among = [pointing for pointing in all_pointings if pointing.rater in people or pointing.rater == name]
+        figures.append(_overlap(name, kinds[name], among, _with(name), asks, plan))
+    return figures
 
 
 Meets = Callable[[Pointing, Pointing], bool]
 
 
-def _everyone(one: Pointing, other: Pointing) -> bool:
+def _everyone(first: Pointing, second: Pointing) -> bool:
     return True
 
 
 def _with(name: str) -> Meets:
-    return lambda one, other: name in (one.rater, other.rater)
+    return lambda first, second: name in (first.rater, second.rater)
 
 
 def _overlap(
-    name: str, kind: str, given: Sequence[Pointing], meets: Meets, asks: Asks, plan: Plan
+    name: str, kind: str, group: Sequence[Pointing], meets: Meets, asks: Asks, plan: Plan
 ) -> Overlap:
-    raters = tuple(sorted({one.rater for one in given}, key=lambda rater: (rater != name, rater)))
-    asked = [one for one in given if not name or one.rater == name]
-    units = _units(given)
-    figures = [_pointed(asked, plan)]
+    raters = tuple(sorted({pointing.rater for pointing in group}, key=lambda rater: (rater != name, rater)))
+    own_pointings = [pointing for pointing in group if not name or pointing.rater == name]
+    units = _units(group)
+    figures = [_pointed(own_pointings, plan)]
     for key, described in FIGURES.items():
         if asks not in described.applies:
             continue
         if key in ALIKE:
-            figures.append(_mean(key, units, meets, given, plan))
+            figures.append(_mean(key, units, meets, group, plan))
         elif key == "evidence_alpha" and not name:
-            figures.append(_alpha(units, given, plan))
+            figures.append(_alpha(units, group, plan))
     return Overlap(name, kind, raters, tuple(figures))
 
 
-def _units(given: Iterable[Pointing]) -> list[list[Pointing]]:
+def _units(pointings: Iterable[Pointing]) -> list[list[Pointing]]:
     """Return, per item and answer, the answers that point at something."""
-    found: dict[tuple[str, float | str], list[Pointing]] = defaultdict(list)
-    for one in given:
-        if one.stretches:
-            found[one.item, one.answer].append(one)
-    return list(found.values())
+    by_answer: dict[tuple[str, float | str], list[Pointing]] = defaultdict(list)
+    for pointing in pointings:
+        if pointing.stretches:
+            by_answer[pointing.item, pointing.answer].append(pointing)
+    return list(by_answer.values())
 
 
-def _counts(units: Sequence[Sequence[Pointing]], given: Sequence[Pointing]) -> Counts:
-    used = [one for unit in units for one in unit]
+def _counts(units: Sequence[Sequence[Pointing]], pointings: Sequence[Pointing]) -> Counts:
+    used = [pointing for unit in units for pointing in unit]
     return {
-        "n_items": len({one.item for one in used}),
-        "n_clusters": len({one.cluster for one in used}),
-        "n_raters": len({one.rater for one in used}),
-        "n_missing": sum(not one.stretches for one in given),
+        "n_items": len({pointing.item for pointing in used}),
+        "n_clusters": len({pointing.cluster for pointing in used}),
+        "n_raters": len({pointing.rater for pointing in used}),
+        "n_missing": sum(not pointing.stretches for pointing in pointings),
     }
 
 
-def _pointed(given: Sequence[Pointing], plan: Plan) -> Result:
-    units = codes([one.cluster for one in given])
-    rows = np.array([[float(bool(one.stretches)), 1.0] for one in given])
-    point, drawn = resampled(units, rows, lambda sums: sums[:, 0] / sums[:, 1], plan)
-    counts = _counts([given], given) | {"n_missing": 0}
-    return finished("evidence_pointed", point, drawn, plan, **counts)
+def _pointed(pointings: Sequence[Pointing], plan: Plan) -> Result:
+    units = codes([pointing.cluster for pointing in pointings])
+    rows = np.array([[float(bool(pointing.stretches)), 1.0] for pointing in pointings])
+    point, replicates = resampled(units, rows, lambda sums: sums[:, 0] / sums[:, 1], plan)
+    counts = _counts([pointings], pointings) | {"n_missing": 0}
+    return finished("evidence_pointed", point, replicates, plan, **counts)
 
 
 def _mean(
-    key: str, units: Sequence[list[Pointing]], meets: Meets, given: Sequence[Pointing], plan: Plan
+    key: str, units: Sequence[list[Pointing]], meets: Meets, pointings: Sequence[Pointing], plan: Plan
 ) -> Result:
     """Return the mean over units of the mean over their pairs."""
-    alike, kept = [], []
+    alike, used_units = [], []
     for unit in units:
         values = [ALIKE[key](*pair) for pair in combinations(unit, 2) if meets(*pair)]
         if values:
             alike.append(sum(values) / len(values))
-            kept.append(unit)
+            used_units.append(unit)
     method = "mean over items, of pairs who gave the same answer"
-    if not kept:
-        return _none(key, given, method)
+    if not used_units:
+        return _none(key, pointings, method)
     rows = np.column_stack([alike, np.ones(len(alike))])
-    clusters = codes([unit[0].cluster for unit in kept])
-    point, drawn = resampled(clusters, rows, lambda sums: sums[:, 0] / sums[:, 1], plan)
-    return finished(key, point, drawn, plan, method=method, flags=_one(kept), **_counts(kept, given))
+    clusters = codes([unit[0].cluster for unit in used_units])
+    point, replicates = resampled(clusters, rows, lambda sums: sums[:, 0] / sums[:, 1], plan)
+    return finished(
+        key,
+        point,
+        replicates,
+        plan,
+        method=method,
+        flags=_one_item_flags(used_units),
+        **_counts(used_units, pointings),
+    )
 
 
-def _alpha(units: Sequence[list[Pointing]], given: Sequence[Pointing], plan: Plan) -> Result:
+def _alpha(units: Sequence[list[Pointing]], pointings: Sequence[Pointing], plan: Plan) -> Result:
     key, method = "evidence_alpha", "MASI distance, of those who gave the same answer"
-    kept = [unit for unit in units if len(unit) > 1]
-    if not kept:
-        return _none(key, given, method)
-    clusters = codes([unit[0].cluster for unit in kept])
-    counts = _counts(kept, given)
+    shared_units = [unit for unit in units if len(unit) > 1]
+    if not shared_units:
+        return _none(key, pointings, method)
+    clusters = codes([unit[0].cluster for unit in shared_units])
+    counts = _counts(shared_units, pointings)
     try:
-        point, drawn = set_alpha([[one.turns for one in unit] for unit in kept], clusters, plan)
+        point, replicates = set_alpha(
+            [[pointing.turns for pointing in unit] for unit in shared_units], clusters, plan
+        )
     except ValueError as error:
         return Result(key, status="rejected", reason=str(error), method=method, **counts)
-    said = {"method": method, "flags": _one(kept), "undefined": ALL_SAME}
-    return finished(key, point, drawn, plan, **said, **counts)  # type: ignore[arg-type]
+    description = {"method": method, "flags": _one_item_flags(shared_units), "undefined": ALL_SAME}
+    return finished(key, point, replicates, plan, **description, **counts)  # type: ignore[arg-type]
 
 
-def _none(key: str, given: Sequence[Pointing], method: str) -> Result:
-    reason = NO_PAIR if any(one.stretches for one in given) else NOBODY
-    return Result(key, status="insufficient", reason=reason, method=method, **_counts([], given))
+def _none(key: str, pointings: Sequence[Pointing], method: str) -> Result:
+    reason = NO_PAIR if any(pointing.stretches for pointing in pointings) else NOBODY
+    return Result(key, status="insufficient", reason=reason, method=method, **_counts([], pointings))
 
 
-def _one(kept: Sequence[Sequence[Pointing]]) -> tuple[str, ...]:
-    return ("one_item",) if len({unit[0].item for unit in kept}) == 1 else ()
+def _one_item_flags(units: Sequence[Sequence[Pointing]]) -> tuple[str, ...]:
+    return ("one_item",) if len({unit[0].item for unit in units}) == 1 else ()

@@ -83,9 +83,9 @@ def margin_result(key: str, people: Sample, judge: Floats, gap: Result, replicat
     if len(people.columns) < 3:
         reason = TOO_FEW
         return Result(name, status="insufficient", reason=reason, method=gap.method, **counts)
-    found = spread(people, disagreement_weights(len(people.grid), WEIGHTS[key]))  # type: ignore[arg-type]
+    people_spread = spread(people, disagreement_weights(len(people.grid), WEIGHTS[key]))  # type: ignore[arg-type]
     z = float(special.ndtri((1 + plan.level) / 2))
-    value = z * float(np.sqrt(np.nanvar(replicates) + found.of_one_more))
+    value = z * float(np.sqrt(np.nanvar(replicates) + people_spread.of_one_more))
     return Result(name, value, reason="a bound, which has no interval", method=gap.method, **counts)
 
 
@@ -101,22 +101,24 @@ def beyond_one_more(gap: float, margin: float | None) -> bool:
     return margin is not None and abs(gap) > margin
 
 
-def unknown_of_one_more(n_people: int, who: str, one: str) -> str:
+def unknown_of_one_more(n_people: int, plural: str, singular: str) -> str:
     """Say what is missing where a gap may be that of one more person, as far as these people tell."""
-    return f"it takes more than {n_people} {who} to show whether one more {one} would differ as much"
+    return f"it takes more than {n_people} {plural} to show whether one more {singular} would differ as much"
 
 
 def spread(people: Sample, weights: Floats) -> Spread:
     """Return how far people differ in their agreement with the others, in units of kappa."""
-    given = people.present[people.used]
-    codes = np.where(given, np.searchsorted(people.grid, np.where(given, people.values, people.grid[0])), 0)
-    others = np.where(given, people.per_item[people.used][:, None] - 1.0, 0.0)
+    present = people.present[people.used]
+    codes = np.where(
+        present, np.searchsorted(people.grid, np.where(present, people.values, people.grid[0])), 0
+    )
+    others = np.where(present, people.per_item[people.used][:, None] - 1.0, 0.0)
     apart = (people.counts @ weights)[np.arange(people.n_items)[:, None], codes]  # from the item's others
-    margin = np.bincount(codes[given], weights=others[given], minlength=len(people.grid)) / others.sum()
+    margin = np.bincount(codes[present], weights=others[present], minlength=len(people.grid)) / others.sum()
     by_chance = weights @ margin
-    observed, expected = apart[given].sum() / others.sum(), float(margin @ by_chance)
+    observed, expected = apart[present].sum() / others.sum(), float(margin @ by_chance)
     moved = observed / expected**2 * (by_chance[codes] - expected) * others
-    own = np.where(given, moved - (apart - others * observed) / expected, 0.0)
+    own = np.where(present, moved - (apart - others * observed) / expected, 0.0)
     clusters = np.unique(people.clusters, return_inverse=True)[1].ravel()
     return _spread(_summed(own, clusters), _summed(others, clusters))
 
@@ -169,7 +171,7 @@ class Figure:
 class Comparison:
     """Ratings cut to the items compared, the people's columns, and the judge's where there is one."""
 
-    whole: Ratings
+    ratings: Ratings
     cut: Ratings
     people: tuple[int, ...]
     judge: int | None
@@ -179,9 +181,9 @@ class Comparison:
         """Return the counts of a figure over these raters and items, and how many units are drawn from."""
         counts: Counts = {
             "n_items": len(items),
-            "n_clusters": len(np.unique(self.whole.clusters[items])),
+            "n_clusters": len(np.unique(self.ratings.clusters[items])),
             "n_raters": len(columns),
-            "n_missing": int(np.isnan(self.whole.values[:, list(columns)]).sum()),
+            "n_missing": int(np.isnan(self.ratings.values[:, list(columns)]).sum()),
         }
         return counts, self.resampling.n_drawn(self.resampling.units[items])
 
@@ -240,8 +242,8 @@ def _figures(of: Comparison, people: People, beside: Beside | None, keys: Sequen
     sample = people.sample if beside is None else Sample(of.cut, columns, resampling)
     counts, n_drawn = of.figure_of(columns, np.flatnonzero(people.sample.used))
     points = evaluated(side, keys, [np.ones((1, resampling.n_units))])
-    drawn = evaluated(side, keys, resampling.chunks() if plan.resamples else [])
-    left = evaluated(side, keys, resampling.leave_one_out()) if plan.interval == "bca" else {}
+    replicates = evaluated(side, keys, resampling.chunks() if plan.resamples else [])
+    jackknives = evaluated(side, keys, resampling.leave_one_out()) if plan.interval == "bca" else {}
     out = {}
     for key in keys:
         point = float(points[key][0])
@@ -249,7 +251,9 @@ def _figures(of: Comparison, people: People, beside: Beside | None, keys: Sequen
         flags = data_flags(sample, key) if len(people.sample.columns) > 1 else ()
         if beside is not None or len(columns) == 2:
             flags += _constant(sample, columns)
-        out[key] = Figure(point, drawn[key], left.get(key), counts, n_drawn, ONE_TABLE, flags, reason)
+        out[key] = Figure(
+            point, replicates[key], jackknives.get(key), counts, n_drawn, ONE_TABLE, flags, reason
+        )
     return out
 
 
@@ -276,8 +280,8 @@ def data_flags(sample: Sample, key: str) -> tuple[str, ...]:
     """Return the flags that a statistic raises about all the ratings it was computed from, taken together."""
     if not sample.n_items:
         return ()
-    found = [check(sample) for check in OF_THE_DATA if check in STATISTICS[key].checks]
-    flags = tuple(flag for verdict in found if verdict is not None for flag in verdict.flags)
+    verdicts = [check(sample) for check in OF_THE_DATA if check in STATISTICS[key].checks]
+    flags = tuple(flag for verdict in verdicts if verdict is not None for flag in verdict.flags)
     return (("one_item",) if sample.n_items == 1 else ()) + flags
 
 
@@ -286,26 +290,26 @@ def mean_over(of: Comparison, members: Sequence[Member], key: str) -> Figure | N
 
     Pairs where it is undefined are left out and counted; None where it applies to no pair.
     """
-    found = [(m, m.estimates[key]) for m in members if key in m.estimates]
-    if not found:
+    pairs = [(m, m.estimates[key]) for m in members if key in m.estimates]
+    if not pairs:
         return None
-    good = [(m, e) for m, e in found if e.ok]
-    point, replicates, left = np.nan, np.empty(0), None
+    good = [(m, e) for m, e in pairs if e.ok]
+    point, replicates, jackknife = np.nan, np.empty(0), None
     if good:
         shared = np.array([len(m.items) for m, _ in good], dtype=np.float64)
         point = float(np.average([e.point for _, e in good], weights=shared))
         replicates = _defined_mean(np.array([e.replicates for _, e in good]), shared)
         jackknives = [e.leave_one_out for _, e in good if e.leave_one_out is not None]
-        left = _defined_mean(np.array(jackknives), shared) if jackknives else None
-    kept = [m for m, _ in (good or found)]
-    columns = sorted({column for m in kept for column in m.columns})
-    items = np.unique(np.concatenate([m.items for m in kept]))
+        jackknife = _defined_mean(np.array(jackknives), shared) if jackknives else None
+    used_members = [m for m, _ in (good or pairs)]
+    columns = sorted({column for m in used_members for column in m.columns})
+    items = np.unique(np.concatenate([m.items for m in used_members]))
     counts, n_drawn = of.figure_of(columns, items)
     flags = _mean_flags(of, columns, items, key) if good else ()
-    flags += ("dropped_raters",) if len(good) < len(found) else ()
-    how = f"mean over {len(good)} of {len(found)} pairs, by their shared items"
-    reason = "" if good else found[0][1].verdict.reason
-    return Figure(point, replicates, left, counts, n_drawn, how, flags, reason)
+    flags += ("dropped_raters",) if len(good) < len(pairs) else ()
+    how = f"mean over {len(good)} of {len(pairs)} pairs, by their shared items"
+    reason = "" if good else pairs[0][1].verdict.reason
+    return Figure(point, replicates, jackknife, counts, n_drawn, how, flags, reason)
 
 
 def _mean_flags(of: Comparison, columns: Sequence[int], items: Ints, key: str) -> tuple[str, ...]:
@@ -324,20 +328,20 @@ def _defined_mean(rows: Floats, shared: Floats) -> Floats:
     return np.where(total > 0, np.nansum(rows * weights, axis=0) / np.where(total > 0, total, 1.0), np.nan)
 
 
-def difference(one: Figure, other: Figure) -> Figure:
+def difference(first: Figure, second: Figure) -> Figure:
     """Return one less the other, resample by resample; counted as the first, flagged as both."""
-    left = None
-    if one.leave_one_out is not None and other.leave_one_out is not None:
-        left = one.leave_one_out - other.leave_one_out
-    undefined = one.reason or other.reason
+    jackknife = None
+    if first.leave_one_out is not None and second.leave_one_out is not None:
+        jackknife = first.leave_one_out - second.leave_one_out
+    undefined = first.reason or second.reason
     return Figure(
-        one.point - other.point,
-        np.empty(0) if undefined else one.replicates - other.replicates,
-        left,
-        one.counts,
-        min(one.n_drawn, other.n_drawn),
-        one.how if one.how == other.how else f"{one.how}, less {other.how}",
-        tuple(dict.fromkeys(one.flags + other.flags)),
+        first.point - second.point,
+        np.empty(0) if undefined else first.replicates - second.replicates,
+        jackknife,
+        first.counts,
+        min(first.n_drawn, second.n_drawn),
+        first.how if first.how == second.how else f"{first.how}, less {second.how}",
+        tuple(dict.fromkeys(first.flags + second.flags)),
         undefined,
     )
 

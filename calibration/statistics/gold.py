@@ -37,7 +37,7 @@ class Estimation:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class GoldLabels:
     """Labels in the order of ``items``; ``confidence`` runs from 0 to 1 (see the function that made it).
 
     ``n_ratings`` counts the ratings used per item, ``tied`` marks items whose leading values were tied
@@ -65,7 +65,7 @@ class Chosen:
         return int(np.isnan(self.values).sum())
 
 
-def majority(ratings: Ratings, *, columns: Sequence[int] | None = None, ties: Ties = "none") -> Chosen:
+def majority(ratings: Ratings, *, columns: Sequence[int] | None = None, ties: Ties = "none") -> GoldLabels:
     """Most frequent value per item; confidence is its share of the item's ratings.
 
     Ties give no label (``none``), the lowest or highest of the tied values, or the tied value that the
@@ -85,26 +85,26 @@ def majority(ratings: Ratings, *, columns: Sequence[int] | None = None, ties: Ti
     if ties == "none":
         values[tied] = np.nan
     confidence = np.where(rated, best / np.maximum(n, 1), np.nan)
-    return Chosen(values, confidence, n, tied, ratings.items, f"majority, ties {ties}")
+    return GoldLabels(values, confidence, n, tied, ratings.items, f"majority, ties {ties}")
 
 
 def _leader(block: Floats, grid: Floats, leads: npt.NDArray[np.bool_], ties: Ties) -> Ints:
     if ties == "highest":
         return np.asarray(len(grid) - 1 - leads[:, ::-1].argmax(axis=1))
     if ties == "first":
-        given = np.searchsorted(grid, np.where(np.isnan(block), grid[0], block))
-        is_lead = np.take_along_axis(leads, given, axis=1) & ~np.isnan(block)
-        return np.asarray(given[np.arange(len(block)), is_lead.argmax(axis=1)])
+        positions = np.searchsorted(grid, np.where(np.isnan(block), grid[0], block))
+        is_lead = np.take_along_axis(leads, positions, axis=1) & ~np.isnan(block)
+        return np.asarray(positions[np.arange(len(block)), is_lead.argmax(axis=1)])
     return np.asarray(leads.argmax(axis=1))
 
 
-def mean(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Chosen:
+def mean(ratings: Ratings, *, columns: Sequence[int] | None = None) -> GoldLabels:
     """Mean per item; confidence is 1 less the item's standard deviation over the largest possible one."""
     block = _numeric(ratings, columns)
     return _central(ratings, block, _mean(block), "mean")
 
 
-def median(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Chosen:
+def median(ratings: Ratings, *, columns: Sequence[int] | None = None) -> GoldLabels:
     """Median per item (the middle of two, where their number is even); confidence as for the mean."""
     block = _numeric(ratings, columns)
     values = np.full(len(block), np.nan)
@@ -113,7 +113,7 @@ def median(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Chosen:
     return _central(ratings, block, values, "median")
 
 
-def median_low(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Chosen:
+def median_low(ratings: Ratings, *, columns: Sequence[int] | None = None) -> GoldLabels:
     """Median per item, the lower of two in the middle: always a value that somebody gave.
 
     Confidence as for the mean.
@@ -126,7 +126,7 @@ def median_low(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Cho
     return _central(ratings, block, values, "lower median")
 
 
-def trimmed_mean(ratings: Ratings, *, columns: Sequence[int] | None = None, share: float = 0.2) -> Chosen:
+def trimmed_mean(ratings: Ratings, *, columns: Sequence[int] | None = None, share: float = 0.2) -> GoldLabels:
     """Mean per item without its floor(share * n) lowest and as many highest ratings (0 <= share < 0.5).
 
     The mean is scipy's ``trim_mean``; confidence is that of the mean, of all of the item's ratings.
@@ -139,15 +139,15 @@ def trimmed_mean(ratings: Ratings, *, columns: Sequence[int] | None = None, shar
     for size in np.unique(n[n > 0]):
         rows = n == size
         values[rows] = trim_mean(block[rows, :size], share, axis=1)
-    chosen = _central(ratings, block, values, f"trimmed mean, {share:g} at each end")
+    labels = _central(ratings, block, values, f"trimmed mean, {share:g} at each end")
     cut = (share * n).astype(np.int64) > 0
     if share > 0 and n.any() and not cut.any():
         remark = f"no item has the {int(np.ceil(1 / share))} ratings of which a share of {share:g} is one"
-        return replace(chosen, remarks=(f"nothing was cut: {remark}",))
-    return chosen
+        return replace(labels, remarks=(f"nothing was cut: {remark}",))
+    return labels
 
 
-def severity_adjusted(ratings: Ratings, *, columns: Sequence[int] | None = None) -> Chosen:
+def severity_adjusted(ratings: Ratings, *, columns: Sequence[int] | None = None) -> GoldLabels:
     """Mean per item after each rater's severity is taken off.
 
     Least squares of value = item + rater with the raters' severities summing to 0 (the two-way additive
@@ -166,14 +166,14 @@ def severity_adjusted(ratings: Ratings, *, columns: Sequence[int] | None = None)
     severity = np.full(block.shape[1], np.nan)
     severity[main] = severities(block[:, main])
     adjusted = inside - np.where(main, severity, 0.0)[None, :]
-    chosen = _central(ratings, adjusted, _mean(adjusted), "severity-adjusted mean")
-    outside = (~np.isnan(block)).any(axis=1) & (chosen.n_ratings == 0)
+    labels = _central(ratings, adjusted, _mean(adjusted), "severity-adjusted mean")
+    outside = (~np.isnan(block)).any(axis=1) & (labels.n_ratings == 0)
     alone = "its raters share no item with the others: their severity is unknown"
-    told = {
+    rater_details = {
         ratings.raters[places[j]]: {"severity": float(severity[j]), "n": int((~np.isnan(block[:, j])).sum())}
         for j in np.flatnonzero(main)
     }
-    return replace(chosen, reasons={int(row): alone for row in np.flatnonzero(outside)}, raters=told)
+    return replace(labels, reasons={int(row): alone for row in np.flatnonzero(outside)}, raters=rater_details)
 
 
 def comparable(block: Floats) -> npt.NDArray[np.bool_]:
@@ -181,28 +181,28 @@ def comparable(block: Floats) -> npt.NDArray[np.bool_]:
 
     One rater alone is a group; of two equally large groups it is the one with the earlier rater.
     """
-    given = (~np.isnan(block)).astype(np.float64)
-    if not given.shape[1]:
+    present = (~np.isnan(block)).astype(np.float64)
+    if not present.shape[1]:
         return np.zeros(0, dtype=np.bool_)
-    _, groups = connected_components(given.T @ given, directed=False)
-    sizes = np.bincount(groups, weights=given.sum(axis=0))
+    _, groups = connected_components(present.T @ present, directed=False)
+    sizes = np.bincount(groups, weights=present.sum(axis=0))
     return np.asarray(groups == sizes.argmax())
 
 
 def severities(block: Floats) -> Floats:
     """Return each rater's deviation from the panel, by least squares of item + rater; they sum to 0."""
-    given = (~np.isnan(block)).astype(np.float64)
-    n = np.maximum(given.sum(axis=1), 1)
-    filled = np.where(given > 0, block, 0.0)
-    away = np.where(given > 0, filled - (filled.sum(axis=1) / n)[:, None], 0.0)
-    matrix = np.diag(given.sum(axis=0)) - given.T @ (given / n[:, None])
+    present = (~np.isnan(block)).astype(np.float64)
+    n = np.maximum(present.sum(axis=1), 1)
+    filled = np.where(present > 0, block, 0.0)
+    away = np.where(present > 0, filled - (filled.sum(axis=1) / n)[:, None], 0.0)
+    matrix = np.diag(present.sum(axis=0)) - present.T @ (present / n[:, None])
     effects = np.linalg.pinv(matrix, hermitian=True) @ away.sum(axis=0)
     return np.asarray(effects - effects.mean())
 
 
 def from_posterior(
     ratings: Ratings, posterior: Floats, grid: Floats, n: Ints, *, ties: Ties, method: str
-) -> Chosen:
+) -> GoldLabels:
     """Return the most probable value per item; confidence is its probability.
 
     ``posterior`` is items x values of ``grid``, NaN for items without ratings. Values whose probabilities are
@@ -222,7 +222,7 @@ def from_posterior(
         for row in np.flatnonzero(tied):
             names = " and ".join(ratings.label(float(value)) for value in grid[leads[row]])
             reasons[int(row)] = f"tie: {names} with a probability of {best[row]:.2g} each"
-    return Chosen(values, best, n, tied, ratings.items, method, reasons=reasons)
+    return GoldLabels(values, best, n, tied, ratings.items, method, reasons=reasons)
 
 
 def _block(ratings: Ratings, columns: Sequence[int] | None) -> Floats:
@@ -240,22 +240,22 @@ def _mean(block: Floats) -> Floats:
     return np.where(n > 0, np.nansum(block, axis=1) / np.maximum(n, 1), np.nan)
 
 
-def _central(ratings: Ratings, block: Floats, values: Floats, method: str) -> Chosen:
+def _central(ratings: Ratings, block: Floats, values: Floats, method: str) -> GoldLabels:
     n = (~np.isnan(block)).sum(axis=1)
     centre = _mean(block)
     spread = np.sqrt(_mean((block - centre[:, None]) ** 2))
     low, high = value_range(ratings, block)
     largest = (high - low) / 2
     confidence = np.clip(1 - spread / largest, 0, 1) if largest > 0 else np.where(n > 0, 1.0, np.nan)
-    return Chosen(values, confidence, n, np.zeros(len(n), dtype=np.bool_), ratings.items, method)
+    return GoldLabels(values, confidence, n, np.zeros(len(n), dtype=np.bool_), ratings.items, method)
 
 
 def value_range(ratings: Ratings, block: Floats) -> tuple[float, float]:
     """Return the ends of the scale, or the least and greatest value given where it has none."""
     if ratings.scale is not None:
         return ratings.scale[0], ratings.scale[-1]
-    given = block[~np.isnan(block)]
-    return (float(given.min()), float(given.max())) if given.size else (0.0, 0.0)
+    observed = block[~np.isnan(block)]
+    return (float(observed.min()), float(observed.max())) if observed.size else (0.0, 0.0)
 
 
 # What adjudicators decided comes first; where they decided nothing, a label chosen in another way.
@@ -265,8 +265,13 @@ DECIDED = "adjudication"
 
 
 def adjudicated_first(
-    ratings: Ratings, decisions: Ratings, *, empty: Collection[str] = (), fallback: Chosen | None, name: str
-) -> Chosen:
+    ratings: Ratings,
+    decisions: Ratings,
+    *,
+    empty: Collection[str] = (),
+    fallback: GoldLabels | None,
+    name: str,
+) -> GoldLabels:
     """Return per item what was decided, else the fallback's label; ``sources`` tells the two apart.
 
     ``decisions`` is items x adjudicators, over the items of ``ratings``. Adjudicators who decided differently
@@ -275,19 +280,19 @@ def adjudicated_first(
     then counts adjudicators. ``name`` is what the fallback is called. Without a fallback, items on which
     nothing was decided have no label.
     """
-    given = ~np.isnan(decisions.values)
-    n_decisions = given.sum(axis=1)
+    has_decision = ~np.isnan(decisions.values)
+    n_decisions = has_decision.sum(axis=1)
     nothing = np.array([item in empty for item in ratings.items], dtype=np.bool_)
     reached = (n_decisions > 0) | nothing
-    low = np.where(given, decisions.values, np.inf).min(axis=1, initial=np.inf)
-    high = np.where(given, decisions.values, -np.inf).max(axis=1, initial=-np.inf)
+    low = np.where(has_decision, decisions.values, np.inf).min(axis=1, initial=np.inf)
+    high = np.where(has_decision, decisions.values, -np.inf).max(axis=1, initial=-np.inf)
     agreed = (n_decisions > 0) & (low == high) & ~nothing
     n = np.where(reached, n_decisions, fallback.n_ratings if fallback else 0)
     other = fallback.values if fallback else np.full(len(reached), np.nan)
     values = np.where(agreed, low, np.where(reached, np.nan, other))
     unsure = fallback.confidence if fallback else np.full(len(reached), np.nan)
     confidence = np.where(agreed, _share(ratings, low), np.where(reached, np.nan, unsure))
-    return Chosen(
+    return GoldLabels(
         values,
         confidence,
         n,
@@ -317,10 +322,10 @@ def _reasons(
     reached: Bools,
     agreed: Bools,
     nothing: Bools,
-    fallback: Chosen | None,
+    fallback: GoldLabels | None,
 ) -> dict[int, str]:
-    kept = dict(fallback.reasons) if fallback else {}
-    reasons = {row: reason for row, reason in kept.items() if not reached[row]}
+    fallback_reasons = dict(fallback.reasons) if fallback else {}
+    reasons = {row: reason for row, reason in fallback_reasons.items() if not reached[row]}
     if fallback is None:
         reasons |= {int(row): "it was not adjudicated" for row in np.flatnonzero(~reached)}
     for row in np.flatnonzero(reached & ~agreed):
@@ -364,64 +369,66 @@ def learned(ratings: Ratings, learn: npt.NDArray[np.bool_], *, least: int = LEAS
     weight. Pairs whose agreement is undefined (both gave one and the same value throughout) are left out.
     """
     block = ratings.values[learn]
-    given = ~np.isnan(block)
+    present = ~np.isnan(block)
     k = block.shape[1]
     totals, counts = np.zeros(k), np.zeros(k)
-    for one in range(k):
-        for other in range(one + 1, k):
-            both = given[:, one] & given[:, other]
+    for first in range(k):
+        for second in range(first + 1, k):
+            both = present[:, first] & present[:, second]
             n = int(both.sum())
-            found = agreement_of(ratings, block[both, one], block[both, other]) if n >= least else np.nan
-            if not np.isnan(found):
-                totals[[one, other]] += n * found
-                counts[[one, other]] += n
+            pair_agreement = (
+                agreement_of(ratings, block[both, first], block[both, second]) if n >= least else np.nan
+            )
+            if not np.isnan(pair_agreement):
+                totals[[first, second]] += n * pair_agreement
+                counts[[first, second]] += n
     agreement = np.where(counts > 0, totals / np.maximum(counts, 1), np.nan)
-    shared = (given & (given.sum(axis=1) > 1)[:, None]).sum(axis=0)
+    shared = (present & (present.sum(axis=1) > 1)[:, None]).sum(axis=0)
     return Weights(np.maximum(np.nan_to_num(agreement), 0.0), agreement, shared)
 
 
 def weighted(
     ratings: Ratings, learn: npt.NDArray[np.bool_], *, ties: Ties = "none", least: int = LEAST
-) -> Chosen:
+) -> GoldLabels:
     """Return the value with the most weight behind it (categories), or the weighted mean (ordered scales).
 
     Confidence is its share of the weight; of a mean, 1 less the weighted standard deviation over the largest
     possible one. Ratings of raters without a weight do not count.
     """
-    found = learned(ratings, learn, least=least)
-    block = np.where(found.weights[None, :] > 0, ratings.values, np.nan)
+    weights = learned(ratings, learn, least=least)
+    block = np.where(weights.weights[None, :] > 0, ratings.values, np.nan)
     if _is_vote(ratings):
-        chosen = _vote(ratings, block, found.weights, ties)
+        labels = _vote(ratings, block, weights.weights, ties)
     else:
-        chosen = _mean_of_weighting(ratings, block, found.weights)
-    unknown = (~np.isnan(ratings.values)).any(axis=1) & (chosen.n_ratings == 0)
+        labels = _mean_of_weighting(ratings, block, weights.weights)
+    unknown = (~np.isnan(ratings.values)).any(axis=1) & (labels.n_ratings == 0)
     nobody = "none of its raters has a weight learned on dev"
-    reasons = dict(chosen.reasons) | {int(row): nobody for row in np.flatnonzero(unknown)}
-    told = {
+    reasons = dict(labels.reasons) | {int(row): nobody for row in np.flatnonzero(unknown)}
+    rater_details = {
         name: {"weight": float(weight), "agreement": float(agreement), "n": int(n)}
         for name, weight, agreement, n in zip(
-            ratings.raters, found.weights, found.agreement, found.n_items, strict=True
+            ratings.raters, weights.weights, weights.agreement, weights.n_items, strict=True
         )
     }
-    return replace(chosen, reasons=reasons, raters=told)
+    return replace(labels, reasons=reasons, raters=rater_details)
 
 
 def _is_vote(ratings: Ratings) -> bool:
     return ratings.level in CATEGORIES
 
 
-def agreement_of(ratings: Ratings, one: Floats, other: Floats) -> float:
+def agreement_of(ratings: Ratings, first: Floats, second: Floats) -> float:
     """Return the agreement beyond chance of two raters on items both rated, NaN where it is undefined."""
     if _is_vote(ratings):
-        grid, codes = np.unique(np.concatenate([one, other]), return_inverse=True)
+        grid, codes = np.unique(np.concatenate([first, second]), return_inverse=True)
         table = np.zeros((1, len(grid), len(grid)))
-        np.add.at(table[0], (codes[: len(one)], codes[len(one) :]), 1)
+        np.add.at(table[0], (codes[: len(first)], codes[len(first) :]), 1)
         return float(kappa_of(table, disagreement_weights(len(grid), "unweighted"))[0])
-    expected = one.var() + other.var() + (one.mean() - other.mean()) ** 2
-    return float(1 - ((one - other) ** 2).mean() / expected) if expected > 0 else np.nan
+    expected = first.var() + second.var() + (first.mean() - second.mean()) ** 2
+    return float(1 - ((first - second) ** 2).mean() / expected) if expected > 0 else np.nan
 
 
-def _vote(ratings: Ratings, block: Floats, weights: Floats, ties: Ties) -> Chosen:
+def _vote(ratings: Ratings, block: Floats, weights: Floats, ties: Ties) -> GoldLabels:
     grid = np.unique(block[~np.isnan(block)])
     n = (~np.isnan(block)).sum(axis=1)
     votes = np.zeros((len(block), len(grid)))
@@ -442,10 +449,12 @@ def _vote(ratings: Ratings, block: Floats, weights: Floats, ties: Ties) -> Chose
             names = " and ".join(ratings.label(float(value)) for value in grid[leads[row]])
             reasons[int(row)] = f"tie: {names} with the same weight"
     confidence = np.where(n > 0, best / np.where(total > 0, total, 1), np.nan)
-    return Chosen(values, confidence, n, tied, ratings.items, f"weighted vote, ties {ties}", reasons=reasons)
+    return GoldLabels(
+        values, confidence, n, tied, ratings.items, f"weighted vote, ties {ties}", reasons=reasons
+    )
 
 
-def _mean_of_weighting(ratings: Ratings, block: Floats, weights: Floats) -> Chosen:
+def _mean_of_weighting(ratings: Ratings, block: Floats, weights: Floats) -> GoldLabels:
     n = (~np.isnan(block)).sum(axis=1)
     shares = np.where(np.isnan(block), 0.0, weights[None, :])
     total = np.where(n > 0, shares.sum(axis=1), 1.0)
@@ -456,7 +465,7 @@ def _mean_of_weighting(ratings: Ratings, block: Floats, weights: Floats) -> Chos
     largest = (high - low) / 2
     sure = np.clip(1 - spread / largest, 0, 1) if largest > 0 else np.ones(len(n))
     none = np.zeros(len(n), dtype=np.bool_)
-    return Chosen(values, np.where(n > 0, sure, np.nan), n, none, ratings.items, "weighted mean")
+    return GoldLabels(values, np.where(n > 0, sure, np.nan), n, none, ratings.items, "weighted mean")
 
 
 # Dawid and Skene (1979): labels and each rater's confusion matrix together, by expectation maximisation.
@@ -478,7 +487,7 @@ class DawidSkene:
     both in the order of ``grid``; a row is NaN where no item has that true value.
     """
 
-    gold: Chosen
+    gold: GoldLabels
     grid: tuple[float, ...]
     shares: Floats
     confusion: Mapping[str, Floats]
@@ -501,24 +510,24 @@ def dawid_skene(
     confusion matrix's diagonal, weighted by the values' shares) and the number of answers. ValueError
     without any rating.
     """
-    chosen = list(range(len(ratings.raters))) if columns is None else list(columns)
-    names = [(same_rater or {}).get(ratings.raters[j], ratings.raters[j]) for j in chosen]
-    block = ratings.values[:, chosen]
+    panel = list(range(len(ratings.raters))) if columns is None else list(columns)
+    names = [(same_rater or {}).get(ratings.raters[j], ratings.raters[j]) for j in panel]
+    block = ratings.values[:, panel]
     rows, places = np.nonzero(~np.isnan(block))
     if not len(rows):
         raise ValueError("there are no ratings")
     raters = list(dict.fromkeys(names))
-    who = np.array([raters.index(name) for name in names])[places]
+    rater_codes = np.array([raters.index(name) for name in names])[places]
     grid, codes = np.unique(block[rows, places], return_inverse=True)
     rated, items = np.unique(rows, return_inverse=True)
-    answers = _AnswersDawidSkene.of(items.ravel(), who, codes.ravel(), len(raters), len(grid))
+    answers = _AnswersDawidSkene.of(items.ravel(), rater_codes, codes.ravel(), len(raters), len(grid))
     fit = answers.fitted(rounds, tolerance)
 
     posterior = np.full((len(block), len(grid)), np.nan)
     posterior[rated] = fit.posterior
     n = (~np.isnan(block)).sum(axis=1)
     gold = from_posterior(ratings, posterior, grid, n, ties=ties, method="Dawid-Skene")
-    counted = np.bincount(who, minlength=len(raters))
+    counted = np.bincount(rater_codes, minlength=len(raters))
     confusion = {name: fit.confusion[at] for at, name in enumerate(raters)}
     learned = {
         name: {
@@ -544,7 +553,7 @@ class _FitDawidSkene:
 class _AnswersDawidSkene:
     """How often each rater gave each value to an item: items x (raters x values), sparse."""
 
-    given: csr_array
+    counts: csr_array
     n_raters: int
     n_values: int
 
@@ -552,14 +561,14 @@ class _AnswersDawidSkene:
     def of(items: Ints, raters: Ints, codes: Ints, n_raters: int, n_values: int) -> _AnswersDawidSkene:
         """Count answers; one rater may answer an item several times."""
         shape = int(items.max()) + 1, n_raters * n_values
-        ones = np.ones(len(items))
+        unit_counts = np.ones(len(items))
         return _AnswersDawidSkene(
-            csr_array((ones, (items, raters * n_values + codes)), shape), n_raters, n_values
+            csr_array((unit_counts, (items, raters * n_values + codes)), shape), n_raters, n_values
         )
 
     def fitted(self, rounds: int, tolerance: float) -> _FitDawidSkene:
         """Estimate from the shares of each item's answers on, until the likelihood no longer rises."""
-        posterior = np.asarray(self.given @ np.tile(np.eye(self.n_values), (self.n_raters, 1)))
+        posterior = np.asarray(self.counts @ np.tile(np.eye(self.n_values), (self.n_raters, 1)))
         posterior /= posterior.sum(axis=1, keepdims=True)
         likelihood, converged, done = -np.inf, False, 0
         while done < rounds and not converged:
@@ -573,7 +582,7 @@ class _AnswersDawidSkene:
 
     def maximised(self, posterior: Floats) -> tuple[Floats, Floats]:
         """Return the values' shares and P(given | true) as raters x true x given."""
-        counts = np.asarray(self.given.T @ posterior).reshape(self.n_raters, self.n_values, self.n_values)
+        counts = np.asarray(self.counts.T @ posterior).reshape(self.n_raters, self.n_values, self.n_values)
         counts = counts.transpose(0, 2, 1)
         total = counts.sum(axis=2, keepdims=True)
         confusion = np.where(total > 0, counts / np.where(total > 0, total, 1.0), np.nan)
@@ -583,7 +592,7 @@ class _AnswersDawidSkene:
         """Return each item's probabilities of the values and the log-likelihood."""
         with np.errstate(divide="ignore"):
             logs = np.log(np.nan_to_num(confusion)).transpose(0, 2, 1).reshape(-1, self.n_values)
-            joint = np.asarray(self.given @ logs) + np.log(shares)
+            joint = np.asarray(self.counts @ logs) + np.log(shares)
         marginal = logsumexp(joint, axis=1, keepdims=True)
         return np.exp(joint - marginal), float(marginal.sum())
 
@@ -608,7 +617,7 @@ def mace(
     seed: int = 0,
     restarts: int = RESTARTS,
     rounds: int = MACE_ROUNDS,
-) -> Chosen:
+) -> GoldLabels:
     """Return the most probable value per item; confidence is its probability.
 
     The same ratings and ``seed`` give the same labels, in whatever order items and raters come. Each rater
@@ -631,13 +640,13 @@ def mace(
     probability = np.full((len(block), len(grid)), np.nan)
     probability[np.array(order)[rated]] = best.posterior
     n = (~np.isnan(ratings.values)).sum(axis=1)
-    chosen = from_posterior(ratings, probability, grid, n, ties=ties, method=f"MACE, seed {seed}")
+    labels = from_posterior(ratings, probability, grid, n, ties=ties, method=f"MACE, seed {seed}")
     counted = np.bincount(raters.ravel())
     learned = {
         ratings.raters[columns[place]]: {"competence": float(best.competence[at]), "n": int(counted[at])}
         for at, place in enumerate(present)
     }
-    return replace(chosen, raters=learned, estimation=best.estimation)
+    return replace(labels, raters=learned, estimation=best.estimation)
 
 
 @dataclass(frozen=True)
@@ -690,11 +699,11 @@ class _Answers:
     def maximised(self, knows: Floats) -> tuple[Floats, Floats, float]:
         """Return raters' weights of guessing and knowing and of their habits, and the priors' distance."""
         _, n_raters, n_values = self.shape
-        known, guessed = (np.bincount(self.raters, part, minlength=n_raters) for part in (knows, 1 - knows))
+        knowing, guessed = (np.bincount(self.raters, part, minlength=n_raters) for part in (knows, 1 - knows))
         cell = self.raters * n_values + self.codes
         guesses = np.bincount(cell, 1 - knows, minlength=n_raters * n_values)
         habits = guesses.reshape(n_raters, n_values).astype(np.float64)
-        competences = np.column_stack([guessed, known]).astype(np.float64)
+        competences = np.column_stack([guessed, knowing]).astype(np.float64)
         distance = _divergence(competences, KNOWING) + _divergence(habits, HABITS)
         return _weights(competences + KNOWING), _weights(habits + HABITS), distance
 

@@ -98,8 +98,8 @@ def _explained_by_crowd(matrix: Floats, reduced: Floats) -> tuple[Floats, Ints]:
     return squares, links
 
 
-def _ratio(one: Floats, other: Floats) -> Floats:
-    return np.where(other > 0, one / np.where(other > 0, other, 1.0), 0.0)
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
+    return np.where(denominator > 0, numerator / np.where(denominator > 0, denominator, 1.0), 0.0)
 
 
 def _components_of(draw: Draw) -> dict[str, Floats]:
@@ -149,10 +149,10 @@ def missing_cells(sample: Sample) -> Verdict | None:
 
 def enough_cells(sample: Sample) -> Verdict | None:
     """Refuse a table with too few ratings to tell raters from error."""
-    given = (~np.isnan(sample.values)).astype(np.float64)
-    matrix = np.diag(given.sum(axis=0)) - given.T @ (given / given.sum(axis=1)[:, None])
+    present = (~np.isnan(sample.values)).astype(np.float64)
+    matrix = np.diag(present.sum(axis=0)) - present.T @ (present / present.sum(axis=1)[:, None])
     _, links = _explained(matrix[None], np.zeros((1, sample.n_raters)))
-    if given.sum() - sample.n_items - links[0] <= 0:
+    if present.sum() - sample.n_items - links[0] <= 0:
         return Verdict("insufficient", "too few ratings for an error term")
     return None
 

@@ -151,9 +151,9 @@ def _standard(values: Floats) -> Floats:
 def _partial(sums: Floats) -> Floats:
     n, j, p, x, jj, pp, xx, jp, jx, px = sums.T
     r_jp, r_jx, r_px = (_r(n, *six) for six in ((j, p, jj, pp, jp), (j, x, jj, xx, jx), (p, x, pp, xx, px)))
-    left = (1 - r_jp**2) * (1 - r_px**2)
+    unexplained = (1 - r_jp**2) * (1 - r_px**2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(left > ROUNDING, (r_jx - r_jp * r_px) / np.sqrt(np.abs(left)), np.nan)
+        return np.where(unexplained > ROUNDING, (r_jx - r_jp * r_px) / np.sqrt(np.abs(unexplained)), np.nan)
 
 
 def _r(n: Floats, a: Floats, b: Floats, aa: Floats, bb: Floats, ab: Floats) -> Floats:
@@ -199,7 +199,7 @@ class Rated:
 
 
 def corrected(
-    counted: Counted, rated: Rated, design: Design, chosen: Mask, correction: Correction = "auto"
+    counted: Counted, rated: Rated, design: Design, in_cell: Mask, correction: Correction = "auto"
 ) -> list[Result | None]:
     """Return each column's corrected value in the cell of the chosen continuations; None where none is asked.
 
@@ -207,56 +207,58 @@ def corrected(
     """
     if correction == "none":
         return [None] * len(counted.columns)
-    pooled = _pooled(counted, rated, design, chosen)
-    found: list[Result | None] = []
+    pooled = _pooled(counted, rated, design, in_cell)
+    results: list[Result | None] = []
     for at, column in enumerate(counted.columns):
-        if np.isnan(counted.values[chosen, at]).all():
-            found.append(None)
-        elif correction == "auto" and _enough(counted, rated, design, chosen, at):
-            found.append(_powered(counted, rated, design, chosen, at))
+        if np.isnan(counted.values[in_cell, at]).all():
+            results.append(None)
+        elif correction == "auto" and _enough(counted, rated, design, in_cell, at):
+            results.append(_powered(counted, rated, design, in_cell, at))
         elif column.is_count:
-            found.append(pooled[at])
+            results.append(pooled[at])
         else:
-            n = int((~np.isnan(rated.values[chosen, at])).sum())
+            n = int((~np.isnan(rated.values[in_cell, at])).sum())
             reason = f"people rated {n} of these continuations; {ENOUGH} are needed, in every stratum some"
-            found.append(Result(NAME, status="insufficient", reason=reason, method="prediction-powered mean"))
-    return found
+            results.append(
+                Result(NAME, status="insufficient", reason=reason, method="prediction-powered mean")
+            )
+    return results
 
 
-def _enough(counted: Counted, rated: Rated, design: Design, chosen: Mask, at: int) -> bool:
+def _enough(counted: Counted, rated: Rated, design: Design, in_cell: Mask, at: int) -> bool:
     """Whether people rated enough, and in every stratum two clusters, with two left or none at all.
 
     A single cluster has no variance that could be estimated.
     """
-    judged = chosen & ~np.isnan(counted.values[:, at])
-    known = judged & ~np.isnan(rated.values[:, at])
-    if known.sum() < ENOUGH:
+    judged = in_cell & ~np.isnan(counted.values[:, at])
+    labelled = judged & ~np.isnan(rated.values[:, at])
+    if labelled.sum() < ENOUGH:
         return False
-    rest = judged & ~known
+    rest = judged & ~labelled
     if not rest.any():
         return True
     strata = design.strata[design.unit]
     for stratum in np.unique(strata[judged]):
         own = strata == stratum
-        for part in (known, rest):
+        for part in (labelled, rest):
             if len(np.unique(design.unit[part & own])) < 2:
                 return False
     return True
 
 
-def _powered(counted: Counted, rated: Rated, design: Design, chosen: Mask, at: int) -> Result:
+def _powered(counted: Counted, rated: Rated, design: Design, in_cell: Mask, at: int) -> Result:
     """The prediction-powered mean, as a share of the highest count possible while it is computed."""
     column, judge, truth = counted.columns[at], counted.values[:, at], rated.values[:, at]
-    judged = chosen & ~np.isnan(judge)
-    known = judged & ~np.isnan(truth)
-    rest = judged & ~known
+    judged = in_cell & ~np.isnan(judge)
+    by_people = judged & ~np.isnan(truth)
+    rest = judged & ~by_people
     if not rest.any():
-        return _all_rated(rated, design, known, at)
+        return _all_rated(rated, design, by_people, at)
     most = float(counted.most[at])
     strata = design.strata[design.unit]
     parts: list[Stratum] = []
     for stratum in np.unique(strata[judged]):
-        own, other = known & (strata == stratum), rest & (strata == stratum)
+        own, other = by_people & (strata == stratum), rest & (strata == stratum)
         labelled = Labelled.of(truth[own] / most, judge[own] / most, design.unit[own])
         parts.append((labelled, judge[other] / most, design.unit[other]))
     level = design.plan.level
@@ -265,7 +267,7 @@ def _powered(counted: Counted, rated: Rated, design: Design, chosen: Mask, at: i
     else:
         shares = [1.0] * len(parts)
         result = stratified(parts, shares=shares, tuning=_shared_tuning(parts), level=level)
-    few = few_labelled(float(truth[known].sum())) if column.is_count else ()
+    few = few_labelled(float(truth[by_people].sum())) if column.is_count else ()
     return _scaled(result, most, column).with_flags(*few)
 
 
@@ -283,9 +285,9 @@ def _shared_tuning(strata: Sequence[Stratum]) -> float:
     return top / bottom if bottom > 0 else 0.0
 
 
-def _all_rated(rated: Rated, design: Design, known: Mask, at: int) -> Result:
+def _all_rated(rated: Rated, design: Design, labelled: Mask, at: int) -> Result:
     """People rated all there is: their own mean."""
-    sums = design.sums(rated.values[:, [at]], known)
+    sums = design.sums(rated.values[:, [at]], labelled)
     units = sums.present
     own, strata = sums.at(units), design.strata[units]
     point = mean_of_strata(np.ones((1, len(strata))), own, strata)[0, 0]
@@ -295,7 +297,7 @@ def _all_rated(rated: Rated, design: Design, known: Mask, at: int) -> Result:
         float(point),
         replicates,
         design.plan,
-        n_items=int(known.sum()),
+        n_items=int(labelled.sum()),
         n_clusters=design.n_clusters(units),
         n_raters=2,
         method="people's own mean, as they rated every continuation",
@@ -312,13 +314,13 @@ def _scaled(result: Result, most: float, column: Column) -> Result:
     return replace(result, name=NAME, value=value * most, low=low, high=high, flags=flags)
 
 
-def _pooled(counted: Counted, rated: Rated, design: Design, chosen: Mask) -> list[Result | None]:
+def _pooled(counted: Counted, rated: Rated, design: Design, in_cell: Mask) -> list[Result | None]:
     """Rogan-Gladen for each column of counts, cell and rated continuations on the same resamples."""
-    sums = design.sums(counted.values, chosen)
+    sums = design.sums(counted.values, in_cell)
     turns = np.hstack([rated.positives, rated.hits, rated.negatives, rated.rejections])
-    known = Sums(*(design.sums(turns, np.ones(len(turns), dtype=bool)).totals,) * 2)
-    units = sums.present | known.present
-    own, seen, strata = sums.at(units), known.at(units), design.strata[units]
+    confusion_sums = Sums(*(design.sums(turns, np.ones(len(turns), dtype=bool)).totals,) * 2)
+    units = sums.present | confusion_sums.present
+    own, seen, strata = sums.at(units), confusion_sums.at(units), design.strata[units]
     most = counted.most
 
     def compute(weights: Floats) -> Floats:
@@ -327,22 +329,22 @@ def _pooled(counted: Counted, rated: Rated, design: Design, chosen: Mask) -> lis
 
     points = compute(np.ones((1, len(strata))))[0]
     replicates = design.replicates(units, compute)
-    totals = np.split(known.totals.sum(axis=0), 4)
+    totals = np.split(confusion_sums.totals.sum(axis=0), 4)
     reasons = _refusals(totals, counted.columns)
     n_rated = int((~np.isnan(rated.values)).any(axis=1).sum())
     method = f"Rogan-Gladen, sensitivity and specificity from the {n_rated} continuations that people rated"
-    found: list[Result | None] = []
+    results: list[Result | None] = []
     for at, column in enumerate(counted.columns):
-        n = int((~np.isnan(counted.values[chosen, at])).sum())
+        n = int((~np.isnan(counted.values[in_cell, at])).sum())
         if reasons[at] is not None:
             status, reason = reasons[at] or ("undefined", "")
-            found.append(Result(NAME, status=status, reason=reason, method=method, n_items=n, n_raters=2))
+            results.append(Result(NAME, status=status, reason=reason, method=method, n_items=n, n_raters=2))
             continue
         members = column.addends or (at,)
         flags: tuple[str, ...] = ("errors_measured_elsewhere",)
         flags += few_labelled(min(min(totals[0][m], totals[2][m]) for m in members))
         n_clusters = design.n_clusters(sums.present)
-        found.append(
+        results.append(
             within_range(
                 finished(
                     NAME,
@@ -358,7 +360,7 @@ def _pooled(counted: Counted, rated: Rated, design: Design, chosen: Mask) -> lis
                 float(most[at]),
             )
         )
-    return found
+    return results
 
 
 def _rogan_gladen(cell: Floats, turns: Floats, most: Floats, columns: Sequence[Column]) -> Floats:
@@ -379,12 +381,12 @@ def _refusals(
 ) -> list[tuple[Literal["undefined", "rejected"], str] | None]:
     """Return why a column cannot be corrected by what people rated, None where it can."""
     positives, hits, negatives, rejections = totals
-    found: list[tuple[Literal["undefined", "rejected"], str] | None] = []
+    refusals: list[tuple[Literal["undefined", "rejected"], str] | None] = []
     for at, column in enumerate(columns):
         reason: tuple[Literal["undefined", "rejected"], str] | None = None
         if column.addends:
-            bad = next((m for m in column.addends if found[m] is not None), None)
-            inner = None if bad is None else found[bad]
+            bad = next((m for m in column.addends if refusals[m] is not None), None)
+            inner = None if bad is None else refusals[bad]
             reason = None if bad is None or inner is None else (inner[0], f"{columns[bad].key}: {inner[1]}")
         elif positives[at] == 0:
             reason = "undefined", "people marked none of the turns they rated, so sensitivity is not known"
@@ -392,5 +394,5 @@ def _refusals(
             reason = "undefined", "people marked every turn they rated, so specificity is not known"
         elif hits[at] / positives[at] + rejections[at] / negatives[at] <= 1:
             reason = "rejected", REFUSED
-        found.append(reason)
-    return found
+        refusals.append(reason)
+    return refusals

@@ -84,11 +84,11 @@ def contenders_of(first: Ratings, mean: Ratings | None, calls: Mapping[str, int]
     ``first`` and ``mean`` are the same ratings by the two policies of repeated answers; without ``mean``
     (categories have none) only the first answer is there. ``calls`` counts each rater's answers an item.
     """
-    found: list[Contender] = []
+    contenders: list[Contender] = []
     for kind in KINDS:
         for column in first.of_kind(kind):
-            found += _readings(first, mean, column, calls.get(first.raters[column], 1))
-    return tuple(found)
+            contenders += _readings(first, mean, column, calls.get(first.raters[column], 1))
+    return tuple(contenders)
 
 
 def _readings(first: Ratings, mean: Ratings | None, column: int, calls: int) -> list[Contender]:
@@ -110,13 +110,13 @@ def pairs_of(contenders: Sequence[Contender]) -> tuple[list[tuple[Contender, Con
     every = list(combinations(contenders, 2))
     if len(contenders) <= MOST:
         return every, 0
-    kept = [pair for pair in every if any(one.kind != METRIC for one in pair)]
-    return kept, len(every) - len(kept)
+    with_judges = [pair for pair in every if any(contender.kind != METRIC for contender in pair)]
+    return with_judges, len(every) - len(with_judges)
 
 
-def answered(one: Contender, other: Contender) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+def answered(first: Contender, second: Contender) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     """Return which items both answered."""
-    return ~np.isnan(one.values) & ~np.isnan(other.values)
+    return ~np.isnan(first.values) & ~np.isnan(second.values)
 
 
 # One pair of contenders on one statistic: both values, their difference and its p-value.
@@ -164,12 +164,14 @@ class Run:
     plan: Plan
     resampling: Resampling
     swaps: Swaps
-    wanted: tuple[str, ...]
+    statistics: tuple[str, ...]
 
-    _kept: dict[tuple[tuple[str, ...], str, str, bytes], dict[str, Estimate]] = field(default_factory=dict)
+    _estimates: dict[tuple[tuple[str, ...], str, str, bytes], dict[str, Estimate]] = field(
+        default_factory=dict
+    )
 
     def compared(
-        self, pair: tuple[Contender, Contender], asked: Sequence[tuple[str, Reference]]
+        self, pair: tuple[Contender, Contender], comparisons: Sequence[tuple[str, Reference]]
     ) -> list[Compared | None]:
         """Return a pair on each statistic, None where the statistic does not apply to it."""
         tables: dict[tuple[str, ...], Sums] = {}
@@ -177,46 +179,48 @@ class Run:
             Pair(self, pair, statistic, reference, tables).compared()
             if self._applies(pair, statistic, reference)
             else None
-            for statistic, reference in asked
+            for statistic, reference in comparisons
         ]
 
     def _applies(self, pair: tuple[Contender, Contender], statistic: str, reference: Reference) -> bool:
         ratings, level = self.ratings, self.ratings.level
-        shared = all(one.on_scale for one in pair) and reference.on_scale
+        shared = all(contender.on_scale for contender in pair) and reference.on_scale
         if statistic == ACCURACY:
             return shared
         if statistic in CORRELATIONS:
             ordered = ratings.names is None or ratings.declared or ratings.positive is not None
-            beside = level == "binary" and ordered and not all(one.on_scale for one in pair)
+            beside = level == "binary" and ordered and not all(contender.on_scale for contender in pair)
             return level in ORDERED or beside
         return level in STATISTICS[statistic].levels and shared and ratings.scale is not None
 
-    def estimate(self, statistic: str, x: tuple[str, Floats], one: Contender, items: Ints) -> Estimate:
+    def estimate(self, statistic: str, x: tuple[str, Floats], contender: Contender, items: Ints) -> Estimate:
         """Return the statistic of reference values and a contender's over items, resampled.
 
         Those that are asked for and read the same sums are computed with it.
         """
         family = next(f for f in (AGREEMENT, CORRELATIONS, (ACCURACY,)) if statistic in f)
-        key = (family, x[0], one.name, items.tobytes())
-        if key not in self._kept:
-            names = [n for n in family if n in self.wanted and self.ratings.level in statistic_of(n).levels]
+        key = (family, x[0], contender.name, items.tobytes())
+        if key not in self._estimates:
+            names = [
+                n for n in family if n in self.statistics and self.ratings.level in statistic_of(n).levels
+            ]
             names = names if statistic in names else [statistic]  # a correlation of marks with a mean
-            chosen = [statistic_of(name) for name in names]
-            found = estimates(self.sample(x, one, items), chosen, self.resampling)
-            self._kept[key] = dict(zip(names, found, strict=True))
-        return self._kept[key][statistic]
+            definitions = [statistic_of(name) for name in names]
+            computed = estimates(self.sample(x, contender, items), definitions, self.resampling)
+            self._estimates[key] = dict(zip(names, computed, strict=True))
+        return self._estimates[key][statistic]
 
-    def sample(self, x: tuple[str, Floats], one: Contender, items: Ints) -> Sample:
+    def sample(self, x: tuple[str, Floats], contender: Contender, items: Ints) -> Sample:
         """Return the two columns that a statistic reads, only these items filled."""
         block = np.full((self.ratings.n_items, 2), np.nan)
-        block[items, 0], block[items, 1] = x[1][items], one.values[items]
+        block[items, 0], block[items, 1] = x[1][items], contender.values[items]
         both = replace(
             self.ratings,
             values=block,
-            raters=(x[0], one.name),
-            kinds=("", one.kind),
+            raters=(x[0], contender.name),
+            kinds=("", contender.kind),
             identified=(True, True),
-            on_scale=(x[0] != MEAN_OF_PEOPLE, one.on_scale),
+            on_scale=(x[0] != MEAN_OF_PEOPLE, contender.on_scale),
         )
         return Sample(both, (0, 1), self.resampling)
 
@@ -244,27 +248,34 @@ class Pair:
         members = [(x, items) for x, items in members if items.size]
         if not members:
             return self._nothing(Verdict("insufficient", self._no_items(both)))
-        of = [[self.run.estimate(self.statistic, x, one, items) for one in self.pair] for x, items in members]
+        of = [
+            [self.run.estimate(self.statistic, x, contender, items) for contender in self.pair]
+            for x, items in members
+        ]
         good = [n for n, (a, b) in enumerate(of) if a.ok and b.ok]
         if not good:
             verdict = next(e.verdict for estimate in of for e in estimate if not e.ok)
             return self._nothing(verdict, members)
-        kept = [members[n] for n in good]
+        used_members = [members[n] for n in good]
         flags = ("dropped_raters",) if len(good) < len(of) else ()
         sides = _sides([of[n] for n in good])
-        first, second = (self._result(self.statistic, one, kept, flags, 1 + len(kept)) for one in sides)
+        first, second = (
+            self._result(self.statistic, side, used_members, flags, 1 + len(used_members)) for side in sides
+        )
         gap = sides[0].less(sides[1])
-        difference = self._result(f"difference_{self.statistic}", gap, kept, flags, 2 + len(kept))
-        p = self._p(kept, difference) if self.tested else difference
+        difference = self._result(
+            f"difference_{self.statistic}", gap, used_members, flags, 2 + len(used_members)
+        )
+        p = self._p(used_members, difference) if self.tested else difference
         return Compared(
             self.pair, self.statistic, self.reference.name, first, second, difference, p, p, self._dropped()
         )
 
     def _no_items(self, both: npt.NDArray[np.bool_]) -> str:
-        one, other = (contender.name for contender in self.pair)
-        names = one if one == other else f"{one} and {other}"
+        first, second = (contender.name for contender in self.pair)
+        names = first if first == second else f"{first} and {second}"
         if not both.any():
-            return f"no item was answered by {names if one == other else f'both {names}'}"
+            return f"no item was answered by {names if first == second else f'both {names}'}"
         by = "a person" if self.reference.name == OF_PEOPLE else self.reference.name
         return f"no item that {names} answered was answered by {by}"
 
@@ -273,8 +284,8 @@ class Pair:
         has = np.zeros(self.run.ratings.n_items, np.bool_)
         for _, values in self.reference.columns:
             has |= ~np.isnan(values)
-        one, other = (~np.isnan(contender.values) for contender in self.pair)
-        return int((has & (one ^ other)).sum())
+        first, second = (~np.isnan(contender.values) for contender in self.pair)
+        return int((has & (first ^ second)).sum())
 
     def _nothing(self, verdict: Verdict, members: Sequence[Member] = ()) -> Compared:
         counts = self._counts(members, len(members) + 2)
@@ -347,19 +358,21 @@ class Pair:
         codes = np.full(self.run.ratings.n_clusters, -1)
         present = np.unique(self.run.ratings.clusters[items])
         codes[present] = np.arange(len(present))
-        trials, kept = [], [name for (name, _), _ in members]
+        trials, column_names = [], [name for (name, _), _ in members]
         for (name, values), used in members:
-            one, other = (contender.values[used] for contender in self.pair)
+            first, second = (contender.values[used] for contender in self.pair)
             clusters = codes[self.run.ratings.clusters[used]]
-            trials.append(self._trial((name, *kept), Trial(values[used], one, other, clusters), len(present)))
-        found = permuted(trials, len(present), self.run.swaps)
+            trials.append(
+                self._trial((name, *column_names), Trial(values[used], first, second, clusters), len(present))
+            )
+        tested = permuted(trials, len(present), self.run.swaps)
         counts: Counts = {
             "n_items": difference.n_items,
             "n_clusters": difference.n_clusters,
             "n_raters": difference.n_raters,
             "n_missing": difference.n_missing,
         }
-        return Result("p", found.p, method=found.method(self.run.plan.seed), **counts)
+        return Result("p", tested.p, method=tested.method(self.run.plan.seed), **counts)
 
     def _trial(self, of: tuple[str, ...], trial: Trial, n_clusters: int) -> Swapped:
         alike = self.pair[0].scale == self.pair[1].scale
@@ -375,7 +388,7 @@ class Pair:
 
 
 def table_formula(statistic: str, k: int) -> Callable[[Floats], Floats]:
-    """Return what computes an agreement of tables (rows x k x k)."""
+    """The function that computes an agreement from tables (rows x k x k)."""
     if statistic == "mcc":
         return mcc_of
     if statistic == ACCURACY:
@@ -384,19 +397,19 @@ def table_formula(statistic: str, k: int) -> Callable[[Floats], Floats]:
     return lambda tables: kappa_of(tables, weights)
 
 
-def alone(run: Run, one: Contender, statistic: str, reference: Reference) -> Result | None:
+def alone(run: Run, contender: Contender, statistic: str, reference: Reference) -> Result | None:
     """Return a contender's value by itself, None where the statistic does not apply to it.
 
     ``n_missing`` counts the items with a reference that it did not answer.
     """
-    if not run._applies((one, one), statistic, reference):
+    if not run._applies((contender, contender), statistic, reference):
         return None
-    found = Pair(run, (one, one), statistic, reference, {}, tested=False).compared().first
+    result = Pair(run, (contender, contender), statistic, reference, {}, tested=False).compared().first
     rated = np.zeros(run.ratings.n_items, np.bool_)
     for _, values in reference.columns:
         rated |= ~np.isnan(values)
-    missing = int((rated & np.isnan(one.values)).sum())
-    return replace(found, n_missing=missing, n_raters=max(found.n_raters - (not found.ok), 1))
+    missing = int((rated & np.isnan(contender.values)).sum())
+    return replace(result, n_missing=missing, n_raters=max(result.n_raters - (not result.ok), 1))
 
 
 @dataclass(frozen=True)
@@ -410,33 +423,36 @@ class Side:
 
     def less(self, other: Side) -> Side:
         """Return this less the other, resample by resample."""
-        left = None
+        jackknife = None
         if self.leave_one_out is not None and other.leave_one_out is not None:
-            left = self.leave_one_out - other.leave_one_out
+            jackknife = self.leave_one_out - other.leave_one_out
         return Side(
             self.point - other.point,
             self.replicates - other.replicates,
-            left,
+            jackknife,
             tuple(dict.fromkeys(self.flags + other.flags)),
         )
 
 
-def _sides(found: Sequence[Sequence[Estimate]]) -> tuple[Side, Side]:
+def _sides(estimates_by_reference: Sequence[Sequence[Estimate]]) -> tuple[Side, Side]:
     """Return the means over references (rows) of both contenders; a resample takes those defined for both."""
-    replicates = [np.array([row[place].replicates for row in found]) for place in (0, 1)]
-    jackknives = [[e for row in found if (e := row[place].leave_one_out) is not None] for place in (0, 1)]
-    left = [np.array(rows) for rows in jackknives] if all(jackknives) else None
+    replicates = [np.array([row[place].replicates for row in estimates_by_reference]) for place in (0, 1)]
+    jackknives = [
+        [e for row in estimates_by_reference if (e := row[place].leave_one_out) is not None]
+        for place in (0, 1)
+    ]
+    jackknife_rows = [np.array(rows) for rows in jackknives] if all(jackknives) else None
     gone = np.isnan(replicates[0]) | np.isnan(replicates[1])
-    one, other = (
+    first, second = (
         Side(
-            float(np.mean([row[place].point for row in found])),
+            float(np.mean([row[place].point for row in estimates_by_reference])),
             mean_of(np.where(gone, np.nan, replicates[place]).T),
-            mean_of(left[place].T) if left else None,
-            tuple(dict.fromkeys(flag for row in found for flag in row[place].verdict.flags)),
+            mean_of(jackknife_rows[place].T) if jackknife_rows else None,
+            tuple(dict.fromkeys(flag for row in estimates_by_reference for flag in row[place].verdict.flags)),
         )
         for place in (0, 1)
     )
-    return one, other
+    return first, second
 
 
 PEOPLE, KEY = "human", "key"
@@ -476,7 +492,7 @@ def judges_compared(
 def compared_with(
     ratings: Ratings,
     contenders: Sequence[Contender],
-    chosen: Contender,
+    baseline: Contender,
     *,
     statistics: Iterable[str] = STATISTICS_COMPARED,
     plan: Plan | None = None,
@@ -489,7 +505,7 @@ def compared_with(
     (judges tried before, and thrown away) count as if their p-values were 1, which gives corrected values
     that are never smaller than with the true ones.
     """
-    pairs = [(one, chosen) for one in contenders if one is not chosen]
+    pairs = [(contender, baseline) for contender in contenders if contender is not baseline]
     return Comparisons(_compared(_run(ratings, statistics, plan, permutations), pairs, tried))
 
 
@@ -502,31 +518,35 @@ def each_alone(
 ) -> list[tuple[Contender, str, Result]]:
     """Return each contender's own values, on all that it and the reference answered: who, with whom, what."""
     run = _run(ratings, statistics, plan, 1)
-    found = (
-        (one, reference.name, alone(run, one, name, reference))
-        for name in run.wanted
+    candidates = (
+        (contender, reference.name, alone(run, contender, name, reference))
+        for name in run.statistics
         for reference in references_of(ratings, name)
-        for one in contenders
+        for contender in contenders
     )
-    return [(one, against, result) for one, against, result in found if result is not None]
+    return [(contender, against, result) for contender, against, result in candidates if result is not None]
 
 
 def _run(ratings: Ratings, statistics: Iterable[str], plan: Plan | None, permutations: int) -> Run:
     plan = plan or Plan()
-    wanted = [*(s for s in statistics if s in STATISTICS_COMPARED and s != ACCURACY), ACCURACY]
-    return Run(ratings, plan, resampling_of(ratings, plan), Swaps(permutations, plan.seed), tuple(wanted))
+    statistic_names = [*(s for s in statistics if s in STATISTICS_COMPARED and s != ACCURACY), ACCURACY]
+    return Run(
+        ratings, plan, resampling_of(ratings, plan), Swaps(permutations, plan.seed), tuple(statistic_names)
+    )
 
 
 def _compared(run: Run, pairs: Sequence[tuple[Contender, Contender]], tried: int) -> tuple[Compared, ...]:
-    asked = [(name, reference) for name in run.wanted for reference in references_of(run.ratings, name)]
-    by_pair = [run.compared(pair, asked) for pair in pairs]
-    families = ([rows[n] for rows in by_pair] for n in range(len(asked)))
-    found = [_holm([row for row in family if row is not None], tried) for family in families]
-    return tuple(row for rows in found for row in rows)
+    comparisons = [
+        (name, reference) for name in run.statistics for reference in references_of(run.ratings, name)
+    ]
+    by_pair = [run.compared(pair, comparisons) for pair in pairs]
+    families = ([rows[n] for rows in by_pair] for n in range(len(comparisons)))
+    adjusted = [_holm([row for row in family if row is not None], tried) for family in families]
+    return tuple(row for rows in adjusted for row in rows)
 
 
 def references_of(ratings: Ratings, statistic: str) -> list[Reference]:
-    """Return what a statistic is measured against: people as one mean or one by one, or each key."""
+    """References of a statistic: the people's mean, each person, or each answer key."""
     keys = [_alone(ratings, column) for column in ratings.of_kind(KEY)]
     if statistic == ACCURACY:
         return keys
@@ -537,8 +557,8 @@ def references_of(ratings: Ratings, statistic: str) -> list[Reference]:
         block = ratings.values[:, list(people)]
         return [Reference(OF_PEOPLE, ((MEAN_OF_PEOPLE, mean_of(block)),), len(people) == 1)]
     answered = ratings.as_answered()
-    known = [j for j in people if ratings.identified[j] and answered.on_scale[j]]
-    columns = tuple((ratings.raters[j], answered.values[:, j]) for j in known)
+    identified = [j for j in people if ratings.identified[j] and answered.on_scale[j]]
+    columns = tuple((ratings.raters[j], answered.values[:, j]) for j in identified)
     return [Reference(OF_PEOPLE, columns, True)] if columns else []
 
 
@@ -620,15 +640,19 @@ def best_of(
         return None
     plan = plan or Plan()
     columns = _columns(ratings, contenders, reference)
-    drawn, left_out = resampling_of(ratings, plan), _left_out(ratings, plan)
-    found = [[_value(ratings, one, statistic, column, drawn) for column in columns] for one in contenders]
-    columns, inside = _shared(columns, found)
+    resampling, left_out = resampling_of(ratings, plan), _left_out(ratings, plan)
+    values = [
+        [_value(ratings, contender, statistic, column, resampling) for column in columns]
+        for contender in contenders
+    ]
+    columns, inside = _shared(columns, values)
     if not columns:
         return None
     points = np.array([point for point, _ in inside])
     best = int(np.nanargmax(points))
     outside = [
-        _mean(_value(ratings, one, statistic, each, left_out)[1] for each in columns) for one in contenders
+        _mean(_value(ratings, contender, statistic, each, left_out)[1] for each in columns)
+        for contender in contenders
     ]
     used = np.unique(np.concatenate([items for _, items in columns]))
     counts: Counts = {"n_items": len(used), "n_clusters": len(np.unique(ratings.clusters[used]))}
@@ -647,9 +671,9 @@ def _corrected(statistic: str, inside: Floats, outside: Floats, plan: Plan, coun
     if counts["n_clusters"] < FEWEST_CLUSTERS:
         reason = f"{counts['n_clusters']} clusters are too few: it takes {FEWEST_CLUSTERS}"
         return Result(name, status="insufficient", reason=reason, method=method, **counts)
-    known = ~np.isnan(inside).all(axis=0)
-    chosen = np.argmax(np.where(np.isnan(inside), -np.inf, inside), axis=0)
-    values = np.where(known, outside[chosen, np.arange(outside.shape[1])], np.nan)
+    has_value = ~np.isnan(inside).all(axis=0)
+    best = np.argmax(np.where(np.isnan(inside), -np.inf, inside), axis=0)
+    values = np.where(has_value, outside[best, np.arange(outside.shape[1])], np.nan)
     share = float(np.isnan(values).mean()) if values.size else 1.0
     if share > MOST_UNDEFINED:
         reason = f"undefined in {share:.0%} of the resamples"
@@ -662,9 +686,9 @@ Column = tuple[tuple[str, Floats], Ints]
 
 def _columns(ratings: Ratings, contenders: Sequence[Contender], reference: Reference) -> list[Column]:
     """Return the reference's columns, each with the items that it and all contenders answered."""
-    both = np.all([~np.isnan(one.values) for one in contenders], axis=0)
-    found = [(column, np.flatnonzero(both & ~np.isnan(column[1]))) for column in reference.columns]
-    return [(column, items) for column, items in found if items.size] or [
+    both = np.all([~np.isnan(contender.values) for contender in contenders], axis=0)
+    shared_items = [(column, np.flatnonzero(both & ~np.isnan(column[1]))) for column in reference.columns]
+    return [(column, items) for column, items in shared_items if items.size] or [
         (reference.columns[0], np.empty(0, int))
     ]
 
@@ -675,18 +699,20 @@ def _left_out(ratings: Ratings, plan: Plan) -> Resampling:
 
 
 def _shared(
-    columns: Sequence[Column], found: Sequence[Sequence[tuple[float, Floats]]]
+    columns: Sequence[Column], values: Sequence[Sequence[tuple[float, Floats]]]
 ) -> tuple[list[Column], list[tuple[float, Floats]]]:
     """Return the columns for which all contenders with any value have one, and each contender's means."""
-    points = np.array([[point for point, _ in own] for own in found])
+    points = np.array([[point for point, _ in own] for own in values])
     able = ~np.isnan(points).all(axis=1)
     if not able.any():
         return [], []
-    kept = np.flatnonzero(~np.isnan(points[able]).any(axis=0)).tolist()
-    if not kept:
+    usable = np.flatnonzero(~np.isnan(points[able]).any(axis=0)).tolist()
+    if not usable:
         return [], []
-    means = [(float(np.mean([own[at][0] for at in kept])), _mean(own[at][1] for at in kept)) for own in found]
-    return [columns[at] for at in kept], means
+    means = [
+        (float(np.mean([own[at][0] for at in usable])), _mean(own[at][1] for at in usable)) for own in values
+    ]
+    return [columns[at] for at in usable], means
 
 
 def _mean(rows: Iterable[Floats]) -> Floats:
@@ -694,21 +720,21 @@ def _mean(rows: Iterable[Floats]) -> Floats:
 
 
 def _value(
-    ratings: Ratings, one: Contender, statistic: str, column: Column, resampling: Resampling
+    ratings: Ratings, contender: Contender, statistic: str, column: Column, resampling: Resampling
 ) -> tuple[float, Floats]:
     """Return a contender's value beside a column and its resampled values; NaN where there is none."""
     (name, values), items = column
     block = np.full((ratings.n_items, 2), np.nan)
-    block[items, 0], block[items, 1] = values[items], one.values[items]
+    block[items, 0], block[items, 1] = values[items], contender.values[items]
     both = replace(
         ratings,
         values=block,
-        raters=(name, one.name),
-        kinds=("", one.kind),
+        raters=(name, contender.name),
+        kinds=("", contender.kind),
         identified=(True, True),
-        on_scale=(name != MEAN_OF_PEOPLE, one.on_scale),
+        on_scale=(name != MEAN_OF_PEOPLE, contender.on_scale),
     )
-    found = estimates(Sample(both, (0, 1), resampling), [statistic_of(statistic)], resampling)[0]
-    if not found.ok:
+    estimate = estimates(Sample(both, (0, 1), resampling), [statistic_of(statistic)], resampling)[0]
+    if not estimate.ok:
         return np.nan, np.full(resampling.plan.resamples, np.nan)
-    return found.point, found.replicates
+    return estimate.point, estimate.replicates

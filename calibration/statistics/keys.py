@@ -70,7 +70,7 @@ class Baseline:
 
     name: str
     shares: Floats
-    told: str = ""
+    value_label: str = ""
 
 
 def keys_of(
@@ -99,7 +99,7 @@ class _Against:
             return KeyTable(name, reason=reason)
         others = [j for j, on in enumerate(ratings.on_scale) if on and j != self.column]
         others.sort(key=lambda j: KINDS.index(ratings.kinds[j]) if ratings.kinds[j] in KINDS else len(KINDS))
-        scored = self.given & (~np.isnan(ratings.values[:, others])).any(axis=1)
+        scored = self.answered & (~np.isnan(ratings.values[:, others])).any(axis=1)
         values = tuple(ratings.label(value) for value in self.grid.tolist())
         rows = tuple(self._row(j) for j in others)
         return KeyTable(name, values, rows, tuple(self._baseline(b, scored) for b in self._baselines(scored)))
@@ -115,7 +115,7 @@ class _Against:
         return self.ratings.values[:, self.column]
 
     @property
-    def given(self) -> Mask:
+    def answered(self) -> Mask:
         """Which items the key answers."""
         return ~np.isnan(self.key)
 
@@ -129,25 +129,25 @@ class _Against:
             return f"the question has more than {MOST_VALUES} values: read the correlations"
         if not ratings.on_scale[self.column]:
             return f"{ratings.raters[self.column]} answers on another scale than the question's"
-        return "" if self.given.any() else f"{ratings.raters[self.column]} answers none of these items"
+        return "" if self.answered.any() else f"{ratings.raters[self.column]} answers none of these items"
 
     def _baselines(self, scored: Mask) -> list[Baseline]:
         k = len(self.grid)
-        found = [self._constant(MAJORITY, self.key[scored])] if scored.any() else []
-        found.append(Baseline(RANDOM, np.full(k, 1 / k)))
+        baselines = [self._constant(MAJORITY, self.key[scored])] if scored.any() else []
+        baselines.append(Baseline(RANDOM, np.full(k, 1 / k)))
         learned = self._learned()
-        found += [self._constant(OF_DEV, learned)] if learned.size else []
-        return found
+        baselines += [self._constant(OF_DEV, learned)] if learned.size else []
+        return baselines
 
     def _learned(self) -> Floats:
         """Return the key's answers in the dev part, as values of this question."""
         name = self.ratings.raters[self.column]
         if self.dev is None or name not in self.dev.raters:
             return np.empty(0)
-        known = {self.ratings.label(value): value for value in self.grid.tolist()}
+        value_of = {self.ratings.label(value): value for value in self.grid.tolist()}
         answers = self.dev.values[:, self.dev.column(name)]
-        told = [self.dev.label(value) for value in answers[~np.isnan(answers)].tolist()]
-        return np.array([known[text] for text in told if text in known], np.float64)
+        answer_labels = [self.dev.label(value) for value in answers[~np.isnan(answers)].tolist()]
+        return np.array([value_of[text] for text in answer_labels if text in value_of], np.float64)
 
     def _constant(self, name: str, values: Floats) -> Baseline:
         """Return the baseline of the most frequent value, the first on the scale of equally frequent ones."""
@@ -158,8 +158,8 @@ class _Against:
     def _row(self, column: int) -> KeyRow:
         ratings = self.ratings
         answers = ratings.values[:, column]
-        use = np.flatnonzero(self.given & ~np.isnan(answers))
-        missing = int((self.given & np.isnan(answers)).sum())
+        use = np.flatnonzero(self.answered & ~np.isnan(answers))
+        missing = int((self.answered & np.isnan(answers)).sum())
         name, kind = ratings.raters[column], ratings.kinds[column]
         counts = self._counts(use, missing)
         if not use.size:
@@ -169,12 +169,12 @@ class _Against:
         k = len(self.grid)
         x, y = (np.searchsorted(self.grid, values[use]) for values in (self.key, answers))
         table = tabulated(self.resampling.units[use], self.resampling.n_units, x * k + y, (k, k))
-        whole = table.totals(np.ones((1, self.resampling.n_units)))
+        total = table.totals(np.ones((1, self.resampling.n_units)))
         constant = ("constant_rater",) if len(np.unique(y)) == 1 else ()
         figures = self._figures(table, lambda tables: tables, use, counts, constant, name)
         in_use = np.zeros(ratings.n_items, np.bool_)
         in_use[use] = True
-        best = max(self._baselines(in_use), key=lambda b: float(self._expected(b, whole)[0]))
+        best = max(self._baselines(in_use), key=lambda b: float(self._expected(b, total)[0]))
         gap = self._result(
             DIFFERENCE,
             table,
@@ -183,8 +183,8 @@ class _Against:
             counts,
             "not defined on these items",
         )
-        matrix = tuple(tuple(int(n) for n in row) for row in whole[0])
-        of_best = float(self._expected(best, whole)[0])
+        matrix = tuple(tuple(int(n) for n in row) for row in total[0])
+        of_best = float(self._expected(best, total)[0])
         return KeyRow(name, kind, len(use), missing, figures, gap, best.name, of_best, matrix)
 
     @staticmethod
@@ -196,7 +196,7 @@ class _Against:
         """Return the row of a baseline: the figures of the table that it gives on average."""
         use = np.flatnonzero(scored)
         counts = self._counts(use, 0)
-        title = f"{baseline.name}: {baseline.told}" if baseline.told else baseline.name
+        title = f"{baseline.name}: {baseline.value_label}" if baseline.value_label else baseline.name
         if not use.size:
             reason = "no item was answered by the key and by anybody else"
             empty = tuple(_insufficient(figure, reason, counts) for figure in FIGURES)
@@ -204,7 +204,7 @@ class _Against:
         k = len(self.grid)
         x = np.searchsorted(self.grid, self.key[use])
         margin = tabulated(self.resampling.units[use], self.resampling.n_units, x, (k,))
-        constant = ("constant_rater",) if baseline.told else ()
+        constant = ("constant_rater",) if baseline.value_label else ()
 
         def expected(margins: Floats) -> Floats:
             return margins[:, :, None] * baseline.shares
@@ -233,7 +233,7 @@ class _Against:
             "kappa": lambda t: kappa_of(t, disagreement_weights(k, "unweighted")),
             "mcc": mcc_of,
         }
-        found = []
+        results = []
         for figure in FIGURES:
             of = compute[figure]
             result = self._result(
@@ -244,8 +244,8 @@ class _Against:
                 counts,
                 undefined.get(figure, "not defined on these items"),
             )
-            found.append(replace(result, flags=(*flags, *result.flags)) if figure == "kappa" else result)
-        return tuple(found)
+            results.append(replace(result, flags=(*flags, *result.flags)) if figure == "kappa" else result)
+        return tuple(results)
 
     def _result(
         self,
@@ -261,12 +261,12 @@ class _Against:
         point = 0.0 if abs(point) < NOTHING else point
         if not np.isfinite(point):
             return Result(name, status="undefined", reason=undefined, method=plan.method, **counts)
-        drawn = _evaluated(sums, compute, resampling.chunks() if plan.resamples else [])
-        left = None
+        replicates = _evaluated(sums, compute, resampling.chunks() if plan.resamples else [])
+        jackknife = None
         if plan.interval == "bca":
-            left = _evaluated(sums, compute, resampling.leave_one_out())
+            jackknife = _evaluated(sums, compute, resampling.leave_one_out())
         n_drawn = resampling.n_drawn(resampling.units[use])
-        bounds = interval_of(point, drawn, n_drawn, plan, left)
+        bounds = interval_of(point, replicates, n_drawn, plan, jackknife)
         flags = bounds.flags + cluster_flags(n_drawn)
         return Result(
             name,

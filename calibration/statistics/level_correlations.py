@@ -115,10 +115,10 @@ class Sums:
         )
         return Sums(numbers, totals)
 
-    def means(self, drawn: Floats) -> Floats:
+    def means(self, cluster_counts: Floats) -> Floats:
         """Return the systems' means (rows x systems) for rows of cluster counts; NaN for nothing drawn."""
-        n = drawn @ self.numbers
-        return np.where(n > 0, (drawn @ self.totals) / np.where(n > 0, n, 1.0), np.nan)
+        n = cluster_counts @ self.numbers
+        return np.where(n > 0, (cluster_counts @ self.totals) / np.where(n > 0, n, 1.0), np.nan)
 
     @property
     def point(self) -> Floats:
@@ -135,7 +135,7 @@ def sums_of(
 
 
 def system_correlations(
-    sums: tuple[Sums, Sums], names: tuple[str, str], wanted: Sequence[Correlation], draws: SystemDraws
+    sums: tuple[Sums, Sums], names: tuple[str, str], correlations: Sequence[Correlation], draws: SystemDraws
 ) -> list[Result]:
     """Return the correlations of systems' scores."""
     x, y = (side.point for side in sums)
@@ -157,12 +157,12 @@ def system_correlations(
         method = draws.plan.method
         return [
             Result(name, status=status, reason=reason, flags=flags, method=method, **counts)
-            for name in wanted
+            for name in correlations
         ]
-    one = np.ones((1, len(x)))
-    system_points = correlated(x[None, :], y[None, :], one, tuple(wanted))[0]
+    unit_weights = np.ones((1, len(x)))
+    system_points = correlated(x[None, :], y[None, :], unit_weights, tuple(correlations))[0]
     drawn_x, drawn_y = (side.means(draws.clusters) for side in sums)
-    replicates = correlated(drawn_x, drawn_y, draws.systems, tuple(wanted))
+    replicates = correlated(drawn_x, drawn_y, draws.systems, tuple(correlations))
     return [
         finished(
             name,
@@ -174,7 +174,7 @@ def system_correlations(
             n_drawn=min(n, n_clusters),
             **counts,
         )
-        for at, name in enumerate(wanted)
+        for at, name in enumerate(correlations)
     ]
 
 
@@ -226,7 +226,7 @@ def system_points(
 # The table of correlations at levels: its options, and what is in it.
 
 Unit = Literal["continuation", "dialogue_system"]
-Chosen = Literal["clustered", "item"]
+PValueKind = Literal["clustered", "item"]
 COEFFICIENTS: tuple[Correlation, ...] = ("pearson", "spearman", "kendall_tau_b")
 
 
@@ -244,7 +244,7 @@ class Options:
     missing: Missing = "skip"
     system_score: SystemScore = "all_turns"
     unit: Unit = "continuation"
-    p: Chosen = "clustered"
+    p: PValueKind = "clustered"
     shared: bool = False
     permutations: int = 2000
 
@@ -343,9 +343,9 @@ class Places:
         )
         rank = np.empty(len(used), np.int64)
         rank[order] = np.arange(len(used))
-        chosen = used[order]
+        unit_rows = used[order]
         clusters, systems = (
-            np.unique(codes[chosen], return_inverse=True)[1].ravel()
+            np.unique(codes[unit_rows], return_inverse=True)[1].ravel()
             for codes in (units.clusters, units.systems)
         )
         local = rank[local.ravel()]
@@ -401,7 +401,7 @@ class Relabelling:
         return self.is_crossed and not (self.table >= 0).all()
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """What is exchanged."""
         if self.n_clusters == 1:
             return "systems exchanged"
@@ -422,7 +422,7 @@ class Relabelling:
             f"{self.n_clusters} clusters and {self.n_systems} systems; exchanging them needs three of either"
         )
 
-    def drawn(self, rng: np.random.Generator, times: int) -> Ints:
+    def draw_places(self, rng: np.random.Generator, times: int) -> Ints:
         """Return so many draws: rows of the place that each value meets."""
         system = rng.permuted(np.tile(np.arange(self.n_systems), (times, 1)), axis=1)[:, self.system]
         if not self.is_crossed:
@@ -467,28 +467,28 @@ class Relabelling:
 class Permutations:
     """The permutations tried, the same for all rows and levels that have the same places."""
 
-    wanted: int
+    n_orders: int
     seed: int
     _orders: dict[int, Orders] = field(default_factory=dict, repr=False)
     _draws: dict[bytes, list[Ints]] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
-    def systems(self, x: Floats, y: Floats, wanted: Sequence[Correlation]) -> dict[Correlation, Tested]:
+    def systems(self, x: Floats, y: Floats, correlations: Sequence[Correlation]) -> dict[Correlation, Tested]:
         """Test the scores of systems, which are permuted."""
         both = ~np.isnan(x) & ~np.isnan(y)
         n = int(both.sum())
         if n < LEAST:
-            return self._refused(f"{n} systems; permuting them needs three", wanted)
+            return self._refused(f"{n} systems; permuting them needs three", correlations)
         with self._lock:
-            if n not in self._orders and self.wanted:
-                self._orders[n] = Orders.of(n, self.wanted, self.seed)
-        if not self.wanted:
-            return self._refused("", wanted)
-        found = {name: permuted(x[both], y[both], name, self._orders[n]) for name in wanted}
-        return {name: self._tested("systems permuted", result) for name, result in found.items()}
+            if n not in self._orders and self.n_orders:
+                self._orders[n] = Orders.of(n, self.n_orders, self.seed)
+        if not self.n_orders:
+            return self._refused("", correlations)
+        tests = {name: permuted(x[both], y[both], name, self._orders[n]) for name in correlations}
+        return {name: self._tested("systems permuted", result) for name, result in tests.items()}
 
     def below(
-        self, units: Units, pair: Pair, level: Level, wanted: Sequence[Correlation]
+        self, units: Units, pair: Pair, level: Level, correlations: Sequence[Correlation]
     ) -> dict[Correlation, Tested]:
         """Test items or units: systems, clusters and turns of one side are exchanged."""
         if level == "turn":
@@ -502,42 +502,42 @@ class Permutations:
             x, y, unit, position = x[both], y[both], unit[both], position[both]
         places, order = Places.of(units, unit, position)
         relabelling = Relabelling(places)
-        if relabelling.refusal or not self.wanted:
-            return self._refused(relabelling.refusal, wanted)
+        if relabelling.refusal or not self.n_orders:
+            return self._refused(relabelling.refusal, correlations)
         x, y = x[order], y[order]
         if relabelling.has_gaps:
             x, y = np.append(x, np.nan), np.append(y, np.nan)
-        counted = dict.fromkeys(wanted, 0)
-        draws = self._shared(relabelling, len(x)) if is_whole else self._drawn(relabelling, len(x))
+        counted = dict.fromkeys(correlations, 0)
+        draws = self._shared(relabelling, len(x)) if is_whole else self._draw_chunks(relabelling, len(x))
         for partners in draws:
-            for name in wanted:
+            for name in correlations:
                 counted[name] += extreme(x, y, name, partners, is_bijective=relabelling.is_bijective)
         return {
-            name: self._tested(relabelling.said, Permuted(count, self.wanted, False))
+            name: self._tested(relabelling.description, Permuted(count, self.n_orders, False))
             for name, count in counted.items()
         }
 
     def _shared(self, relabelling: Relabelling, n: int) -> Iterable[Ints]:
         """Return the draws for values that rows share, drawn for the first of them where they can be kept."""
-        if self.wanted * n > MOST_KEPT:
-            return self._drawn(relabelling, n)
+        if self.n_orders * n > MOST_KEPT:
+            return self._draw_chunks(relabelling, n)
         with self._lock:
             if relabelling.places.key not in self._draws:
-                self._draws[relabelling.places.key] = list(self._drawn(relabelling, n))
+                self._draws[relabelling.places.key] = list(self._draw_chunks(relabelling, n))
             return self._draws[relabelling.places.key]
 
-    def _drawn(self, relabelling: Relabelling, n: int) -> Iterator[Ints]:
+    def _draw_chunks(self, relabelling: Relabelling, n: int) -> Iterator[Ints]:
         rng = np.random.default_rng(self.seed)
         step = max(1, AT_ONCE // n)
-        for start in range(0, self.wanted, step):
-            yield relabelling.drawn(rng, min(step, self.wanted - start))
+        for start in range(0, self.n_orders, step):
+            yield relabelling.draw_places(rng, min(step, self.n_orders - start))
 
-    def _tested(self, said: str, found: Permuted) -> Tested:
-        seed = "" if found.is_exact else f", seed {self.seed}"
-        return Tested(found.p, f"{said}, {found.said}{seed}")
+    def _tested(self, description: str, permuted_result: Permuted) -> Tested:
+        seed = "" if permuted_result.is_exact else f", seed {self.seed}"
+        return Tested(permuted_result.p, f"{description}, {permuted_result.description}{seed}")
 
-    def _refused(self, reason: str, wanted: Sequence[Correlation]) -> dict[Correlation, Tested]:
-        return dict.fromkeys(wanted, Tested(reason=reason or "no permutations were asked for"))
+    def _refused(self, reason: str, correlations: Sequence[Correlation]) -> dict[Correlation, Tested]:
+        return dict.fromkeys(correlations, Tested(reason=reason or "no permutations were asked for"))
 
 
 def by_items(x: Floats, y: Floats, correlation: Correlation) -> Tested:
@@ -551,7 +551,7 @@ def by_items(x: Floats, y: Floats, correlation: Correlation) -> Tested:
 SIGNIFICANT = 0.05
 APART = ("human", "baseline")
 """Kinds of rows that are not marked as the best: what the others are compared with."""
-NAMED = 5
+MOST_NAMES = 5
 NOT_AT_TURN_LEVEL = (
     "scores of turns and of whole dialogues cannot meet at turn level: ask for the level dialogue or system"
 )
@@ -619,11 +619,11 @@ class _Computing:
         """Return a row's entries at all levels."""
         pair = paired(self.scored, row, self.options.missing)
         entries = tuple(entry for level in self.levels for entry in self.entries(row, pair, level))
-        found: tuple[SystemPoint, ...] = ()
+        points: tuple[SystemPoint, ...] = ()
         if self.points:
             names = self.scored.reference.name, row.name
-            found = system_points(self.sums(pair), names, self.scored.units, self.system_draws)
-        return LevelRow(row.name, row.kind, row.group, row.frame, entries, pair.left_out, found)
+            points = system_points(self.sums(pair), names, self.scored.units, self.system_draws)
+        return LevelRow(row.name, row.kind, row.group, row.frame, entries, pair.left_out, points)
 
     def sums(self, pair: Pair) -> tuple[Sums, Sums]:
         """Return the sums of a row's and the reference's scores by cluster and system."""
@@ -716,7 +716,9 @@ def marked(rows: tuple[LevelRow, ...]) -> tuple[LevelRow, ...]:
 def _warnings(apart: tuple[str, ...], is_shared: bool) -> tuple[str, ...]:
     if not apart:
         return ()
-    named = ", ".join(apart[:NAMED]) + (f" and {len(apart) - NAMED} more" if len(apart) > NAMED else "")
-    who = "1 system" if len(apart) == 1 else f"{len(apart)} systems"
+    system_names = ", ".join(apart[:MOST_NAMES]) + (
+        f" and {len(apart) - MOST_NAMES} more" if len(apart) > MOST_NAMES else ""
+    )
+    subject = "1 system" if len(apart) == 1 else f"{len(apart)} systems"
     then = "only those that all answered count" if is_shared else "system scores rest on different dialogues"
-    return (f"{who} answered other dialogues than most did ({named}): {then}.",)
+    return (f"{subject} answered other dialogues than most did ({system_names}): {then}.",)

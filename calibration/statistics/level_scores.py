@@ -46,24 +46,24 @@ class Units:
         """Refuse codes of different lengths, or without a name."""
         if not len(self.dialogues) == len(self.clusters) == len(self.systems):
             raise ValueError("every unit has one dialogue, one cluster and one system")
-        for codes, names, what in (
+        for codes, names, noun in (
             (self.dialogues, self.dialogue_names, "dialogue"),
             (self.systems, self.system_names, "system"),
         ):
             if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < len(names):
-                raise ValueError(f"{len(names)} {what} names for codes up to {int(codes.max())}")
+                raise ValueError(f"{len(names)} {noun} names for codes up to {int(codes.max())}")
 
     def __len__(self) -> int:
         """Return the number of units."""
         return len(self.dialogues)
 
-    def take(self, chosen: Mask) -> Units:
+    def take(self, mask: Mask) -> Units:
         """Return some of the units, with the same names and codes."""
         return replace(
             self,
-            dialogues=self.dialogues[chosen],
-            clusters=self.clusters[chosen],
-            systems=self.systems[chosen],
+            dialogues=self.dialogues[mask],
+            clusters=self.clusters[mask],
+            systems=self.systems[mask],
         )
 
 
@@ -100,9 +100,9 @@ class Scores:
     @staticmethod
     def of_people(name: str, frame: Kind, values: Floats) -> Scores:
         """Return the mean over the people who answered each item; ``values`` is items x people."""
-        given = ~np.isnan(values)
-        counted = given.sum(axis=1)
-        total = np.where(given, values, 0.0).sum(axis=1)
+        present = ~np.isnan(values)
+        counted = present.sum(axis=1)
+        total = np.where(present, values, 0.0).sum(axis=1)
         return Scores(name, frame, np.where(counted > 0, total / np.maximum(counted, 1), np.nan), "human")
 
 
@@ -126,29 +126,29 @@ class Scored:
 
     def frame(self, kind: Kind) -> Frame:
         """Return the frame of turn items or of dialogue items. ValueError where there is none."""
-        found = self.turns if kind == "turn" else self.dialogues
-        if found is None:
+        frame = self.turns if kind == "turn" else self.dialogues
+        if frame is None:
             raise ValueError(f"there are no {kind} items")
-        return found
+        return frame
 
-    def take(self, chosen: Mask) -> Scored:
-        """Return what lies in some of the units, for example those with static turns only."""
-        number = np.cumsum(chosen) - 1
+    def take(self, mask: Mask) -> Scored:
+        """Restrict items and scores to the units of a mask, for example those with static turns only."""
+        number = np.cumsum(mask) - 1
         keep: dict[Kind, Mask] = {}
         frames: dict[str, Frame | None] = {"turns": self.turns, "dialogues": self.dialogues}
         for name, frame in frames.items():
             if frame is not None:
-                keep[frame.kind] = chosen[frame.units]
+                keep[frame.kind] = mask[frame.units]
                 units = number[frame.units[keep[frame.kind]]]
                 frames[name] = replace(frame, units=units, positions=frame.positions[keep[frame.kind]])
 
-        def kept(side: Scores) -> Scores:
+        def masked(side: Scores) -> Scores:
             return replace(side, values=side.values[keep[side.frame]])
 
         return Scored(
-            self.units.take(chosen),
-            kept(self.reference),
-            tuple(kept(row) for row in self.rows),
+            self.units.take(mask),
+            masked(self.reference),
+            tuple(masked(row) for row in self.rows),
             frames["turns"],
             frames["dialogues"],
         )
@@ -162,12 +162,12 @@ class Scored:
         pairs = self.units.dialogues * width + self.units.systems
         _, first, unit = np.unique(pairs, return_index=True, return_inverse=True)
         unit = unit.ravel()
-        kept = np.zeros(len(pairs), dtype=bool)
-        kept[first] = True
+        first_of_pair = np.zeros(len(pairs), dtype=bool)
+        first_of_pair[first] = True
         order = np.argsort(np.argsort(first))
         return replace(
             self,
-            units=self.units.take(kept),
+            units=self.units.take(first_of_pair),
             turns=_joined(self.turns, order[unit]),
             dialogues=_joined(self.dialogues, order[unit]),
         )
@@ -199,19 +199,19 @@ def unit_means(scored: Scored, side: Scores) -> Floats:
 
 def means(values: Floats, groups: Ints, n: int) -> Floats:
     """Return the mean of the values in each of n groups, ties kept; NaN where a group has none."""
-    given = ~np.isnan(values)
-    counted = np.bincount(groups[given], minlength=n)
-    total = np.bincount(groups[given], weights=values[given], minlength=n)
+    present = ~np.isnan(values)
+    counted = np.bincount(groups[present], minlength=n)
+    total = np.bincount(groups[present], weights=values[present], minlength=n)
     return tied(np.where(counted > 0, total / np.maximum(counted, 1), np.nan))
 
 
 def tied(values: Floats) -> Floats:
     """Return the values with those that differ by rounding alone made equal, to the lowest of them."""
     out = values.copy()
-    given = np.flatnonzero(~np.isnan(values))
-    if len(given) < 2:
+    present = np.flatnonzero(~np.isnan(values))
+    if len(present) < 2:
         return out
-    ordered = given[np.argsort(values[given], kind="stable")]
+    ordered = present[np.argsort(values[present], kind="stable")]
     sorted_values = values[ordered]
     tolerance = EQUAL * float(np.abs(sorted_values).max())
     first = np.concatenate([[True], np.diff(sorted_values) > tolerance])
@@ -223,25 +223,25 @@ def tied(values: Floats) -> Floats:
 
 
 def on_shared_dialogues(scored: Scored) -> Scored:
-    """Return what lies in the dialogues that all systems answered. ValueError where there is none."""
-    chosen = shared_dialogues(scored.units)
-    if not chosen.any():
+    """Restrict to the dialogues that all systems answered. ValueError where there is none."""
+    is_shared = shared_dialogues(scored.units)
+    if not is_shared.any():
         raise ValueError("no dialogue was answered by all systems: compare the systems on all they answered")
-    return scored.take(chosen[scored.units.dialogues])
+    return scored.take(is_shared[scored.units.dialogues])
 
 
 def answered(units: Units) -> Mask:
     """Return which systems (rows) answered which dialogues (columns)."""
-    there = np.zeros((len(units.system_names), len(units.dialogue_names)), dtype=bool)
-    there[units.systems, units.dialogues] = True
-    return there
+    has_answer = np.zeros((len(units.system_names), len(units.dialogue_names)), dtype=bool)
+    has_answer[units.systems, units.dialogues] = True
+    return has_answer
 
 
 def shared_dialogues(units: Units) -> Mask:
     """Return which dialogues all systems answered that answered any."""
-    there = answered(units)
-    present = there[there.any(axis=1)]
-    return np.asarray(present.all(axis=0)) if len(present) else np.zeros(there.shape[1], dtype=bool)
+    has_answer = answered(units)
+    present = has_answer[has_answer.any(axis=1)]
+    return np.asarray(present.all(axis=0)) if len(present) else np.zeros(has_answer.shape[1], dtype=bool)
 
 
 def systems_apart(units: Units) -> tuple[str, ...]:
@@ -249,9 +249,9 @@ def systems_apart(units: Units) -> tuple[str, ...]:
 
     Usual is the set that most systems answered; of several equally common ones the largest.
     """
-    there = answered(units)
-    present = np.flatnonzero(there.any(axis=1))
-    sets, which, counted = np.unique(there[present], axis=0, return_inverse=True, return_counts=True)
+    has_answer = answered(units)
+    present = np.flatnonzero(has_answer.any(axis=1))
+    sets, which, counted = np.unique(has_answer[present], axis=0, return_inverse=True, return_counts=True)
     if len(sets) < 2:
         return ()
     usual = max(range(len(sets)), key=lambda at: (counted[at], sets[at].sum()))
@@ -346,24 +346,26 @@ def turns_and_whole(
     """
     both = ~np.isnan(by_turns) & ~np.isnan(by_whole)
     placed: list[Placed] = []
-    found: list[Inversions] = []
+    inversions: list[Inversions] = []
     for dialogue in np.unique(units.dialogues[both]):
         own = np.flatnonzero(both & (units.dialogues == dialogue))
-        turns, whole = tied(by_turns[own]), tied(by_whole[own])
-        ranks = rankdata(-turns), rankdata(-whole)
+        turns, dialogue_scores = tied(by_turns[own]), tied(by_whole[own])
+        ranks = rankdata(-turns), rankdata(-dialogue_scores)
         placed += [
-            Placed(int(unit), float(x), float(y), float(one), float(other))
-            for unit, x, y, one, other in zip(own, by_turns[own], by_whole[own], *ranks, strict=True)
+            Placed(int(unit), float(x), float(y), float(turn_rank), float(dialogue_rank))
+            for unit, x, y, turn_rank, dialogue_rank in zip(
+                own, by_turns[own], by_whole[own], *ranks, strict=True
+            )
         ]
         name = units.dialogue_names[int(dialogue)]
         pairs = len(own) * (len(own) - 1) // 2
-        found.append(Inversions(name, len(own), _inverted(turns, whole), pairs))
-    return tuple(sorted(placed, key=lambda one: -abs(one.moved))), tuple(found)
+        inversions.append(Inversions(name, len(own), _inverted(turns, dialogue_scores), pairs))
+    return tuple(sorted(placed, key=lambda unit: -abs(unit.moved))), tuple(inversions)
 
 
-def _inverted(one: Floats, other: Floats) -> float:
+def _inverted(first: Floats, second: Floats) -> float:
     """Count pairs with orders apart: 1 where opposite, a half where tied in one alone."""
-    orders = [np.sign(values[:, None] - values[None, :]) for values in (one, other)]
+    orders = [np.sign(values[:, None] - values[None, :]) for values in (first, second)]
     return float(np.abs(orders[0] - orders[1]).sum() / 4)
 
 
@@ -405,7 +407,7 @@ class Side:
     units: Floats
 
     @property
-    def given(self) -> Mask:
+    def present(self) -> Mask:
         """The items that count."""
         return ~np.isnan(self.items)
 
@@ -425,38 +427,40 @@ class Pair:
 
 
 def paired(scored: Scored, row: Scores, missing: Missing) -> Pair:
-    """Return what of a row and the reference counts.
+    """The scores of a row and of the reference that are compared.
 
     Where both rated the same kind of items, those that both have a value for; where one side rated turns and
     the other whole dialogues, each side's own. With `whole`, units with a missing turn are left out of both.
     """
     n = len(scored.units)
     frames = scored.frame(scored.reference.frame), scored.frame(row.frame)
-    given = [~np.isnan(scored.reference.values), ~np.isnan(row.values)]
+    counted = [~np.isnan(scored.reference.values), ~np.isnan(row.values)]
     if frames[0] is frames[1]:
-        given = [given[0] & given[1]] * 2
+        counted = [counted[0] & counted[1]] * 2
     if missing == "whole":
-        whole = np.ones(n, dtype=bool)
-        for frame, there in zip(frames, given, strict=True):
+        complete = np.ones(n, dtype=bool)
+        for frame, is_counted in zip(frames, counted, strict=True):
             if frame.kind == "turn":
-                whole &= _complete(frame, there, n)
-        given = [there & whole[frame.units] for frame, there in zip(frames, given, strict=True)]
+                complete &= _complete(frame, is_counted, n)
+        counted = [
+            is_counted & complete[frame.units] for frame, is_counted in zip(frames, counted, strict=True)
+        ]
     x, y = (
-        _side(frame, side.values, there, n)
-        for frame, side, there in zip(frames, (scored.reference, row), given, strict=True)
+        _side(frame, side.values, is_counted, n)
+        for frame, side, is_counted in zip(frames, (scored.reference, row), counted, strict=True)
     )
     return Pair(x, y, _left_out(scored, row, x, y))
 
 
-def _side(frame: Frame, values: Floats, given: Mask, n: int) -> Side:
-    items = tied(np.where(given, values, np.nan))
+def _side(frame: Frame, values: Floats, counted: Mask, n: int) -> Side:
+    items = tied(np.where(counted, values, np.nan))
     return Side(frame, items, means(items, frame.units, n))
 
 
-def _complete(frame: Frame, given: Mask, n: int) -> Mask:
+def _complete(frame: Frame, counted: Mask, n: int) -> Mask:
     """Return the units that have items in the frame, all of them given."""
     expected = np.bincount(frame.units, minlength=n)
-    return (expected > 0) & (np.bincount(frame.units[given], minlength=n) == expected)
+    return (expected > 0) & (np.bincount(frame.units[counted], minlength=n) == expected)
 
 
 def _left_out(scored: Scored, row: Scores, x: Side, y: Side) -> LeftOut:
@@ -471,7 +475,7 @@ def _left_out(scored: Scored, row: Scores, x: Side, y: Side) -> LeftOut:
     for side in sides:
         if side.frame.kind == "turn":
             of_turns = int(touched[side.frame.units].sum())
-            turns = of_turns - int(side.given.sum())
+            turns = of_turns - int(side.present.sum())
     return LeftOut(turns, of_turns, int((touched & ~used).sum()), int(touched.sum()))
 
 
@@ -487,19 +491,19 @@ class Draws:
 
     units: Units
     plan: Plan
-    _kept: dict[tuple[Scheme, bytes], Resampling] = field(default_factory=dict, repr=False)
+    _resamplings: dict[tuple[Scheme, bytes], Resampling] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def of(self, scheme: Scheme, units: Ints) -> Resampling:
         """Return the resamples of items in these units."""
         key = scheme, units.tobytes()
         with self._lock:
-            if key not in self._kept:
+            if key not in self._resamplings:
                 ratings = self.ratings(np.empty((len(units), 0)), units, ())
-                self._kept[key] = resampling_of(ratings, self.plan_of(scheme))
-                for _ in self._kept[key].chunks():  # drawn and kept before rows read them side by side
+                self._resamplings[key] = resampling_of(ratings, self.plan_of(scheme))
+                for _ in self._resamplings[key].chunks():  # drawn and kept before rows read them side by side
                     pass
-            return self._kept[key]
+            return self._resamplings[key]
 
     def plan_of(self, scheme: Scheme) -> Plan:
         """Return the plan with this scheme; BCa needs one kind of unit, so that crossed is percentile."""
@@ -508,10 +512,10 @@ class Draws:
 
     def ratings(self, values: Floats, units: Ints, raters: tuple[str, ...]) -> Ratings:
         """Return values (items x raters) of items in these units, as ratings."""
-        made = Ratings.from_matrix(
+        ratings = Ratings.from_matrix(
             values, level="interval", raters=raters, kinds=("metric",) * len(raters)
         )  # of no shared scale: the two sides meet by correlation alone
-        return replace(made, clusters=self.units.clusters[units], systems=self.units.systems[units])
+        return replace(ratings, clusters=self.units.clusters[units], systems=self.units.systems[units])
 
 
 def correlations(
@@ -519,7 +523,7 @@ def correlations(
     pair: Pair,
     names: tuple[str, str],
     by_item: bool,
-    wanted: Sequence[Correlation],
+    keys: Sequence[Correlation],
     draws: Draws,
 ) -> list[Result]:
     """Return the correlations over items that both rated, or over the units in which both have a score."""
@@ -534,11 +538,13 @@ def correlations(
     resampling = draws.of(scheme, units)
     ratings = draws.ratings(np.column_stack([x, y]), units, names)
     sample = Sample(ratings, (0, 1), resampling)
-    found = estimates(sample, [STATISTICS[key] for key in wanted], resampling)
-    return [replace(result_of(one, sample, resampling.plan), n_missing=n_missing) for one in found]
+    computed = estimates(sample, [STATISTICS[key] for key in keys], resampling)
+    return [
+        replace(result_of(estimate, sample, resampling.plan), n_missing=n_missing) for estimate in computed
+    ]
 
 
 def scheme_of(units: Units, used: Ints) -> Scheme:
-    """Return what is drawn: clusters and systems where there are enough of both, else clusters."""
+    """Resampling scheme: clusters and systems where there are enough of both, else clusters."""
     least = min(len(np.unique(codes[used])) for codes in (units.clusters, units.systems))
     return "crossed" if least >= LEAST_CROSSED else "clusters"

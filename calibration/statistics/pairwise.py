@@ -118,10 +118,10 @@ def _known_positive(sample: Sample) -> Verdict | None:
 def _need(reference: bool, second: bool, reason: str) -> Callable[[Sample], Verdict | None]:
     def check(sample: Sample) -> Verdict | None:
         positive = sample.ratings.positive
-        found = (reference and bool((sample.x == positive).any())) or (
+        has_value = (reference and bool((sample.x == positive).any())) or (
             second and bool((sample.y == positive).any())
         )
-        return None if found else Verdict("undefined", reason)
+        return None if has_value else Verdict("undefined", reason)
 
     return check
 
@@ -129,8 +129,10 @@ def _need(reference: bool, second: bool, reason: str) -> Callable[[Sample], Verd
 def _need_negatives(reference: bool, reason: str) -> Callable[[Sample], Verdict | None]:
     def check(sample: Sample) -> Verdict | None:
         positive = sample.ratings.positive
-        found = bool((sample.x != positive).any()) or (not reference and bool((sample.y != positive).any()))
-        return None if found else Verdict("undefined", reason)
+        has_negative = bool((sample.x != positive).any()) or (
+            not reference and bool((sample.y != positive).any())
+        )
+        return None if has_negative else Verdict("undefined", reason)
 
     return check
 

@@ -198,8 +198,8 @@ class People:
 
     def __init__(self, ratings: Ratings, columns: Sequence[int], resampling: Resampling) -> None:
         """Take the items that two of the columns rated or more; columns without such an item are left out."""
-        whole = Sample(ratings, columns, resampling)
-        rated = whole.present[whole.used].any(axis=0)
+        all_items = Sample(ratings, columns, resampling)
+        rated = all_items.present[all_items.used].any(axis=0)
         self.sample = Sample(ratings, [c for c, any_ in zip(columns, rated, strict=True) if any_], resampling)
         sample, self.k = self.sample, len(self.sample.grid)
         self.positive = int(np.searchsorted(sample.grid, ratings.positive or 0.0)) % max(self.k, 1)
@@ -265,7 +265,7 @@ def evaluated(side: People | Beside, keys: Sequence[str], weights: Iterable[Floa
             tables = side.tables(chunk[start : start + rows])
             for key in keys:
                 parts[key].append(POOLED[key](tables))
-    return {key: np.concatenate(found) if found else np.empty(0) for key, found in parts.items()}
+    return {key: np.concatenate(values) if values else np.empty(0) for key, values in parts.items()}
 
 
 def agreement_weights(k: int, weights: Weights) -> Floats:
@@ -329,10 +329,10 @@ def usual_items(sample: Sample) -> npt.NDArray[np.bool_]:
 
 def unequal_counts(sample: Sample) -> Verdict | None:
     """Flag items that Fleiss' kappa has to leave out, refuse where nothing varies in the rest."""
-    kept = usual_items(sample)
-    if np.count_nonzero(sample.counts[kept].any(axis=0)) <= 1:
+    has_usual_count = usual_items(sample)
+    if np.count_nonzero(sample.counts[has_usual_count].any(axis=0)) <= 1:
         return Verdict("undefined", "no variation among the items with the same number of ratings")
-    return None if kept.all() else Verdict(flags=("dropped_items",))
+    return None if has_usual_count.all() else Verdict(flags=("dropped_items",))
 
 
 def _weighted(weights: Weights) -> Callable[[Draw], Floats]:

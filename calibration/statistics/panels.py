@@ -75,28 +75,30 @@ def panel_of(
     """
     names = [name for name in members if name in ratings.raters]
     needed = least or usual_least(len(members))
-    told = tuple(Member(name) for name in names)
+    panel_members = tuple(Member(name) for name in names)
     nothing = np.full(ratings.n_items, np.nan)
     if reason := _unfit(ratings, names, rule, needed, learn):
-        return PanelAnswers(nothing, told, needed, reason=reason)
+        return PanelAnswers(nothing, panel_members, needed, reason=reason)
     weights = np.ones(len(names))
     if rule == "weighted":
         assert learn is not None
-        told = tuple(_learned(learn, name) for name in names)
-        weights = np.array([one.weight or 0.0 for one in told])
+        panel_members = tuple(_learned(learn, name) for name in names)
+        weights = np.array([member.weight or 0.0 for member in panel_members])
         if not (weights > 0).any():
-            return PanelAnswers(nothing, told, needed, reason="no member has a weight learned on dev")
+            return PanelAnswers(
+                nothing, panel_members, needed, reason="no member has a weight learned on dev"
+            )
     block = ratings.values[:, [ratings.column(name) for name in names]]
     block = np.where(weights[None, :] > 0, block, np.nan)
-    given = ~np.isnan(block)
-    enough = given.sum(axis=1) >= min(needed, int((weights > 0).sum()) if rule == "weighted" else needed)
-    values, ties = _chosen(ratings, block, weights, rule)
+    present = ~np.isnan(block)
+    enough = present.sum(axis=1) >= min(needed, int((weights > 0).sum()) if rule == "weighted" else needed)
+    values, ties = _combine(ratings, block, weights, rule)
     return PanelAnswers(
         np.where(enough, values, np.nan),
-        told,
+        panel_members,
         needed,
         n_ties=int((ties & enough).sum()),
-        n_short=int((given.any(axis=1) & ~enough).sum()),
+        n_short=int((present.any(axis=1) & ~enough).sum()),
     )
 
 
@@ -115,7 +117,7 @@ def _unfit(ratings: Ratings, names: Sequence[str], rule: Rule, least: int, learn
     return ""
 
 
-def _chosen(ratings: Ratings, block: Floats, weights: Floats, rule: Rule) -> tuple[Floats, Mask]:
+def _combine(ratings: Ratings, block: Floats, weights: Floats, rule: Rule) -> tuple[Floats, Mask]:
     """Return the value of each item, and where two lead equally."""
     none = np.zeros(len(block), np.bool_)
     if rule == "majority" or (rule == "weighted" and ratings.level in CATEGORIES):
@@ -154,8 +156,8 @@ def _learned(learn: Ratings, name: str) -> Member:
         seen |= both
         if both.sum() < LEAST:
             continue
-        found = agreement_of(learn, own[both], learn.values[both, column])
-        if not np.isnan(found):
-            total, n = total + found * int(both.sum()), n + int(both.sum())
+        pair_agreement = agreement_of(learn, own[both], learn.values[both, column])
+        if not np.isnan(pair_agreement):
+            total, n = total + pair_agreement * int(both.sum()), n + int(both.sum())
     agreement = total / n if n else None
     return Member(name, max(agreement or 0.0, 0.0), agreement, int(seen.sum()))

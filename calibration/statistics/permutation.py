@@ -30,7 +30,7 @@ from calibration.statistics.strata import swaps
 
 PERMUTATIONS = 2000
 ROUNDING = 1e-12
-KEPT = 4_000_000
+MOST_STORED_CELLS = 4_000_000
 """Swaps that are kept from one test to the next."""
 Compute = Callable[[Floats], Floats]
 
@@ -71,9 +71,9 @@ class Sums:
         self.present = np.unique(clusters)
         self.everywhere = len(self.present) == n_clusters
         self.moved = Additive((second - first)[self.present], sums.cells, sums.shape)
-        whole = np.ones((1, n_clusters))
-        self.first = Additive(first, sums.cells, sums.shape).totals(whole)
-        self.second = Additive(second, sums.cells, sums.shape).totals(whole)
+        unit_weights = np.ones((1, n_clusters))
+        self.first = Additive(first, sums.cells, sums.shape).totals(unit_weights)
+        self.second = Additive(second, sums.cells, sums.shape).totals(unit_weights)
         self.rows = max(1, MOST_CELLS // (2 * max(1, int(np.prod(sums.shape)))))
         self._last: tuple[Floats | None, Floats] = (None, np.empty(0))
 
@@ -97,7 +97,7 @@ class Swapped:
         rows = self.sums.rows
         chunks = [swapped] if len(swapped) <= rows else np.array_split(swapped, -(-len(swapped) // rows))
         parts = [self.sums.totals(chunk) for chunk in chunks]
-        return np.concatenate([self.compute(one) - self.compute(other) for one, other in parts])
+        return np.concatenate([self.compute(first) - self.compute(second) for first, second in parts])
 
 
 class Swaps:
@@ -106,17 +106,17 @@ class Swaps:
     def __init__(self, permutations: int, seed: int) -> None:
         self.permutations = permutations
         self.seed = seed
-        self._kept: dict[int, tuple[list[Floats], bool]] = {}
+        self._stored: dict[int, tuple[list[Floats], bool]] = {}
 
     def of(self, n_clusters: int) -> tuple[Iterable[Floats], bool]:
         """Return rows of 0 and 1 (rows x clusters) part by part, and whether these are all there are."""
-        if n_clusters in self._kept:
-            return self._kept[n_clusters]
+        if n_clusters in self._stored:
+            return self._stored[n_clusters]
         parts, is_exact = swaps(n_clusters, self.permutations, self.seed)
-        if n_clusters * self.permutations > KEPT:
+        if n_clusters * self.permutations > MOST_STORED_CELLS:
             return parts, is_exact
-        self._kept[n_clusters] = list(parts), is_exact
-        return self._kept[n_clusters]
+        self._stored[n_clusters] = list(parts), is_exact
+        return self._stored[n_clusters]
 
 
 def tables_of(trial: Trial, n_clusters: int, grids: tuple[Floats, Floats]) -> Sums:
@@ -125,8 +125,8 @@ def tables_of(trial: Trial, n_clusters: int, grids: tuple[Floats, Floats]) -> Su
     x = np.searchsorted(xs, trial.reference) * len(ys)
     cells = np.concatenate([x + np.searchsorted(ys, y) for y in (trial.first, trial.second)])
     units = np.concatenate([trial.clusters, trial.clusters + n_clusters])
-    found = tabulated(units, 2 * n_clusters, cells, (len(xs), len(ys)))
-    return Sums(found, n_clusters, trial.clusters)
+    tables = tabulated(units, 2 * n_clusters, cells, (len(xs), len(ys)))
+    return Sums(tables, n_clusters, trial.clusters)
 
 
 def of_moments(trial: Trial, n_clusters: int, *, alike: bool) -> Swapped:
@@ -181,9 +181,9 @@ def _mean(trials: Sequence[Swapped], swapped: Floats) -> Floats:
     """Mean over trials of the defined differences per row; NaN where none is."""
     total, defined = np.zeros(len(swapped)), np.zeros(len(swapped))
     for trial in trials:
-        found = trial.differences(swapped)
-        total += np.where(np.isnan(found), 0.0, found)
-        defined += ~np.isnan(found)
+        values = trial.differences(swapped)
+        total += np.where(np.isnan(values), 0.0, values)
+        defined += ~np.isnan(values)
     return np.where(defined > 0, total / np.maximum(defined, 1), np.nan)
 
 
@@ -253,18 +253,18 @@ class Bins:
     def within(self) -> tuple[tuple[int, Flags], ...]:
         """Per distance in the order: whether a value and the one so far before it share a bin and differ."""
         codes, bins = self.codes[self.order], self.bins[self.order]
-        found = []
+        flags_by_distance = []
         for distance in range(1, self.widest):
             counted = (bins[distance:] == bins[:-distance]) & (codes[distance:] != codes[:-distance])
             if counted.any():
-                found.append((distance, counted.view(np.int8)))
-        return tuple(found)
+                flags_by_distance.append((distance, counted.view(np.int8)))
+        return tuple(flags_by_distance)
 
     @staticmethod
     def of(values: Floats, most: int) -> Bins:
         """Give each value a bin of its own where they are few; equal values always share one."""
-        given = ~np.isnan(values)
-        _, code, counted = np.unique(values[given], return_inverse=True, return_counts=True)
+        present = ~np.isnan(values)
+        _, code, counted = np.unique(values[present], return_inverse=True, return_counts=True)
         bin_of = np.arange(len(counted))
         if len(counted) > most:
             middle = np.cumsum(counted) - counted / 2
@@ -272,11 +272,11 @@ class Bins:
                 1
             ].ravel()
         codes = np.full(values.shape, -1, dtype=np.int64)
-        codes[given] = code.ravel()
+        codes[present] = code.ravel()
         n = int(bin_of.max(initial=-1)) + 1
         bins = np.full(values.shape, n, dtype=np.int64)
-        bins[given] = bin_of[code.ravel()]
-        order = np.flatnonzero(given)[np.argsort(code.ravel(), kind="stable")]
+        bins[present] = bin_of[code.ravel()]
+        order = np.flatnonzero(present)[np.argsort(code.ravel(), kind="stable")]
         mixed = (np.bincount(bin_of, weights=counted) ** 2).sum() - (counted.astype(np.float64) ** 2).sum()
         return Bins(bins, codes, n, order, int(mixed) // 2)
 
@@ -304,16 +304,16 @@ class _Sides:
         cells += self.size * np.arange(len(orders))[:, None]
         tables = np.bincount(cells.ravel(), minlength=len(orders) * self.size)
         shaped = tables.reshape(len(orders), self.x.n + 1, self.y.n + 1)
-        whole = np.int32 if self.x.bins.size < MOST_IN_INT32 else np.int64
-        told = shaped[:, : self.x.n, : self.y.n].astype(whole)
-        beside = told.cumsum(
-            axis=2, dtype=whole
+        integer = np.int32 if self.x.bins.size < MOST_IN_INT32 else np.int64
+        counts = shaped[:, : self.x.n, : self.y.n].astype(integer)
+        beside = counts.cumsum(
+            axis=2, dtype=integer
         )  # of each row, what lies left of a cell less what lies right
         n = beside[:, :, -1].sum(axis=1) if self.y.n else np.zeros(len(orders))
-        beside = 2 * beside - told - beside[:, :, -1:]
-        below = beside.cumsum(axis=1, dtype=whole)
+        beside = 2 * beside - counts - beside[:, :, -1:]
+        below = beside.cumsum(axis=1, dtype=integer)
         below -= beside
-        return (told * below).sum(axis=(1, 2), dtype=np.float64), n * (n - 1.0) / 2
+        return (counts * below).sum(axis=(1, 2), dtype=np.float64), n * (n - 1.0) / 2
 
     def exact(self, orders: Ints, difference: Floats, pairs: Floats) -> Floats:
         """Return |concordant - discordant| / pairs, from the coarse difference; infinite for no pair."""
@@ -370,7 +370,7 @@ class Permuted:
         return self.extreme / self.tried if self.is_exact else (self.extreme + 1) / (self.tried + 1)
 
     @property
-    def said(self) -> str:
+    def description(self) -> str:
         """How many orders were tried."""
         return f"all {self.tried} permutations" if self.is_exact else f"{self.tried} permutations"
 
@@ -383,14 +383,14 @@ class Orders:
     is_exact: bool
 
     @staticmethod
-    def of(n: int, wanted: int, seed: int) -> Orders:
+    def of(n: int, n_orders: int, seed: int) -> Orders:
         """Draw from a seed. ValueError below three values: any order of two looks alike."""
         if n < 3:
             raise ValueError(f"{n} to permute; a test needs three")
-        if n < 20 and factorial(n) <= wanted:
+        if n < 20 and factorial(n) <= n_orders:
             return Orders(np.array(list(every_order(range(n))), dtype=np.int64), True)
         rng = np.random.default_rng(seed)
-        return Orders(np.array([rng.permutation(n) for _ in range(wanted)], dtype=np.int64), False)
+        return Orders(np.array([rng.permutation(n) for _ in range(n_orders)], dtype=np.int64), False)
 
 
 def permuted(x: Floats, y: Floats, correlation: Correlation, orders: Orders) -> Permuted:
@@ -422,8 +422,8 @@ def extreme(
 
 def _ranks(values: Floats) -> Floats:
     out = np.full(values.shape, np.nan)
-    given = ~np.isnan(values)
-    out[given] = rankdata(values[given])
+    present = ~np.isnan(values)
+    out[present] = rankdata(values[present])
     return out
 
 
@@ -477,8 +477,8 @@ def _dot(rows: Floats, side: Floats) -> Floats:
 
 def _filled(side: Floats) -> tuple[Floats, Floats]:
     """Return the values less their mean, 0 where there is none, and where there is one."""
-    given = ~np.isnan(side)
-    return np.where(given, side - np.nanmean(side), 0.0), given.astype(np.float64)
+    present = ~np.isnan(side)
+    return np.where(present, side - np.nanmean(side), 0.0), present.astype(np.float64)
 
 
 # Correlations of values that differ from resample to resample, under rows of weights.
@@ -491,7 +491,7 @@ WEIGHTS_AT_ONCE = 400_000  # pairs of values held at a time
 Signs = npt.NDArray[np.float32]
 
 
-def correlated(x: Floats, y: Floats, weights: Floats, wanted: tuple[Correlation, ...]) -> Floats:
+def correlated(x: Floats, y: Floats, weights: Floats, names: tuple[Correlation, ...]) -> Floats:
     """Return correlations (rows x wanted) of x and y, all rows x values; NaN where x or y has one value.
 
     A value that is NaN on either side, or weighs nothing, does not count.
@@ -501,8 +501,8 @@ def correlated(x: Floats, y: Floats, weights: Floats, wanted: tuple[Correlation,
         _Rows.of(x[start : start + step], y[start : start + step], weights[start : start + step])
         for start in range(0, len(x), step)
     ]
-    found = [np.column_stack([getattr(part, name) for name in wanted]) for part in parts]
-    return np.concatenate(found) if found else np.empty((0, len(wanted)))
+    parts_of_rows = [np.column_stack([getattr(part, name) for name in names]) for part in parts]
+    return np.concatenate(parts_of_rows) if parts_of_rows else np.empty((0, len(names)))
 
 
 @dataclass(frozen=True)
@@ -515,8 +515,8 @@ class _Rows:
 
     @staticmethod
     def of(x: Floats, y: Floats, weights: Floats) -> _Rows:
-        there = ~np.isnan(x) & ~np.isnan(y)
-        return _Rows(np.where(there, x, 0.0), np.where(there, y, 0.0), np.where(there, weights, 0.0))
+        present = ~np.isnan(x) & ~np.isnan(y)
+        return _Rows(np.where(present, x, 0.0), np.where(present, y, 0.0), np.where(present, weights, 0.0))
 
     @property
     def pearson(self) -> Floats:
@@ -576,7 +576,7 @@ def _signs_of_weighted(values: Floats) -> Signs:
 
 def _one_value(values: Floats, weights: Floats) -> npt.NDArray[np.bool_]:
     """Whether all values of a row that weigh something are the same, but for rounding."""
-    drawn = weights > 0
-    low = np.where(drawn, values, np.inf).min(axis=1, initial=np.inf)
-    high = np.where(drawn, values, -np.inf).max(axis=1, initial=-np.inf)
+    weighs = weights > 0
+    low = np.where(weighs, values, np.inf).min(axis=1, initial=np.inf)
+    high = np.where(weighs, values, -np.inf).max(axis=1, initial=-np.inf)
     return np.asarray(~(high - low > EQUAL * np.abs(values).max(initial=0.0)))

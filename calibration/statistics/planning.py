@@ -96,18 +96,18 @@ def people_of(ratings: Ratings) -> tuple[int, ...]:
 def _among(ratings: Ratings, statistic: Statistic, people: Sequence[int]) -> Planned:
     if len(people) < 2:
         raise ValueError(f"agreement of people needs two of them; there {_are(len(people))} here")
-    known = [column for column in people if ratings.identified[column]]
+    identified = [column for column in people if ratings.identified[column]]
     if statistic.raters == "panel" or (statistic.key == "percent_agreement" and len(people) != 2):
-        if len(known) < len(people) and not statistic.exchangeable:
+        if len(identified) < len(people) and not statistic.exchangeable:
             raise ValueError(f"{statistic.title} needs to know who is who, and some people are unidentified")
         return _of_columns(ratings, statistic, people)
-    if len(known) < 2:
+    if len(identified) < 2:
         raise ValueError(
             f"{statistic.title} compares two identified people: plan for krippendorff_alpha instead"
         )
-    if len(known) == 2:
-        return _of_columns(ratings, statistic, known)
-    return _pooled(ratings, statistic, known, None, is_gap=False)
+    if len(identified) == 2:
+        return _of_columns(ratings, statistic, identified)
+    return _pooled(ratings, statistic, identified, None, is_gap=False)
 
 
 def _are(count: int) -> str:
@@ -119,11 +119,11 @@ def _with_people(
 ) -> Planned:
     if statistic.raters == "panel":
         raise ValueError(f"{statistic.title} is that of people together: choose people, not a judge")
-    known = [column for column in people if ratings.identified[column]]
-    if is_gap or (ratings.on_scale[judge] and len(known) > 1 and statistic.key in POOLED):
-        if len(known) < 2:
+    identified = [column for column in people if ratings.identified[column]]
+    if is_gap or (ratings.on_scale[judge] and len(identified) > 1 and statistic.key in POOLED):
+        if len(identified) < 2:
             raise ValueError("the gap of a judge needs two identified people")
-        return _pooled(ratings, statistic, known, judge, is_gap=is_gap)
+        return _pooled(ratings, statistic, identified, judge, is_gap=is_gap)
     if len(people) == 1:
         return _of_columns(ratings, statistic, (people[0], judge))
     if not people:
@@ -136,8 +136,8 @@ def _with_people(
 
 def _of_columns(ratings: Ratings, statistic: Statistic, columns: Sequence[int]) -> Planned:
     """Return a statistic of the table over some raters."""
-    given = ~np.isnan(ratings.values[:, list(columns)])
-    cut = _cut(ratings, given.sum(axis=1) >= 2)
+    present = ~np.isnan(ratings.values[:, list(columns)])
+    cut = _cut(ratings, present.sum(axis=1) >= 2)
     sample = _sample(cut, columns, by_item=False)
     if not statistic.applies(sample):
         raise ValueError(f"{statistic.title} does not apply to these raters and their scale")
@@ -175,9 +175,9 @@ def _pooled(
         )
     if not on_scale or ratings.level not in statistic.levels:
         raise ValueError(f"{statistic.title} does not apply to these raters and their scale")
-    given = ~np.isnan(ratings.values)
-    keep = given[:, list(people)].sum(axis=1) >= 2
-    cut = _cut(ratings, keep if judge is None else keep & given[:, judge])
+    present = ~np.isnan(ratings.values)
+    keep = present[:, list(people)].sum(axis=1) >= 2
+    cut = _cut(ratings, keep if judge is None else keep & present[:, judge])
     compute, by_item = (
         _of_table(cut, statistic.key, people, judge, _units(cut, by_item=loose), is_gap=is_gap)
         for loose in (False, True)
@@ -216,7 +216,7 @@ def _cut(ratings: Ratings, keep: npt.NDArray[np.bool_]) -> Ratings:
         ratings,
         values=ratings.values[keep],
         firsts={},
-        items=tuple(item for item, kept in zip(ratings.items, keep, strict=True) if kept),
+        items=tuple(item for item, is_used in zip(ratings.items, keep, strict=True) if is_used),
         clusters=codes(ratings.clusters[keep]),
         systems=None,
         continuations=None,
@@ -239,7 +239,7 @@ ONE_BY_ONE = 4
 NO_INTERVAL = (
     "the pilot has no interval: its dialogues are all alike here, or too few leave the figure defined"
 )
-Told = Callable[[int, int], None]
+ReportProgress = Callable[[int, int], None]
 
 
 def silent(done: int, total: int) -> None:
@@ -309,7 +309,7 @@ def clusters_for_width(
     *,
     grid: Sequence[int] = GRID,
     plan: Plan | None = None,
-    told: Told = silent,
+    progress: ReportProgress = silent,
 ) -> WidthPlan:
     """Return how many dialogues give an interval of the target width (high less low) for a figure.
 
@@ -325,20 +325,20 @@ def clusters_for_width(
     simulated = {}
     for done, n in enumerate(numbers):
         simulated[n] = _simulated(figure.compute, figure.n_clusters, n, plan)
-        told(done + 1, steps)
+        progress(done + 1, steps)
     widths = {n: width for n, (width, _) in simulated.items()}
     if not any(widths.values()):
         raise ValueError(NO_INTERVAL)
     needed = _reached(widths, target)
     ratios = _ratios(figure, needed or numbers[-1], plan)
-    told(len(numbers) + 2, steps)
+    progress(len(numbers) + 2, steps)
     low, high = _range(ratios)
     rows = tuple(
         Width(n, width, _times(width, low), _times(width, high), share)
         for n, (width, share) in simulated.items()
     )
     effect = design_effect(figure, plan)
-    told(steps, steps)
+    progress(steps, steps)
     return WidthPlan(
         figure.statistic,
         figure.raters,
@@ -408,11 +408,11 @@ def _values(compute: Compute, rng: np.random.Generator, pilot: Ints, n: int, row
     size = max(1, BLOCK // max(len(pilot), n))
     parts = []
     for start in range(0, rows, size):
-        parts.append(compute(drawn(rng, pilot, n, min(size, rows - start))))
+        parts.append(compute(draw_counts(rng, pilot, n, min(size, rows - start))))
     return np.concatenate(parts)
 
 
-def drawn(rng: np.random.Generator, pilot: Ints, n: int, rows: int) -> Floats:
+def draw_counts(rng: np.random.Generator, pilot: Ints, n: int, rows: int) -> Floats:
     """Return how often each dialogue is in each of ``rows`` studies of n dialogues (rows x dialogues).
 
     ``pilot`` holds as many dialogues as there are, by number: each once, or as they were drawn.
@@ -436,8 +436,8 @@ def _ratios(figure: Planned, n: int, plan: Plan) -> Floats:
     spreads = [
         _spread(_values(figure.compute, rng, own, n, DRAWS)) for own in pilots(figure.n_clusters, plan)
     ]
-    whole = _spread(_values(figure.compute, rng, np.arange(figure.n_clusters), n, DRAWS * 10))
-    return np.array(spreads) / whole if whole else np.zeros(len(spreads))
+    pilot_spread = _spread(_values(figure.compute, rng, np.arange(figure.n_clusters), n, DRAWS * 10))
+    return np.array(spreads) / pilot_spread if pilot_spread else np.zeros(len(spreads))
 
 
 def _spread(values: Floats) -> float:
@@ -522,8 +522,8 @@ def crowds(ratings: Ratings, people: Sequence[int]) -> list[int]:
     twice = int((each >= 2).sum())
     if not twice:
         return []
-    found = [r for r in range(2, MOST_RATERS + 1) if (each >= r).sum() >= ENOUGH * twice]
-    return found if len(found) > 1 else []
+    sizes = [r for r in range(2, MOST_RATERS + 1) if (each >= r).sum() >= ENOUGH * twice]
+    return sizes if len(sizes) > 1 else []
 
 
 def thinned(ratings: Ratings, people: Sequence[int], n_raters: int, seed: int) -> Ratings:
@@ -537,9 +537,9 @@ def thinned(ratings: Ratings, people: Sequence[int], n_raters: int, seed: int) -
     answered = ~np.isnan(ratings.values[:, columns])
     order = np.where(answered, np.random.default_rng([seed, n_raters]).random(answered.shape), np.inf)
     place = order.argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
-    kept = (place < n_raters) & answered & (answered.sum(axis=1) >= n_raters)[:, None]
+    is_used = (place < n_raters) & answered & (answered.sum(axis=1) >= n_raters)[:, None]
     values = ratings.values.copy()
-    values[:, columns] = np.where(kept, values[:, columns], np.nan)
+    values[:, columns] = np.where(is_used, values[:, columns], np.nan)
     return ratings.with_values(values)
 
 
@@ -607,7 +607,7 @@ def clusters_for_alt_test(
     min_items: int = MIN_ITEMS,
     grid: Sequence[int] = POWER_GRID,
     plan: Plan | None = None,
-    told: Told = silent,
+    progress: ReportProgress = silent,
 ) -> PowerPlan:
     """Return how many dialogues give the alternative annotator test the target power.
 
@@ -622,10 +622,10 @@ def clusters_for_alt_test(
     if len(people) < MIN_PEOPLE:
         raise ValueError(f"the alternative annotator test needs three identified people, not {len(people)}")
     columns = [pilot.column(r) for r in people]
-    chosen: Score = score or ("accuracy" if pilot.level in ("binary", "nominal") else "neg_rmse")
+    score_name: Score = score or ("accuracy" if pilot.level in ("binary", "nominal") else "neg_rmse")
     if is_constant(pilot, pilot.column(judge), columns):
         raise ValueError(f"the pilot has no winning rate: {judge} gave one value throughout")
-    contests = contests_of(pilot, pilot.column(judge), columns, chosen, None, resampling_of(pilot, plan))
+    contests = contests_of(pilot, pilot.column(judge), columns, score_name, None, resampling_of(pilot, plan))
     used = np.unique(np.concatenate([c.units for c in contests]))
     items = np.unique(np.concatenate([c.items for c in contests]))
     check(len(used), "" if len(used) else "no item was rated by the judge and two people", plan)
@@ -633,12 +633,14 @@ def clusters_for_alt_test(
     units = [np.searchsorted(used, c.units) for c in contests]
     sums = np.concatenate([additive(u, len(used), r).sums for u, r in zip(units, rows, strict=True)], axis=1)
     test = _Test(sums, len(contests), epsilon, q, min_items)
-    powers, reached = _over_pilots(test, sorted({*grid, len(used)}), target, plan, told)
+    powers, reached = _over_pilots(test, sorted({*grid, len(used)}), target, plan, progress)
     needed = next((p.n_clusters for p in powers if p.power >= target), None)
-    constant = None if needed is None else best_constant(pilot, pilot.column(judge), columns, chosen, None)
+    constant = (
+        None if needed is None else best_constant(pilot, pilot.column(judge), columns, score_name, None)
+    )
     if constant is not None and constant.as_good:
         raise ValueError(f"{judge} passes with no number of dialogues like the pilot's: {constant.in_words}")
-    found = [n for n in reached if n is not None]
+    needed_by_pilot = [n for n in reached if n is not None]
     ends = _ends(reached)
     return PowerPlan(
         judge,
@@ -647,12 +649,12 @@ def clusters_for_alt_test(
         epsilon,
         needed,
         *ends,
-        len(found) / len(reached),
+        len(needed_by_pilot) / len(reached),
         powers,
         len(used),
         len(items),
         f"{plan.resamples} studies of each size drawn from the pilot's dialogues, tested with epsilon "
-        f"{epsilon:g}, score {chosen}, Benjamini-Yekutieli q {q:g}; range: {RANGE:.0%} of {DRAWN_PILOTS} "
+        f"{epsilon:g}, score {score_name}, Benjamini-Yekutieli q {q:g}; range: {RANGE:.0%} of {DRAWN_PILOTS} "
         f"pilots drawn from the pilot, {POWER_DRAWS} studies of each; seed {plan.seed}",
     )
 
@@ -669,18 +671,18 @@ class _Test:
 
     def power(self, rng: np.random.Generator, pilot: Ints, n: int, rows: int) -> float:
         """Return the share of drawn studies of n dialogues that pass."""
-        totals = (drawn(rng, pilot, n, rows) @ self.sums).reshape(-1, self.n_people, 3)
+        totals = (draw_counts(rng, pilot, n, rows) @ self.sums).reshape(-1, self.n_people, 3)
         items = totals[:, :, 0]
-        kept = items >= self.min_items
+        has_enough = items >= self.min_items
         margins = np.full(self.n_people, self.epsilon)
-        p = np.where(kept, p_values(items, totals[:, :, 1], totals[:, :, 2], margins), np.nan)
+        p = np.where(has_enough, p_values(items, totals[:, :, 1], totals[:, :, 2], margins), np.nan)
         won = by_rejected(p, self.q).sum(axis=1)
-        tested = kept.sum(axis=1)
+        tested = has_enough.sum(axis=1)
         return float(((2 * won >= tested) & (tested >= MIN_PEOPLE)).mean())
 
 
 def _over_pilots(
-    test: _Test, grid: Sequence[int], target: float, plan: Plan, told: Told
+    test: _Test, grid: Sequence[int], target: float, plan: Plan, progress: ReportProgress
 ) -> tuple[tuple[Power, ...], list[int | None]]:
     """Return power by number of dialogues with its range, and per drawn pilot the number it needs."""
     n_units = len(test.sums)
@@ -694,7 +696,7 @@ def _over_pilots(
         by_pilot[:, place] = [test.power(rng, own, n, POWER_DRAWS) for own in others]
         low, high = np.quantile(by_pilot[:, place], [tail, 1 - tail])
         powers.append(Power(n, power, float(low), float(high)))
-        told(place + 1, len(grid))
+        progress(place + 1, len(grid))
     reached = [
         next((n for n, power in zip(grid, row, strict=True) if power >= target), None) for row in by_pilot
     ]

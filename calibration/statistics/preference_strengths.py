@@ -81,8 +81,8 @@ def ranks_of(text: str, n: int) -> tuple[float, ...]:
     if not RANKING.fullmatch(squeezed):
         raise ValueError(f"{text!r} is not a ranking such as 2>0=1")
     groups = [[int(number) for number in group.split("=")] for group in squeezed.split(">")]
-    named = [number for group in groups for number in group]
-    if sorted(named) != list(range(n)):
+    members = [number for group in groups for number in group]
+    if sorted(members) != list(range(n)):
         raise ValueError(f"{text!r} does not name each of the {n} members 0 to {n - 1} once")
     ranks, above = [0.0] * n, 0
     for group in groups:
@@ -111,23 +111,25 @@ def verdicts(votes: Iterable[Vote]) -> list[Verdict]:
     that a judge who turns round when the order is swapped has not decided (as in MT-Bench). Of repeated
     rankings the mean ranks are ranked again.
     """
-    given: dict[tuple[str, str], list[Vote]] = defaultdict(list)
+    by_item_and_rater: dict[tuple[str, str], list[Vote]] = defaultdict(list)
     for vote in votes:
         if vote.label is not None:
-            given[vote.item, vote.rater].append(vote)
-    return [_verdict(answers) for answers in given.values()]
+            by_item_and_rater[vote.item, vote.rater].append(vote)
+    return [_verdict(answers) for answers in by_item_and_rater.values()]
 
 
 def _verdict(answers: Sequence[Vote]) -> Verdict:
-    one = answers[0]
+    first_vote = answers[0]
     labels = [vote.label or "" for vote in answers]
     if all(label in LABELS for label in labels):
         label, times = Counter(labels).most_common(1)[0]
         settled = label if times * 2 > len(labels) else TIE
-        return Verdict(one.item, one.rater, one.systems, one.place, settled)
-    listed = [ranks_of(label, len(one.systems)) for label in labels]
-    means = [sum(column) / len(listed) for column in zip(*listed, strict=True)]
-    return Verdict(one.item, one.rater, one.systems, one.place, ranks=_ranked(means))
+        return Verdict(first_vote.item, first_vote.rater, first_vote.systems, first_vote.place, settled)
+    rankings = [ranks_of(label, len(first_vote.systems)) for label in labels]
+    means = [sum(column) / len(rankings) for column in zip(*rankings, strict=True)]
+    return Verdict(
+        first_vote.item, first_vote.rater, first_vote.systems, first_vote.place, ranks=_ranked(means)
+    )
 
 
 def _ranked(values: Sequence[float]) -> tuple[float, ...]:
@@ -182,16 +184,16 @@ class Games:
         """Number of clusters."""
         return int(self.units.max()) + 1 if self.units.size else 0
 
-    def only(self, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Games:
+    def only(self, mask: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Games:
         """Return the games chosen."""
         return Games(
             self.systems,
-            self.a[chosen],
-            self.b[chosen],
-            self.outcome[chosen],
-            self.items[chosen],
-            self.raters[chosen],
-            self.units[chosen],
+            self.a[mask],
+            self.b[mask],
+            self.outcome[mask],
+            self.items[mask],
+            self.raters[mask],
+            self.units[mask],
         )
 
     def tables(self, plan: Plan) -> tuple[Tables, Iterator[Tables]]:
@@ -199,20 +201,20 @@ class Games:
         n = len(self.systems)
         won = np.where(self.outcome >= 0, self.a * n + self.b, self.b * n + self.a)
         cells = won + np.where(self.outcome == 0, n * n, 0)
-        kept = tabulated(self.units, self.n_units, cells, (2, n, n))
-        whole = _tables(kept, np.ones((1, self.n_units)))
+        cell_sums = tabulated(self.units, self.n_units, cells, (2, n, n))
+        total = _tables(cell_sums, np.ones((1, self.n_units)))
         rows = max(1, MOST_CELLS // max(1, 2 * n * n))
 
-        def drawn() -> Iterator[Tables]:
+        def resample_tables() -> Iterator[Tables]:
             for weights in Resampling(plan, self.units, self.n_units).chunks():
                 for start in range(0, len(weights), rows):
-                    yield _tables(kept, weights[start : start + rows])
+                    yield _tables(cell_sums, weights[start : start + rows])
 
-        return whole, drawn()
+        return total, resample_tables()
 
 
-def _tables(kept: Additive, weights: Floats) -> Tables:
-    totals = kept.totals(weights)
+def _tables(cell_sums: Additive, weights: Floats) -> Tables:
+    totals = cell_sums.totals(weights)
     return Tables(totals[:, 0], totals[:, 1] + totals[:, 1].swapaxes(1, 2))
 
 
@@ -225,9 +227,9 @@ def games_of(verdicts: Sequence[Verdict], both_bad: BothBad = "tie") -> Games:
     left_out = 0
     for verdict in verdicts:
         played = [
-            (code[one], code[other], outcome)
-            for one, other, outcome in _games(verdict, both_bad)
-            if one != other
+            (code[first], code[second], outcome)
+            for first, second, outcome in _games(verdict, both_bad)
+            if first != second
         ]
         left_out += not played
         games += played
@@ -248,8 +250,8 @@ def games_of(verdicts: Sequence[Verdict], both_bad: BothBad = "tie") -> Games:
 def _games(verdict: Verdict, both_bad: BothBad) -> list[tuple[str, str, int]]:
     if verdict.ranks:
         return [
-            (one, other, int(np.sign(below - above)))
-            for (one, above), (other, below) in combinations(
+            (first, second, int(np.sign(below - above)))
+            for (first, above), (second, below) in combinations(
                 zip(verdict.systems, verdict.ranks, strict=True), 2
             )
         ]
@@ -303,7 +305,7 @@ def why_not(beaten: Floats, systems: Sequence[str]) -> str:
     if parts > 1:
         group = part_of == part_of[0]
         return (
-            f"never compared: {_named(systems, group)} with {_named(systems, ~group)}; "
+            f"never compared: {_list_names(systems, group)} with {_list_names(systems, ~group)}; "
             "strengths need comparisons that connect all systems"
         )
     parts, part_of = connected_components(beaten > 0, connection="strong")
@@ -313,13 +315,13 @@ def why_not(beaten: Floats, systems: Sequence[str]) -> str:
         group = part_of == part
         if not (beaten[~group][:, group] > 0).any():
             return (
-                f"{_named(systems, group)} never lost a point to {_named(systems, ~group)}: "
+                f"{_list_names(systems, group)} never lost a point to {_list_names(systems, ~group)}: "
                 "the strength that fits best is infinite"
             )
     raise AssertionError("of several strong components one has nothing leading into it")
 
 
-def _named(systems: Sequence[str], group: Flags, most: int = 4) -> str:
+def _list_names(systems: Sequence[str], group: Flags, most: int = 4) -> str:
     names = [name for name, mine in zip(systems, group, strict=True) if mine]
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
@@ -419,8 +421,8 @@ def davidson(wins: Floats, ties: Floats) -> tuple[Floats, Floats]:
         bend[:, size, size] = (n * tie * (1 - tie)).sum(axis=(1, 2)) / 2
         return _solved(bend, slope)
 
-    found = _climbed(np.zeros((len(wins), size + 1)), likelihood, step)
-    return found[:, :size] - found[:, :size].mean(axis=1, keepdims=True), np.exp(found[:, size])
+    solution = _climbed(np.zeros((len(wins), size + 1)), likelihood, step)
+    return solution[:, :size] - solution[:, :size].mean(axis=1, keepdims=True), np.exp(solution[:, size])
 
 
 def _laplacian(weights: Floats) -> Floats:
@@ -431,9 +433,9 @@ def _laplacian(weights: Floats) -> Floats:
 
 
 def _solved(bend: Floats, slope: Floats) -> Floats:
-    found = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
-    longest = np.abs(found).max(axis=1, initial=0.0, keepdims=True)
-    return np.asarray(found * np.minimum(1.0, LONGEST / np.maximum(longest, LONGEST)))
+    step = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
+    longest = np.abs(step).max(axis=1, initial=0.0, keepdims=True)
+    return np.asarray(step * np.minimum(1.0, LONGEST / np.maximum(longest, LONGEST)))
 
 
 def _climbed(at: Floats, likelihood: Of, step: Of) -> Floats:
@@ -508,7 +510,7 @@ class Standings:
 
 
 @dataclass(frozen=True)
-class _Drawn:
+class _Figures:
     """Figures of all games and of the resamples: rows x systems (x systems)."""
 
     rates: Floats
@@ -524,31 +526,31 @@ def standings(games: Games, plan: Plan, model: Model = "half", anchor: str = "")
     anchor = anchor if anchor in games.systems else ""
     if not games.a.size:
         return Standings((), (), None, model, anchor)
-    whole, resamples = games.tables(plan)
+    total, resamples = games.tables(plan)
     at = games.systems.index(anchor) if anchor else None
-    point = _drawn(whole, model, at)
-    parts = [_drawn(part, model, at) for part in resamples]
-    drawn = _joined(parts) if parts else _none_of(point)
-    made = _Results(games, plan, model, point, drawn, _reason(whole, games, model))
-    tie = made.tie() if model == "davidson" else None
-    systems = [made.standing(whole, j) for j in range(len(games.systems))]
+    point = _figures_of(total, model, at)
+    parts = [_figures_of(part, model, at) for part in resamples]
+    resampled_figures = _joined(parts) if parts else _none_of(point)
+    results = _Results(games, plan, model, point, resampled_figures, _reason(total, games, model))
+    tie = results.tie() if model == "davidson" else None
+    systems = [results.system_standing(total, j) for j in range(len(games.systems))]
     n = len(games.systems)
-    meetings = [made.meeting(whole, i, j) for i in range(n) for j in range(i + 1, n)]
+    meetings = [results.meeting(total, i, j) for i in range(n) for j in range(i + 1, n)]
     return Standings(tuple(sorted(systems, key=_best_first)), tuple(meetings), tie, model, anchor)
 
 
-def _best_first(one: Standing) -> tuple[float, float, str]:
-    rate, strength = one.win_rate.value, one.strength.value
-    return (-(strength or 0.0), -1.0 if rate is None else -rate, one.system)
+def _best_first(standing: Standing) -> tuple[float, float, str]:
+    rate, strength = standing.win_rate.value, standing.strength.value
+    return (-(strength or 0.0), -1.0 if rate is None else -rate, standing.system)
 
 
-def _drawn(tables: Tables, model: Model, anchor: int | None) -> _Drawn:
+def _figures_of(tables: Tables, model: Model, anchor: int | None) -> _Figures:
     points, n = scored(tables, model), tables.n
     if model == "drop":
         n = n - tables.ties
     fit = fitted(tables, model)
     strengths = fit.strengths if anchor is None else fit.strengths - fit.strengths[:, [anchor]]
-    return _Drawn(
+    return _Figures(
         _ratio(points.sum(axis=2), n.sum(axis=2)),
         _ratio(points, n),
         CENTRE + PER_TENFOLD / np.log(10) * strengths,
@@ -570,21 +572,21 @@ def _ranks(fit: Fitted) -> Floats:
     return np.where(np.isnan(fit.strengths), np.nan, ranks)
 
 
-def _joined(parts: Sequence[_Drawn]) -> _Drawn:
-    names = [one.name for one in fields(_Drawn)]
-    return _Drawn(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+def _joined(parts: Sequence[_Figures]) -> _Figures:
+    names = [figure.name for figure in fields(_Figures)]
+    return _Figures(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
-def _none_of(drawn: _Drawn) -> _Drawn:
+def _none_of(figures: _Figures) -> _Figures:
     """Return the same figures with no rows: no resamples were asked for."""
-    return _Drawn(*(getattr(drawn, one.name)[:0] for one in fields(_Drawn)))
+    return _Figures(*(getattr(figures, figure.name)[:0] for figure in fields(_Figures)))
 
 
-def _reason(whole: Tables, games: Games, model: Model) -> str:
+def _reason(total: Tables, games: Games, model: Model) -> str:
     """Say why there are no strengths, empty where there are."""
     if len(games.systems) < 2:
         return "strengths need two systems"
-    reason = why_not(scored(whole, "drop" if model == "drop" else "half")[0], games.systems)
+    reason = why_not(scored(total, "drop" if model == "drop" else "half")[0], games.systems)
     if reason and model == "drop":
         return f"{reason} (ties are left out)"
     if reason or model != "davidson":
@@ -599,32 +601,36 @@ class _Results:
     games: Games
     plan: Plan
     model: Model
-    point: _Drawn
-    drawn: _Drawn
+    point: _Figures
+    replicates: _Figures
     reason: str
 
-    def standing(self, whole: Tables, j: int) -> Standing:
+    def system_standing(self, total: Tables, j: int) -> Standing:
         """The row of system j."""
         a, b = self.games.a, self.games.b
         counts = self._counts((a == j) | (b == j))
         model = f"maximum likelihood, {MODELS[self.model]}"
         return Standing(
             self.games.systems[j],
-            *_counted(whole, j),
-            self._of("win_rate", self.point.rates[0, j], self.drawn.rates[:, j], counts, self._rate_method()),
-            self._of("strength", self.point.strengths[0, j], self.drawn.strengths[:, j], counts, model),
-            _whole(self._of("rank", self.point.ranks[0, j], self.drawn.ranks[:, j], counts, model)),
+            *_counted(total, j),
+            self._of(
+                "win_rate", self.point.rates[0, j], self.replicates.rates[:, j], counts, self._rate_method()
+            ),
+            self._of("strength", self.point.strengths[0, j], self.replicates.strengths[:, j], counts, model),
+            _widen_to_places(
+                self._of("rank", self.point.ranks[0, j], self.replicates.ranks[:, j], counts, model)
+            ),
         )
 
-    def meeting(self, whole: Tables, i: int, j: int) -> Meeting:
+    def meeting(self, total: Tables, i: int, j: int) -> Meeting:
         """The row of systems i and j."""
         a, b = self.games.a, self.games.b
         counts = self._counts(((a == i) & (b == j)) | ((a == j) & (b == i)))
-        wins, ties, losses = whole.wins[0, i, j], whole.ties[0, i, j], whole.wins[0, j, i]
+        wins, ties, losses = total.wins[0, i, j], total.ties[0, i, j], total.wins[0, j, i]
         every = self._counts(np.ones(len(a), dtype=np.bool_))
         model = f"expected of the strengths, {MODELS[self.model]}"
-        rates = self.point.meetings[0, i, j], self.drawn.meetings[:, i, j]
-        chances = self.point.chances[0, i, j], self.drawn.chances[:, i, j]
+        rates = self.point.meetings[0, i, j], self.replicates.meetings[:, i, j]
+        chances = self.point.chances[0, i, j], self.replicates.chances[:, i, j]
         return Meeting(
             self.games.systems[i],
             self.games.systems[j],
@@ -636,37 +642,39 @@ class _Results:
     def tie(self) -> Result:
         """Davidson's tie parameter: a tie of equals is nu / 2 times as likely as one of them winning."""
         every = self._counts(np.ones(len(self.games.a), dtype=np.bool_))
-        return self._of("tie_parameter", self.point.tie[0], self.drawn.tie, every, MODELS["davidson"])
+        return self._of("tie_parameter", self.point.tie[0], self.replicates.tie, every, MODELS["davidson"])
 
     def _rate_method(self) -> str:
         return "decided votes" if self.model == "drop" else "ties are half a win"
 
-    def _counts(self, chosen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Counts:
+    def _counts(self, mask: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Counts:
         games = self.games
         return {
-            "n_items": len(np.unique(games.items[chosen])),
-            "n_clusters": len(np.unique(games.units[chosen])),
-            "n_raters": len(np.unique(games.raters[chosen])),
+            "n_items": len(np.unique(games.items[mask])),
+            "n_clusters": len(np.unique(games.units[mask])),
+            "n_raters": len(np.unique(games.raters[mask])),
         }
 
-    def _of(self, name: str, point: float, drawn: Floats, counts: Counts, method: str) -> Result:
+    def _of(self, name: str, point: float, replicates: Floats, counts: Counts, method: str) -> Result:
         by_model = name in ("strength", "rank", "expected_win_rate", "tie_parameter")
         undefined = self.reason if by_model else self._no_rate(counts)
-        return finished(name, float(point), drawn, self.plan, method=method, undefined=undefined, **counts)
+        return finished(
+            name, float(point), replicates, self.plan, method=method, undefined=undefined, **counts
+        )
 
     def _no_rate(self, counts: Counts) -> str:
         return "no decided vote" if counts["n_items"] else "never compared"
 
 
-def _counted(whole: Tables, j: int) -> tuple[int, int, int]:
+def _counted(total: Tables, j: int) -> tuple[int, int, int]:
     return (
-        int(whole.wins[0, j].sum()),
-        int(whole.ties[0, j].sum()),
-        int(whole.wins[0, :, j].sum()),
+        int(total.wins[0, j].sum()),
+        int(total.ties[0, j].sum()),
+        int(total.wins[0, :, j].sum()),
     )
 
 
-def _whole(rank: Result) -> Result:
+def _widen_to_places(rank: Result) -> Result:
     """Return a rank with an interval of whole places, widened outwards."""
     if rank.low is None or rank.high is None:
         return rank

@@ -62,16 +62,16 @@ def agreement(verdicts: Sequence[Verdict], plan: Plan) -> list[Agreed]:
     The setup `as_answered` is left out where nobody answered both bad: it is then `with_ties`.
     """
     answers, places = _answers(verdicts)
-    raters = sorted({rater for given in answers.values() for rater in given})
+    raters = sorted({rater for by_rater in answers.values() for rater in by_rater})
     setups = list(SETUPS) if any(v.label == BOTH_BAD for v in verdicts) else list(SETUPS)[1:]
     if len(raters) < 2:
         return []
-    found = [Agreed(tuple(raters), setup, (_alpha(answers, places, setup, plan),)) for setup in setups]
-    for one, other in combinations(raters, 2):
-        both = [item for item, given in answers.items() if one in given and other in given]
+    agreements = [Agreed(tuple(raters), setup, (_alpha(answers, places, setup, plan),)) for setup in setups]
+    for first, second in combinations(raters, 2):
+        both = [item for item, by_rater in answers.items() if first in by_rater and second in by_rater]
         if both:
-            found += [_pair(answers, places, both, (one, other), setup, plan) for setup in setups]
-    return found
+            agreements += [_pair(answers, places, both, (first, second), setup, plan) for setup in setups]
+    return agreements
 
 
 def _answers(verdicts: Sequence[Verdict]) -> tuple[dict[str, dict[str, int]], dict[str, str]]:
@@ -84,11 +84,11 @@ def _answers(verdicts: Sequence[Verdict]) -> tuple[dict[str, dict[str, int]], di
     return answers, places
 
 
-def _kept(given: Mapping[str, int], setup: str) -> list[int]:
+def _codes_in_setup(by_rater: Mapping[str, int], setup: str) -> list[int]:
     """Return an item's answers as a setup reads them."""
     if setup == "without_ties":
-        return [code for code in given.values() if code < CODE[TIE]]
-    return [min(code, CODE[TIE]) if setup == "with_ties" else code for code in given.values()]
+        return [code for code in by_rater.values() if code < CODE[TIE]]
+    return [min(code, CODE[TIE]) if setup == "with_ties" else code for code in by_rater.values()]
 
 
 def _pair(
@@ -101,11 +101,11 @@ def _pair(
 ) -> Agreed:
     rows, used = [], []
     for item in items:
-        kept = _kept({rater: answers[item][rater] for rater in raters}, setup)
-        if len(kept) == 2:
+        pair_codes = _codes_in_setup({rater: answers[item][rater] for rater in raters}, setup)
+        if len(pair_codes) == 2:
             table = np.zeros((4, 4))
-            table[kept[0], kept[1]] += 0.5
-            table[TURNED[kept[0]], TURNED[kept[1]]] += 0.5
+            table[pair_codes[0], pair_codes[1]] += 0.5
+            table[TURNED[pair_codes[0]], TURNED[pair_codes[1]]] += 0.5
             rows.append(table.ravel())
             used.append(places[item])
     counts: Counts = {
@@ -119,12 +119,12 @@ def _pair(
         names = ("percent_agreement", "kappa")
         empty = (Result(n, status="insufficient", reason=why, method=SETUPS[setup], **counts) for n in names)
         return Agreed(raters, setup, tuple(empty))
-    whole, drawn = totals(codes(used), np.array(rows), plan)
+    total, resampled = totals(codes(used), np.array(rows), plan)
     results = tuple(
         finished(
             name,
-            float(compute(whole)[0]),
-            compute(drawn),
+            float(compute(total)[0]),
+            compute(resampled),
             plan,
             method=f"{SETUPS[setup]}; both ways round",
             undefined="no variation: both gave one and the same answer throughout",
@@ -154,14 +154,14 @@ def _alpha(
     answers: Mapping[str, Mapping[str, int]], places: Mapping[str, str], setup: str, plan: Plan
 ) -> Result:
     rows, used, raters, missing = [], [], set(), 0
-    everybody = {rater for given in answers.values() for rater in given}
-    for item, given in answers.items():
-        missing += len(everybody) - len(given)
-        kept = np.array(_kept(given, setup))
-        if len(kept) >= 2:
-            rows.append(((_coincidences(kept) + _coincidences(TURNED[kept])) / 2).ravel())
+    everybody = {rater for by_rater in answers.values() for rater in by_rater}
+    for item, by_rater in answers.items():
+        missing += len(everybody) - len(by_rater)
+        item_codes = np.array(_codes_in_setup(by_rater, setup))
+        if len(item_codes) >= 2:
+            rows.append(((_coincidences(item_codes) + _coincidences(TURNED[item_codes])) / 2).ravel())
             used.append(places[item])
-            raters |= set(given)
+            raters |= set(by_rater)
     counts: Counts = {"n_items": len(rows), "n_clusters": len(set(used)), "n_raters": len(raters)}
     counts["n_missing"] = missing
     if not rows:
@@ -171,11 +171,11 @@ def _alpha(
             else "no item that two raters answered"
         )
         return Result("alpha", status="insufficient", reason=why, method=SETUPS[setup], **counts)
-    whole, drawn = totals(codes(used), np.array(rows), plan)
+    total, resampled = totals(codes(used), np.array(rows), plan)
     return finished(
         "alpha",
-        float(_alpha_of(whole)[0]),
-        _alpha_of(drawn),
+        float(_alpha_of(total)[0]),
+        _alpha_of(resampled),
         plan,
         method=f"Krippendorff's, nominal; {SETUPS[setup]}; both ways round",
         undefined="no variation: every answer is the same",
@@ -226,14 +226,14 @@ class PositionBias:
 
 def position_bias(votes: Sequence[Vote], rater: str, plan: Plan) -> PositionBias | None:
     """Return the bias in these votes on pairs; None where no order is known of any."""
-    known = [v for v in votes if v.swapped is not None and v.label in LABELS]
-    if not known:
+    ordered_votes = [v for v in votes if v.swapped is not None and v.label in LABELS]
+    if not ordered_votes:
         return None
-    return PositionBias(rater, _shown_first(votes, known, plan), _swaps(known, plan))
+    return PositionBias(rater, _shown_first(votes, ordered_votes, plan), _swaps(ordered_votes, plan))
 
 
-def _shown_first(votes: Sequence[Vote], known: Sequence[Vote], plan: Plan) -> Result:
-    decided = [v for v in known if v.label in (FIRST, SECOND)]
+def _shown_first(votes: Sequence[Vote], ordered_votes: Sequence[Vote], plan: Plan) -> Result:
+    decided = [v for v in ordered_votes if v.label in (FIRST, SECOND)]
     counts = _counts(decided) | {"n_missing": sum(v.label is None or v.swapped is None for v in votes)}
     straight = sum(not v.swapped for v in decided)
     method = f"{straight:,} decided answers in the members' order, {len(decided) - straight:,} swapped"
@@ -241,10 +241,10 @@ def _shown_first(votes: Sequence[Vote], known: Sequence[Vote], plan: Plan) -> Re
         reason = "no answer decided between the two"
         return Result("shown_first", status="insufficient", reason=reason, method=method, **counts)
     rows = np.array([[1.0, float((v.label == SECOND) == v.swapped)] for v in decided])
-    whole, drawn = totals(codes([v.place for v in decided]), rows, plan)
+    total, resampled = totals(codes([v.place for v in decided]), rows, plan)
     flags = () if 0 < straight < len(decided) else ("one_order",)
     return finished(
-        "shown_first", _share(whole)[0], _share(drawn), plan, method=method, flags=flags, **counts
+        "shown_first", _share(total)[0], _share(resampled), plan, method=method, flags=flags, **counts
     )
 
 
@@ -253,13 +253,13 @@ def _share(sums: Floats) -> Floats:
     return np.where(n > 0, some / np.where(n > 0, n, 1.0), np.nan)
 
 
-def _swaps(known: Sequence[Vote], plan: Plan) -> dict[str, Result] | None:
+def _swaps(ordered_votes: Sequence[Vote], plan: Plan) -> dict[str, Result] | None:
     """Return the share of items by what became of the answer.
 
     Several answers of one order weigh together as one.
     """
     both: dict[tuple[str, str], tuple[list[Vote], list[Vote]]] = defaultdict(lambda: ([], []))
-    for vote in known:
+    for vote in ordered_votes:
         both[vote.item, vote.rater][bool(vote.swapped)].append(vote)
     asked_twice = [pair for pair in both.values() if pair[0] and pair[1]]
     if not asked_twice:
@@ -267,12 +267,14 @@ def _swaps(known: Sequence[Vote], plan: Plan) -> dict[str, Result] | None:
     rows = np.array([_outcomes(straight, swapped) for straight, swapped in asked_twice])
     one_each = [straight[0] for straight, _ in asked_twice]
     counts = _counts(one_each) | {"n_missing": len(both) - len(asked_twice)}
-    whole, drawn = totals(codes([v.place for v in one_each]), rows, plan)
+    total, resampled = totals(codes([v.place for v in one_each]), rows, plan)
     return {
         name: finished(
             name,
-            float(whole[0, at] / whole[0].sum()),
-            _share(np.column_stack([drawn.sum(axis=1), drawn[:, at]])) if len(drawn) else np.empty(0),
+            float(total[0, at] / total[0].sum()),
+            _share(np.column_stack([resampled.sum(axis=1), resampled[:, at]]))
+            if len(resampled)
+            else np.empty(0),
             plan,
             method="items that a rater answered in both orders",
             **counts,
@@ -283,19 +285,19 @@ def _swaps(known: Sequence[Vote], plan: Plan) -> dict[str, Result] | None:
 
 def _outcomes(straight: Sequence[Vote], swapped: Sequence[Vote]) -> list[float]:
     """Return the shares of consistent, for the first shown, for the second shown, and otherwise."""
-    found = [0.0] * 4
-    for one in straight:
-        for other in swapped:
-            answers = (one.label, other.label)
-            if one.label == other.label:
-                found[0] += 1
+    counts = [0.0] * 4
+    for first in straight:
+        for second in swapped:
+            answers = (first.label, second.label)
+            if first.label == second.label:
+                counts[0] += 1
             elif answers == (FIRST, SECOND):
-                found[1] += 1
+                counts[1] += 1
             elif answers == (SECOND, FIRST):
-                found[2] += 1
+                counts[2] += 1
             else:
-                found[3] += 1
-    return [share / (len(straight) * len(swapped)) for share in found]
+                counts[3] += 1
+    return [share / (len(straight) * len(swapped)) for share in counts]
 
 
 def _counts(votes: Sequence[Vote]) -> Counts:
@@ -334,15 +336,15 @@ def ranked_alike(verdicts: Sequence[Verdict], plan: Plan) -> list[RankedAlike]:
         if verdict.ranks:
             ranks[verdict.item][verdict.rater] = verdict.ranks
             places[verdict.item] = verdict.place
-    raters = tuple(sorted({rater for given in ranks.values() for rater in given}))
+    raters = tuple(sorted({rater for by_rater in ranks.values() for rater in by_rater}))
     if len(raters) < 2:
         return []
-    found = [RankedAlike(raters, _w(ranks, places, plan))]
+    results = [RankedAlike(raters, _w(ranks, places, plan))]
     for pair in combinations(raters, 2):
-        both = [item for item, given in ranks.items() if pair[0] in given and pair[1] in given]
+        both = [item for item, by_rater in ranks.items() if pair[0] in by_rater and pair[1] in by_rater]
         if both:
-            found.append(RankedAlike(pair, _tau(ranks, places, both, pair, plan)))
-    return found
+            results.append(RankedAlike(pair, _tau(ranks, places, both, pair, plan)))
+    return results
 
 
 def _tau(
@@ -353,13 +355,13 @@ def _tau(
         "n_items": len(items),
         "n_clusters": len({places[item] for item in items}),
         "n_raters": 2,
-        "n_missing": 2 * len(ranks) - sum(rater in given for given in ranks.values() for rater in pair),
+        "n_missing": 2 * len(ranks) - sum(rater in by_rater for by_rater in ranks.values() for rater in pair),
     }
-    whole, drawn = totals(codes([places[item] for item in items]), rows, plan)
+    total, resampled = totals(codes([places[item] for item in items]), rows, plan)
     return finished(
         "kendall_tau_b",
-        float(_tau_of(whole)[0]),
-        _tau_of(drawn),
+        float(_tau_of(total)[0]),
+        _tau_of(resampled),
         plan,
         method="pairs of all items together",
         undefined="one of them told no members apart",
@@ -367,10 +369,10 @@ def _tau(
     )
 
 
-def _pairs(one: Sequence[float], other: Sequence[float]) -> list[float]:
+def _pairs(first: Sequence[float], second: Sequence[float]) -> list[float]:
     """Return concordant less discordant pairs, and the pairs that each told apart."""
-    i, j = np.triu_indices(len(one), 1)
-    x, y = (np.sign(np.array(ranks)[i] - np.array(ranks)[j]) for ranks in (one, other))
+    i, j = np.triu_indices(len(first), 1)
+    x, y = (np.sign(np.array(ranks)[i] - np.array(ranks)[j]) for ranks in (first, second))
     return [float((x * y).sum()), float((x != 0).sum()), float((y != 0).sum())]
 
 
@@ -399,23 +401,23 @@ def _times(row: Floats) -> Floats:
 
 def _w(ranks: Ranks, places: Mapping[str, str], plan: Plan) -> Result:
     rows, used, raters = [], [], set()
-    everybody = {rater for given in ranks.values() for rater in given}
-    for item, given in ranks.items():
-        value = kendall_w(np.array(list(given.values()))) if len(given) > 1 else float("nan")
+    everybody = {rater for by_rater in ranks.values() for rater in by_rater}
+    for item, by_rater in ranks.items():
+        value = kendall_w(np.array(list(by_rater.values()))) if len(by_rater) > 1 else float("nan")
         if not np.isnan(value):
             rows.append([1.0, value])
             used.append(places[item])
-            raters |= set(given)
+            raters |= set(by_rater)
     counts: Counts = {"n_items": len(rows), "n_clusters": len(set(used)), "n_raters": len(raters)}
-    counts["n_missing"] = len(ranks) * len(everybody) - sum(len(given) for given in ranks.values())
+    counts["n_missing"] = len(ranks) * len(everybody) - sum(len(by_rater) for by_rater in ranks.values())
     if not rows:
         reason = "no item that two raters ranked and one of them told members apart"
         return Result("kendall_w", status="insufficient", reason=reason, **counts)
-    whole, drawn = totals(codes(used), np.array(rows), plan)
+    total, resampled = totals(codes(used), np.array(rows), plan)
     return finished(
         "kendall_w",
-        float(whole[0, 1] / whole[0, 0]),
-        drawn[:, 1] / drawn[:, 0] if len(drawn) else np.empty(0),
+        float(total[0, 1] / total[0, 0]),
+        resampled[:, 1] / resampled[:, 0] if len(resampled) else np.empty(0),
         plan,
         method="corrected for ties, mean over items",
         **counts,
@@ -468,15 +470,15 @@ def preferences(
     ValueError where there are no votes, or the anchor is not among their systems. Voters who never judged
     the anchor have the mean of their systems as theirs, and say so.
     """
-    chosen, plan = choices or Choices(), plan or Plan()
+    options, plan = choices or Choices(), plan or Plan()
     if not any(vote.label is not None for vote in votes):
         raise ValueError("there is no answer to a pair or a ranking" if votes else "there are no votes")
     settled = verdicts(votes)
     systems = sorted({system for verdict in settled for system in verdict.systems})
-    if chosen.anchor and chosen.anchor not in systems:
-        raise ValueError(f"no system {chosen.anchor!r} to start from; there are {', '.join(systems)}")
+    if options.anchor and options.anchor not in systems:
+        raise ValueError(f"no system {options.anchor!r} to start from; there are {', '.join(systems)}")
     groups = _groups(votes)
-    voters = tuple(_voters(name, kind, mine, settled, chosen, plan) for name, kind, mine in groups)
+    voters = tuple(_voters(name, kind, mine, settled, options, plan) for name, kind, mine in groups)
     several = dict.fromkeys(vote.rater for vote in votes)
     positions = (
         (position_bias([v for v in votes if v.rater == rater], rater, plan) for rater in several)
@@ -485,10 +487,10 @@ def preferences(
     )
     return Preferences(
         voters,
-        tuple(found for found in positions if found is not None),
+        tuple(bias for bias in positions if bias is not None),
         tuple(agreement(settled, plan)),
         tuple(ranked_alike(settled, plan)),
-        chosen,
+        options,
         plan,
     )
 
@@ -498,12 +500,12 @@ def _groups(votes: Sequence[Vote]) -> list[tuple[str, str, list[Vote]]]:
     kinds = {vote.kind for vote in votes}
     if kinds <= {EVERYBODY}:
         return [(ALL_NAME, EVERYBODY, list(votes))]
-    found: dict[tuple[bool, str, str], list[Vote]] = {}
+    groups: dict[tuple[bool, str, str], list[Vote]] = {}
     for vote in votes:
         people = vote.kind in (PEOPLE, EVERYBODY)
         key = (not people, PEOPLE_NAME if people else vote.rater, PEOPLE if people else vote.kind)
-        found.setdefault(key, []).append(vote)
-    return [(key[1], key[2], found[key]) for key in sorted(found)]
+        groups.setdefault(key, []).append(vote)
+    return [(key[1], key[2], groups[key]) for key in sorted(groups)]
 
 
 def _voters(

@@ -201,15 +201,15 @@ def stratified_rogan_gladen(
     method += f", {len(strata)} strata" if len(strata) > 1 else ""
     sums = [_rogan_gladen_sums(*stratum) for stratum in strata]
     counts: Counts = {
-        "n_items": int(sum(known[:, [0, 2]].sum() + seen[:, 0].sum() for known, seen in sums)),
-        "n_clusters": sum(len(known) + len(seen) for known, seen in sums),
+        "n_items": int(sum(labelled[:, [0, 2]].sum() + seen[:, 0].sum() for labelled, seen in sums)),
+        "n_clusters": sum(len(labelled) + len(seen) for labelled, seen in sums),
         "n_raters": 2,
     }
-    refusal = next((r for r in (_refusal(known.sum(axis=0), seen) for known, seen in sums) if r), None)
+    refusal = next((r for r in (_refusal(labelled.sum(axis=0), seen) for labelled, seen in sums) if r), None)
     if refusal is not None or not sums:
         status, reason = refusal or ("insufficient", "no strata")
         return Result(name, status=status, reason=reason, method=method, **counts)
-    weights = _weights(shares, [known[:, [0, 2]].sum() + seen[:, 0].sum() for known, seen in sums])
+    weights = _weights(shares, [labelled[:, [0, 2]].sum() + seen[:, 0].sum() for labelled, seen in sums])
     point = float(
         sum(
             w * _corrected(k.sum(0)[None], s.sum(0)[None])[0] for w, (k, s) in zip(weights, sums, strict=True)
@@ -217,10 +217,12 @@ def stratified_rogan_gladen(
     )
     rng = np.random.default_rng(plan.seed)
     replicates = np.zeros(plan.resamples)
-    for w, (known, seen) in zip(weights, sums, strict=True):
-        drawn = [_corrected(_redrawn(rng, known), _redrawn(rng, seen))[0] for _ in range(plan.resamples)]
-        replicates += w * np.array(drawn)
-    events = min(min(known[:, 0].sum(), known[:, 2].sum()) for known, _ in sums)
+    for w, (labelled, seen) in zip(weights, sums, strict=True):
+        corrected_values = [
+            _corrected(_redrawn(rng, labelled), _redrawn(rng, seen))[0] for _ in range(plan.resamples)
+        ]
+        replicates += w * np.array(corrected_values)
+    events = min(min(labelled[:, 0].sum(), labelled[:, 2].sum()) for labelled, _ in sums)
     flags = few_labelled(events)
     return within_range(
         finished(name, point, np.clip(replicates, 0, 1), plan, method=method, flags=flags, **counts)
@@ -246,8 +248,8 @@ def _rogan_gladen_sums(
     y, g, f = labelled.truth, labelled.judge, _judged(judge)
     if not all(np.isin(values, (0, 1)).all() for values in (y, g, f)):
         raise ValueError("Rogan-Gladen is for values of 0 and 1")
-    known = _unit_sums(labelled.clusters, np.column_stack([y, y * g, 1 - y, (1 - y) * (1 - g)]))
-    return known, _unit_sums(cluster_codes(clusters, len(f)), np.column_stack([np.ones(len(f)), f]))
+    labelled_sums = _unit_sums(labelled.clusters, np.column_stack([y, y * g, 1 - y, (1 - y) * (1 - g)]))
+    return labelled_sums, _unit_sums(cluster_codes(clusters, len(f)), np.column_stack([np.ones(len(f)), f]))
 
 
 def _refusal(totals: Floats, seen: Floats) -> tuple[Status, str] | None:
@@ -262,17 +264,17 @@ def _refusal(totals: Floats, seen: Floats) -> tuple[Status, str] | None:
     return None
 
 
-def _corrected(known: Floats, seen: Floats) -> Floats:
+def _corrected(labelled: Floats, seen: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        sensitivity, specificity = known[:, 1] / known[:, 0], known[:, 3] / known[:, 2]
+        sensitivity, specificity = labelled[:, 1] / labelled[:, 0], labelled[:, 3] / labelled[:, 2]
         gain = sensitivity + specificity - 1
         value = (seen[:, 1] / seen[:, 0] + specificity - 1) / gain
     return np.where(gain > 0, value, np.nan)
 
 
 def _unit_sums(units: Ints, rows: Floats) -> Floats:
-    found, local = np.unique(units, return_inverse=True)
-    out = np.zeros((len(found), rows.shape[1]))
+    unit_codes, local = np.unique(units, return_inverse=True)
+    out = np.zeros((len(unit_codes), rows.shape[1]))
     np.add.at(out, local.ravel(), rows)
     return out
 
@@ -344,9 +346,9 @@ def cluster_covariance(a: Floats, b: Floats, clusters: Ints) -> float:
     c = len(sizes)
     if c < 2:
         return float("nan")
-    one = np.bincount(local.ravel(), weights=a - a.mean())
-    other = np.bincount(local.ravel(), weights=b - b.mean())
-    return float(c / (c - 1) * (one * other).sum() / len(a) ** 2)
+    first = np.bincount(local.ravel(), weights=a - a.mean())
+    second = np.bincount(local.ravel(), weights=b - b.mean())
+    return float(c / (c - 1) * (first * second).sum() / len(a) ** 2)
 
 
 def stratified(
@@ -361,34 +363,34 @@ def stratified(
     Shares default to the strata's numbers of items, labelled or not. Valid if labelled clusters were drawn at
     random within each stratum.
     """
-    found = []
+    estimates = []
     samples: list[_Sample] = []
     sizes = []
     n_clusters = 0
     for labelled, judge, clusters in strata:
         f = _judged(judge)
         units = cluster_codes(clusters, len(f))
-        found.append(_powered(labelled, f, units, tuning))
+        estimates.append(_powered(labelled, f, units, tuning))
         samples.append((labelled.truth, np.append(labelled.judge, f)))
         n_clusters += labelled.n_clusters + len(np.unique(units))
         sizes.append(len(labelled.truth) + len(f))
     name = "prevalence_stratified"
     n_items = sum(sizes)
     counts: Counts = {"n_items": n_items, "n_clusters": n_clusters, "n_raters": 2}
-    if not found or any(e is None for e in found):
+    if not estimates or any(e is None for e in estimates):
         return Result(
             name, status="insufficient", reason="a stratum has no labelled or no unlabelled items", **counts
         )
     weights = _weights(shares, sizes)
-    good = [e for e in found if e is not None]
-    whole = _Estimate(
+    good = [e for e in estimates if e is not None]
+    total = _Estimate(
         value=float(sum(w * e.value for w, e in zip(weights, good, strict=True))),
         variance=float(sum(w**2 * e.variance for w, e in zip(weights, good, strict=True))),
         tuning=float("nan"),
         smallest=sum(e.smallest - 1 for e in good) + 1,
     )
     method = f"stratified prediction-powered mean over {len(good)} strata, {level:.0%}"
-    return _normal(name, whole, level, method, counts, samples)
+    return _normal(name, total, level, method, counts, samples)
 
 
 def _normal(
@@ -479,28 +481,28 @@ def corrected_shares(ratings: Ratings, plan: Plan | None = None) -> tuple[Correc
     if ratings.level != "binary" or ratings.positive is None or not people:
         return ()
     judges = [j for j in ratings.of_kind("judge") if ratings.on_scale[j]]
-    found = (_of(ratings, judge, people, plan) for judge in judges)
-    return tuple(one for one in found if one is not None)
+    results = (_of(ratings, judge, people, plan) for judge in judges)
+    return tuple(result for result in results if result is not None)
 
 
 def _of(ratings: Ratings, judge: int, people: list[int], plan: Plan) -> Corrected | None:
-    given = ~np.isnan(ratings.values)
-    yes = np.where(given, ratings.values == ratings.positive, np.nan)
-    judged, labelled = given[:, judge], given[:, people].any(axis=1)
-    known, rest = judged & labelled, judged & ~labelled
-    if not known.any() or not rest.any():
+    present = ~np.isnan(ratings.values)
+    yes = np.where(present, ratings.values == ratings.positive, np.nan)
+    judged, labelled = present[:, judge], present[:, people].any(axis=1)
+    both_labelled, rest = judged & labelled, judged & ~labelled
+    if not both_labelled.any() or not rest.any():
         return None
-    clusters, said = ratings.clusters, yes[:, judge]
-    truth = np.nanmean(yes[known][:, people], axis=1)
-    answers, item = _answers(yes, known, people)
-    pairs = Labelled.of(answers, said[item], clusters[item])
-    sample = Labelled.of(truth, said[known], clusters[known])
-    unlabelled, where = said[rest], clusters[rest]
+    clusters, judge_marks = ratings.clusters, yes[:, judge]
+    truth = np.nanmean(yes[both_labelled][:, people], axis=1)
+    answers, item = _answers(yes, both_labelled, people)
+    pairs = Labelled.of(answers, judge_marks[item], clusters[item])
+    sample = Labelled.of(truth, judge_marks[both_labelled], clusters[both_labelled])
+    unlabelled, where = judge_marks[rest], clusters[rest]
     powered = prediction_powered(sample, unlabelled, where, level=plan.level)
     gladen = rogan_gladen_estimated(pairs, unlabelled, where, plan)
     figures = {
-        "judge_share": naive(said[judged], clusters[judged], plan),
-        "people_share": replace(naive(truth, clusters[known], plan), method="people's mean by item"),
+        "judge_share": naive(judge_marks[judged], clusters[judged], plan),
+        "people_share": replace(naive(truth, clusters[both_labelled], plan), method="people's mean by item"),
         "sensitivity": _rate(pairs, positive=True, plan=plan),
         "specificity": _rate(pairs, positive=False, plan=plan),
         "prediction_powered": powered,
@@ -510,15 +512,15 @@ def _of(ratings: Ratings, judge: int, people: list[int], plan: Plan) -> Correcte
         ratings.raters[judge],
         tuple(ratings.raters[j] for j in people),
         {name: replace(result, name=NAME + name) for name, result in figures.items()},
-        int(known.sum()),
+        int(both_labelled.sum()),
         int(rest.sum()),
-        len(np.intersect1d(clusters[known], where)),
+        len(np.intersect1d(clusters[both_labelled], where)),
     )
 
 
-def _answers(yes: Floats, known: np.ndarray, people: list[int]) -> tuple[Floats, Ints]:
+def _answers(yes: Floats, both_labelled: np.ndarray, people: list[int]) -> tuple[Floats, Ints]:
     """Return each person's answer to an item that the judge answered too, and which item it is."""
-    block = np.where(known[:, None], yes[:, people], np.nan)
+    block = np.where(both_labelled[:, None], yes[:, people], np.nan)
     item, person = np.nonzero(~np.isnan(block))
     return block[item, person], item
 
@@ -528,11 +530,13 @@ def _rate(pairs: Labelled, *, positive: bool, plan: Plan) -> Result:
     name, kind = ("sensitivity", "positives") if positive else ("specificity", "negatives")
     of = pairs.truth == float(positive)
     rows = np.column_stack([of, of & (pairs.judge == pairs.truth)]).astype(np.float64)
-    point, drawn = resampled(np.unique(pairs.clusters, return_inverse=True)[1].ravel(), rows, _share, plan)
+    point, replicates = resampled(
+        np.unique(pairs.clusters, return_inverse=True)[1].ravel(), rows, _share, plan
+    )
     return finished(
         name,
         point,
-        drawn,
+        replicates,
         plan,
         n_items=int(of.sum()),
         n_clusters=pairs.n_clusters,

@@ -75,14 +75,14 @@ def groups_of(block: Floats) -> Ints:
 
     ``block`` is items x raters, NaN where missing.
     """
-    given = (~np.isnan(block)).astype(np.float64)
-    if not given.shape[1]:
+    present = (~np.isnan(block)).astype(np.float64)
+    if not present.shape[1]:
         return np.zeros(0, np.int64)
-    _, found = connected_components(given.T @ given, directed=False)
-    sizes, members = np.bincount(found, weights=given.sum(axis=0)), np.bincount(found)
+    _, components = connected_components(present.T @ present, directed=False)
+    sizes, members = np.bincount(components, weights=present.sum(axis=0)), np.bincount(components)
     several = [g for g in np.argsort(-sizes, kind="stable") if members[g] > 1]
     number = {int(group): place for place, group in enumerate(several, 1)}
-    return np.array([number.get(int(group), 0) for group in found], np.int64)
+    return np.array([number.get(int(group), 0) for group in components], np.int64)
 
 
 def rater_effects(
@@ -102,14 +102,14 @@ def rater_effects(
         places = [int(place) for place in np.flatnonzero(groups == group)]
         zeros = np.array([columns[p] in zero for p in places])
         fitted = _Fit(
-            mine[:, places], resampling, zeros if zeros.any() else ~zeros, _named_of_severity(group, groups)
+            mine[:, places], resampling, zeros if zeros.any() else ~zeros, _describe_group(group, groups)
         )
         for place, severity, misfit in zip(places, fitted.severities(), fitted.misfits(), strict=True):
             effects[place] = RaterEffect(ratings.raters[columns[place]], group, severity, misfit)
     return tuple(effects.get(p, _alone(ratings.raters[column])) for p, column in enumerate(columns))
 
 
-def _named_of_severity(group: int, groups: Ints) -> str:
+def _describe_group(group: int, groups: Ints) -> str:
     """Return how a fit is called: by its group, where others cannot be compared with it."""
     return f"{HOW}, within group {group}" if (groups != group).any() else HOW
 
@@ -130,12 +130,12 @@ class _Fit:
         used = (~np.isnan(block)).sum(axis=1) >= 2
         self.block, self.units, self.zeros = block[used], resampling.units[used], zeros
         self.resampling, self.plan = resampling, resampling.plan
-        self.given = (~np.isnan(self.block)).astype(np.float64)
-        self.n = self.given.sum(axis=1)
-        filled = np.where(self.given > 0, self.block, 0.0)
-        self.away = np.where(self.given > 0, filled - (filled.sum(axis=1) / self.n)[:, None], 0.0)
+        self.present = (~np.isnan(self.block)).astype(np.float64)
+        self.n = self.present.sum(axis=1)
+        filled = np.where(self.present > 0, self.block, 0.0)
+        self.away = np.where(self.present > 0, filled - (filled.sum(axis=1) / self.n)[:, None], 0.0)
         self.size = block.shape[1]
-        sums = [self.given * (1 - 1 / self.n)[:, None], self.given, self.away]
+        sums = [self.present * (1 - 1 / self.n)[:, None], self.present, self.away]
         self.diagonal, self.counts, self.reduced = (
             additive(self.units, resampling.n_units, rows).sums for rows in sums
         )
@@ -144,7 +144,7 @@ class _Fit:
 
     def _shared(self) -> sparse.csr_array:
         """Return, per unit, the sum over its items of 1 / raters for every two raters of the item."""
-        patterns, first, which = np.unique(self.given, axis=0, return_index=True, return_inverse=True)
+        patterns, first, which = np.unique(self.present, axis=0, return_index=True, return_inverse=True)
         shape = (self.resampling.n_units, len(patterns))
         member = sparse.csr_array((np.ones(len(self.units)), (self.units, which.ravel())), shape=shape)
         return member @ pair_tables(patterns, self.n[first])
@@ -192,22 +192,22 @@ class _Fit:
         contrast = np.eye(self.size) - share / share.sum()
         half = scores @ self._inverse() @ contrast.T * np.sqrt(seen / max(seen - 1, 1))
         errors = np.sqrt((half**2).sum(axis=0))
-        found = []
+        results = []
         for j in range(self.size):
-            n = len(np.unique(self.units[self.given[:, j] > 0]))
+            n = len(np.unique(self.units[self.present[:, j] > 0]))
             width = float(stdtrit(max(n - 1, 1), (1 + self.plan.level) / 2) * errors[j])
             ends = self.effects[j] + np.array([-width, width])
             plain = self._finished(SEVERITY, j, float(self.effects[j]), np.empty(0), self.how)
             how = f"{self.how}, {self.plan.level:g} interval by the cluster-robust standard error"
             if n > 1:
                 plain = replace(plain, low=float(ends[0]), high=float(ends[1]), reason="")
-            found.append(replace(plain, method=how))
-        return found
+            results.append(replace(plain, method=how))
+        return results
 
     def misfits(self) -> list[Result]:
         """Return each rater's mean square of residuals over that of all; the fit itself is not resampled."""
-        left = len(self.block) + self.size - 1
-        if self.given.sum() <= left:
+        n_parameters = len(self.block) + self.size - 1
+        if self.present.sum() <= n_parameters:
             reason = "the model explains so few ratings fully: no residuals are left"
             return [self._missing(j, reason) for j in range(self.size)]
         squares, free = self._residuals() ** 2, self._freedom()
@@ -228,9 +228,9 @@ class _Fit:
         ]
 
     def _residuals(self) -> Floats:
-        """Return what the model leaves per cell, 0 where there is no rating."""
-        mean = (self.given * self.effects).sum(axis=1) / self.n
-        return np.where(self.given > 0, self.away - self.effects + mean[:, None], 0.0)
+        """Residuals of the model per cell, 0 where there is no rating."""
+        mean = (self.present * self.effects).sum(axis=1) / self.n
+        return np.where(self.present > 0, self.away - self.effects + mean[:, None], 0.0)
 
     def _inverse(self) -> Floats:
         """Return the pseudo-inverse of the raters' normal equations, items removed."""
@@ -241,13 +241,13 @@ class _Fit:
     def _freedom(self) -> Floats:
         """Return 1 - leverage per cell, 0 where there is no rating."""
         inverse = self._inverse()
-        along = self.given @ inverse / self.n[:, None]
-        within = (along * self.given).sum(axis=1) / self.n
+        along = self.present @ inverse / self.n[:, None]
+        within = (along * self.present).sum(axis=1) / self.n
         leverage = (1 / self.n)[:, None] + inverse.diagonal() - 2 * along + within[:, None]
-        return np.where(self.given > 0, np.clip(1 - leverage, 0.0, 1.0), 0.0)
+        return np.where(self.present > 0, np.clip(1 - leverage, 0.0, 1.0), 0.0)
 
     def _finished(self, name: str, j: int, point: float, replicates: Floats, method: str) -> Result:
-        rated = self.given[:, j] > 0
+        rated = self.present[:, j] > 0
         values = self.block[rated, j]
         return finished(
             name,
@@ -262,7 +262,7 @@ class _Fit:
         )
 
     def _missing(self, j: int, reason: str) -> Result:
-        rated = self.given[:, j] > 0
+        rated = self.present[:, j] > 0
         return Result(
             MISFIT,
             status="undefined",
@@ -308,19 +308,19 @@ def with_the_rest(
 
     An item on which the majority of the rest is tied does not count.
     """
-    chosen = STATISTICS[statistic]
+    definition = STATISTICS[statistic]
     joined = (
         majority(ratings, columns=rest).values
-        if chosen.needs_scale
+        if definition.needs_scale
         else mean_of(ratings.values[:, list(rest)])
     )
-    both = ratings.with_column(REST, joined, on_scale=chosen.needs_scale)
+    both = ratings.with_column(REST, joined, on_scale=definition.needs_scale)
     sample = Sample(both, (column, len(both.raters) - 1), resampling)
-    found = result_of(estimates(sample, [chosen], resampling)[0], sample, resampling.plan)
-    how = "majority of the rest, ties left out" if chosen.needs_scale else "mean of the rest"
-    reason = found.reason.replace(f"{ratings.raters[column]} gave", "the rater gave")
-    told = f"{chosen.title} with the {how}; {found.method}"
-    return replace(found, name="rater_with_rest", method=told, reason=reason)
+    result = result_of(estimates(sample, [definition], resampling)[0], sample, resampling.plan)
+    how = "majority of the rest, ties left out" if definition.needs_scale else "mean of the rest"
+    reason = result.reason.replace(f"{ratings.raters[column]} gave", "the rater gave")
+    method = f"{definition.title} with the {how}; {result.method}"
+    return replace(result, name="rater_with_rest", method=method, reason=reason)
 
 
 class AlphaOfOthers:
@@ -328,15 +328,15 @@ class AlphaOfOthers:
 
     def __init__(self, ratings: Ratings, resampling: Resampling) -> None:
         self.ratings, self.resampling = ratings, resampling
-        self.kept: dict[tuple[int, ...], tuple[Estimate, Sample]] = {}
+        self.estimates: dict[tuple[int, ...], tuple[Estimate, Sample]] = {}
 
     def of(self, columns: Sequence[int]) -> tuple[Estimate, Sample]:
         """Return the estimate of alpha among some raters."""
         key = tuple(sorted(columns))
-        if key not in self.kept:
+        if key not in self.estimates:
             sample = Sample(self.ratings, key, self.resampling)
-            self.kept[key] = estimates(sample, [STATISTICS[ALPHA]], self.resampling)[0], sample
-        return self.kept[key]
+            self.estimates[key] = estimates(sample, [STATISTICS[ALPHA]], self.resampling)[0], sample
+        return self.estimates[key]
 
     def without(self, rest: Sequence[int]) -> Result:
         """Return alpha among the rest: what it is without the rater."""
@@ -357,10 +357,14 @@ class AlphaOfOthers:
         if bad.status != "ok":
             return Result(name, status=bad.status, reason=bad.reason, method=plan.method, **counts)
         point = more.point - less.point
-        left = [e.leave_one_out for e in (more, less) if e.leave_one_out is not None]
+        jackknives = [e.leave_one_out for e in (more, less) if e.leave_one_out is not None]
         n_drawn = self.resampling.n_drawn(sample.units)
         bounds = interval_of(
-            point, more.replicates - less.replicates, n_drawn, plan, left[0] - left[1] if left else None
+            point,
+            more.replicates - less.replicates,
+            n_drawn,
+            plan,
+            jackknives[0] - jackknives[1] if jackknives else None,
         )
         flags = bounds.flags + cluster_flags(n_drawn)
         how = f"with less without, paired; {plan.method}"
@@ -377,13 +381,15 @@ def over_raters(ratings: Ratings, columns: Sequence[int], statistic: str, plan: 
     than five the resamples say little, and it is refused. ``n_clusters`` counts raters. KeyError for an
     unknown statistic.
     """
-    chosen = STATISTICS[statistic]
+    definition = STATISTICS[statistic]
     values = np.full((len(columns), len(columns)), np.nan)
     resampling = resampling_of(ratings, Plan(resamples=0))
     for i, first in enumerate(columns):
         for j in range(i + 1, len(columns)):
-            found = estimates(Sample(ratings, (first, columns[j]), resampling), [chosen], resampling)[0]
-            values[i, j] = found.point if found.ok else np.nan
+            estimate = estimates(Sample(ratings, (first, columns[j]), resampling), [definition], resampling)[
+                0
+            ]
+            values[i, j] = estimate.point if estimate.ok else np.nan
     n_items = int(((~np.isnan(ratings.values[:, list(columns)])).sum(axis=1) >= 2).sum())
     counts: Counts = {"n_items": n_items, "n_clusters": len(columns), "n_raters": len(columns)}
     name = f"over_raters_{statistic}"
@@ -393,9 +399,9 @@ def over_raters(ratings: Ratings, columns: Sequence[int], statistic: str, plan: 
     defined = ~np.isnan(values)
     filled = np.where(defined, values, 0.0)
     point = filled.sum() / defined.sum() if defined.any() else np.nan
-    drawn = drawn_counts(np.random.default_rng(plan.seed), len(columns), plan.resamples)
-    weight = np.einsum("bi,bj,ij->b", drawn, drawn, defined.astype(np.float64), optimize=True)
-    total = np.einsum("bi,bj,ij->b", drawn, drawn, filled, optimize=True)
+    rater_counts = drawn_counts(np.random.default_rng(plan.seed), len(columns), plan.resamples)
+    weight = np.einsum("bi,bj,ij->b", rater_counts, rater_counts, defined.astype(np.float64), optimize=True)
+    total = np.einsum("bi,bj,ij->b", rater_counts, rater_counts, filled, optimize=True)
     replicates = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), np.nan)
     mean = finished(name, float(point), replicates, plan, undefined="no two raters have a value", **counts)
     drawn_how = f"{plan.level:g} interval, {plan.resamples} resamples, seed {plan.seed}"
@@ -426,7 +432,7 @@ FIGURES = RATES | AGREES
 
 
 def figure_title(name: str) -> str:
-    """Return what a figure of a rater is called, of those over raters and of repeats, too; else nothing."""
+    """Title of a figure of one rater, over raters or of repeats; empty for any other."""
     if name in FIGURES:
         return FIGURES[name].name
     if name.startswith("over_raters_"):
@@ -470,15 +476,15 @@ def rater_panel(
     plan = plan or Plan()
     if columns is None:
         columns = [j for j, kind in enumerate(ratings.kinds) if kind not in ASIDE]
-    given = ~np.isnan(ratings.values)
-    columns = [j for j in columns if given[:, j].any()]
-    known = [j for j in columns if ratings.identified[j]]
+    present = ~np.isnan(ratings.values)
+    columns = [j for j in columns if present[:, j].any()]
+    identified = [j for j in columns if ratings.identified[j]]
     statistic = "cohen_kappa" if ratings.level in CATEGORIES else "spearman"
-    unidentified = len(columns) - len(known)
-    if ratings.problem or not known:
+    unidentified = len(columns) - len(identified)
+    if ratings.problem or not identified:
         reason = ratings.problem or (UNKNOWN if unidentified else "nobody answered it")
         return RaterPanel((), statistic, unidentified=unidentified, reason=reason)
-    return _Panel(ratings, columns, known, statistic, resampling_of(ratings, plan)).panel()
+    return _Panel(ratings, columns, identified, statistic, resampling_of(ratings, plan)).panel()
 
 
 @dataclass
@@ -487,7 +493,7 @@ class _Panel:
 
     ratings: Ratings
     columns: Sequence[int]
-    known: Sequence[int]
+    identified: Sequence[int]
     statistic: str
     resampling: Resampling
 
@@ -499,7 +505,7 @@ class _Panel:
 
     def panel(self) -> RaterPanel:
         effects = self._effects()
-        groups = groups_of(self.ratings.values[:, list(self.known)])
+        groups = groups_of(self.ratings.values[:, list(self.identified)])
         rows = tuple(
             RaterRow(
                 self.ratings.raters[j],
@@ -508,32 +514,32 @@ class _Panel:
                 self._figures(j, effects[place] if effects else None),
                 shares(self.ratings, j),
             )
-            for place, j in enumerate(self.known)
+            for place, j in enumerate(self.identified)
         )
         return RaterPanel(
             rows,
             self.statistic,
-            _named(groups, [row.rater for row in rows]),
+            _name_groups(groups, [row.rater for row in rows]),
             self._through_judges(groups),
             self._over(),
-            len(self.columns) - len(self.known),
+            len(self.columns) - len(self.identified),
         )
 
     def _effects(self) -> tuple[RaterEffect, ...]:
         if self.block is None:
             return ()
-        return rater_effects(self.ratings, self.block, self.known, self.people, self.resampling)
+        return rater_effects(self.ratings, self.block, self.identified, self.people, self.resampling)
 
     def _figures(self, column: int, effect: RaterEffect | None) -> tuple[Result, ...]:
         rest = self.rest(column)
-        found = [] if self.block is None else self._rates(self.block, column, rest, effect)
+        results = [] if self.block is None else self._rates(self.block, column, rest, effect)
         if rest:
-            found.append(with_the_rest(self.ratings, column, rest, self.statistic, self.resampling))
-            found += self._alphas(column, rest)
+            results.append(with_the_rest(self.ratings, column, rest, self.statistic, self.resampling))
+            results += self._alphas(column, rest)
         elif self.block is None:
-            found.append(_without("rater_with_rest", NOBODY))
+            results.append(_without("rater_with_rest", NOBODY))
         flag = self.ratings.level == "ordinal" and self.block is not None
-        return tuple(r.with_flags("treated_as_interval") if flag and r.name in RATES else r for r in found)
+        return tuple(r.with_flags("treated_as_interval") if flag and r.name in RATES else r for r in results)
 
     def rest(self, column: int) -> list[int]:
         """Return with whom a rater is compared."""
@@ -543,21 +549,21 @@ class _Panel:
     def _rates(
         self, block: Floats, column: int, rest: Sequence[int], effect: RaterEffect | None
     ) -> list[Result]:
-        found = [average(block, column, self.resampling)]
+        results = [average(block, column, self.resampling)]
         if not rest:
-            return [*found, _without("rater_difference", NOBODY)]
+            return [*results, _without("rater_difference", NOBODY)]
         theirs = mean_of(block[:, list(rest)])
         bias, low, high = bland_altman(block[:, column], theirs, self.resampling)
-        found.append(replace(bias, name="rater_difference"))
+        results.append(replace(bias, name="rater_difference"))
         if self.ratings.level not in CATEGORIES:
-            found += [replace(low, name="rater_limit_low"), replace(high, name="rater_limit_high")]
+            results += [replace(low, name="rater_limit_low"), replace(high, name="rater_limit_high")]
         if effect is not None:
-            found += [effect.severity, effect.misfit]
+            results += [effect.severity, effect.misfit]
         if self.ratings.level not in CATEGORIES:
-            found.append(spread(block, column, rest, self.resampling))
+            results.append(spread(block, column, rest, self.resampling))
             at_ends = ends(self.ratings, block, column, rest, self.resampling)
-            found += [at_ends] if at_ends is not None else []
-        return found
+            results += [at_ends] if at_ends is not None else []
+        return results
 
     def _alphas(self, column: int, rest: Sequence[int]) -> list[Result]:
         if not all(self.answered.on_scale[j] for j in (column, *rest)):
@@ -567,16 +573,16 @@ class _Panel:
 
     def _through_judges(self, groups: Ints) -> bool:
         """Whether people whom no item joins are in one group because judges rated the items of all."""
-        humans = [place for place, j in enumerate(self.known) if j in self.people]
-        if len(humans) < 2 or len(humans) == len(self.known):
+        humans = [place for place, j in enumerate(self.identified) if j in self.people]
+        if len(humans) < 2 or len(humans) == len(self.identified):
             return False
-        alone = groups_of(self.ratings.values[:, [self.known[place] for place in humans]])
+        alone = groups_of(self.ratings.values[:, [self.identified[place] for place in humans]])
         together = {int(groups[place]) for place in humans}
         return len(together) == 1 and (len(set(alone.tolist())) > 1 or not alone.any())
 
     def _over(self) -> Result | None:
         """Return the mean agreement of pairs of identified people, over people."""
-        raters = [j for j in self.known if j in self.people and self.answered.on_scale[j]]
+        raters = [j for j in self.identified if j in self.people and self.answered.on_scale[j]]
         if len(raters) < 2 or self.ratings.scale is None:
             return None
         ordered = self.ratings.level not in CATEGORIES
@@ -588,14 +594,14 @@ class _Panel:
         )
 
 
-def _named(groups: Ints, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+def _name_groups(groups: Ints, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Return the groups by name, the largest first, then each rater alone; none where all are joined."""
-    found = [
+    groups_by_name = [
         tuple(name for name, group in zip(names, groups, strict=True) if group == number)
         for number in range(1, int(groups.max(initial=0)) + 1)
     ]
-    found += [(name,) for name, group in zip(names, groups, strict=True) if group == 0]
-    return tuple(found) if len(found) > 1 else ()
+    groups_by_name += [(name,) for name, group in zip(names, groups, strict=True) if group == 0]
+    return tuple(groups_by_name) if len(groups_by_name) > 1 else ()
 
 
 def _without(name: str, reason: str) -> Result:

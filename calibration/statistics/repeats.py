@@ -107,8 +107,8 @@ def self_consistency(answers: Ratings, plan: Plan) -> tuple[Result, ...]:
     """
     resampling = resampling_of(answers, plan)
     sample = Sample(answers, range(len(answers.raters)), resampling)
-    chosen = [s for key in CONSISTENCY if (s := STATISTICS[key]).applies(sample)]
-    return tuple(result_of(found, sample, plan) for found in estimates(sample, chosen, resampling))
+    applicable = [s for key in CONSISTENCY if (s := STATISTICS[key]).applies(sample)]
+    return tuple(result_of(estimate, sample, plan) for estimate in estimates(sample, applicable, resampling))
 
 
 # How alike a rater answers when it is asked again: by several samples, or the same item twice.
@@ -132,14 +132,14 @@ PASSES = {
 
 
 def repeat_title(name: str) -> str:
-    """Return what a figure of repeated answers is called; nothing for another figure."""
+    """Title of a figure of repeated answers; empty for any other figure."""
     how, _, same = name.partition("_")
     if how in ("samples", "again") and same in SAME:
         return SAME[same].name
-    for start, what in PASSES.items():
+    for start, title in PASSES.items():
         k = name.removeprefix(start)
         if name.startswith(start) and k.isdecimal():
-            return f"{what[:1].upper()}{what[1:]}, k = {k}"
+            return f"{title[:1].upper()}{title[1:]}, k = {k}"
     return ""
 
 
@@ -157,25 +157,27 @@ class Repeats:
 def repeats_of(
     answers: Ratings, rater: str, how: How, *, reference: Floats | None = None, plan: Plan
 ) -> Repeats:
-    """Return what can be said of a rater's repeated answers, one column per sample or occasion.
+    """Statistics of a rater's repeated answers, one column per sample or occasion.
 
     ``reference`` holds, per item of ``answers``, what the others say it is (NaN where they are at odds or
     silent): against it binary samples are right or wrong.
     """
-    found = [replace(r, name=f"{how}_{r.name}") for r in self_consistency(answers, plan)]
+    results = [replace(r, name=f"{how}_{r.name}") for r in self_consistency(answers, plan)]
     block = as_numbers(answers)
     if how == "again" and block is not None:
         drift, _, _ = bland_altman(block[:, 1], block[:, 0], resampling_of(answers, plan))
-        found.append(replace(drift, name="again_drift"))
+        results.append(replace(drift, name="again_drift"))
     if how == "samples" and answers.level == "binary" and block is not None:
         truth = None if reference is None or answers.positive is None else reference == answers.positive
-        known = None if truth is None or reference is None else np.where(np.isnan(reference), np.nan, truth)
-        found += _passes(answers, block, known, plan)
-    return Repeats(rater, answers.kinds[0], how, len(answers.raters), tuple(found))
+        reference_truth = (
+            None if truth is None or reference is None else np.where(np.isnan(reference), np.nan, truth)
+        )
+        results += _passes(answers, block, reference_truth, plan)
+    return Repeats(rater, answers.kinds[0], how, len(answers.raters), tuple(results))
 
 
 def right_answers(ratings: Ratings, rater: str) -> Floats | None:
-    """Return what an answer key, or else most people but the rater, say of each item; None without either."""
+    """Right answer per item: the key's, else the majority of the other people's; None without either."""
     if ratings.level not in CATEGORIES:
         return None
     keys = [j for j in ratings.of_kind("key") if ratings.on_scale[j]]
@@ -185,16 +187,16 @@ def right_answers(ratings: Ratings, rater: str) -> Floats | None:
 
 def _passes(answers: Ratings, block: Floats, truth: Floats | None, plan: Plan) -> list[Result]:
     """Return pass^k and pass@k of marking, and pass^k of being right, over items with all of the samples."""
-    whole = ~np.isnan(block).any(axis=1)
+    complete = ~np.isnan(block).any(axis=1)
     n = block.shape[1]
-    marked = block[whole].sum(axis=1).astype(int).tolist()
-    units = answers.clusters[whole]
+    marked = block[complete].sum(axis=1).astype(int).tolist()
+    units = answers.clusters[complete]
     ks = [k for k in KS if k < n] + [n]
-    found = [pass_hat_k(marked, n, k, units, plan) for k in ks]
-    found += [pass_at_k(marked, n, k, units, plan) for k in ks]
+    results = [pass_hat_k(marked, n, k, units, plan) for k in ks]
+    results += [pass_at_k(marked, n, k, units, plan) for k in ks]
     if truth is None:
-        return found
-    known = whole & ~np.isnan(truth)
-    right = (block[known] == truth[known][:, None]).sum(axis=1).astype(int).tolist()
-    units = answers.clusters[known]
-    return found + [replace(pass_hat_k(right, n, k, units, plan), name=f"right_hat_{k}") for k in ks]
+        return results
+    has_truth = complete & ~np.isnan(truth)
+    right = (block[has_truth] == truth[has_truth][:, None]).sum(axis=1).astype(int).tolist()
+    units = answers.clusters[has_truth]
+    return results + [replace(pass_hat_k(right, n, k, units, plan), name=f"right_hat_{k}") for k in ks]

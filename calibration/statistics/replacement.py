@@ -110,9 +110,9 @@ def best_constant(
 
 def is_testable(ratings: Ratings, judge: int, people: Sequence[int], *, min_items: int = MIN_ITEMS) -> bool:
     """Whether a judge can have a winning rate: three people with enough items, and two values or more."""
-    given = ~np.isnan(ratings.values)
-    several = given[:, judge] & (given[:, list(people)].sum(axis=1) >= 2)
-    tested = sum(int((several & given[:, j]).sum()) >= min_items for j in people)
+    present = ~np.isnan(ratings.values)
+    several = present[:, judge] & (present[:, list(people)].sum(axis=1) >= 2)
+    tested = sum(int((several & present[:, j]).sum()) >= min_items for j in people)
     return tested >= MIN_PEOPLE and not is_constant(ratings, judge, people)
 
 
@@ -154,19 +154,19 @@ def contests_of(
     return out
 
 
-def _scores(one: Floats, others: Floats, score: Score, similarity: Similarity | None) -> Floats:
+def _scores(values: Floats, others: Floats, score: Score, similarity: Similarity | None) -> Floats:
     """Alignment of one value per item with the others' values of that item."""
-    given = ~np.isnan(others)
-    n = given.sum(axis=1)
-    filled = np.where(given, others, 0.0)
+    present = ~np.isnan(others)
+    n = present.sum(axis=1)
+    filled = np.where(present, others, 0.0)
     if score == "accuracy":
-        return ((filled == one[:, None]) & given).sum(axis=1) / n
+        return ((filled == values[:, None]) & present).sum(axis=1) / n
     if score == "neg_rmse":
-        return -np.sqrt((np.where(given, filled - one[:, None], 0.0) ** 2).sum(axis=1) / n)
+        return -np.sqrt((np.where(present, filled - values[:, None], 0.0) ** 2).sum(axis=1) / n)
     assert similarity is not None
-    pairs = similarity(np.broadcast_to(one[:, None], others.shape)[given], others[given])
+    pairs = similarity(np.broadcast_to(values[:, None], others.shape)[present], others[present])
     out = np.zeros(others.shape)
-    out[given] = pairs
+    out[present] = pairs
     return out.sum(axis=1) / n
 
 
@@ -272,36 +272,36 @@ def alternative_annotator_test(
         raise ValueError(f"a test needs two items of an annotator at least, not {min_items}")
     if clustered and plan.scheme == "crossed":
         raise ValueError("the test over clusters needs one kind of unit, not clusters and systems crossed")
-    chosen: Score = score or ("accuracy" if ratings.level in ("binary", "nominal") else "neg_rmse")
-    if chosen == "similarity" and similarity is None:
+    score_name: Score = score or ("accuracy" if ratings.level in ("binary", "nominal") else "neg_rmse")
+    if score_name == "similarity" and similarity is None:
         raise ValueError("the similarity score needs a similarity function")
     resampling = resampling_of(ratings, plan)
-    contests = contests_of(ratings, judge, people, chosen, similarity, resampling)
-    kept = [c for c in contests if len(c.units) >= min_items and (not clustered or np.ptp(c.units) > 0)]
-    names = {c.annotator for c in kept}
+    contests = contests_of(ratings, judge, people, score_name, similarity, resampling)
+    tested = [c for c in contests if len(c.units) >= min_items and (not clustered or np.ptp(c.units) > 0)]
+    names = {c.annotator for c in tested}
     left_out = tuple(c.annotator for c in contests if c.annotator not in names)
     setting = _Setting(
         ratings,
-        kept,
+        tested,
         left_out,
-        np.array([_margin(epsilon, c.annotator) for c in kept]),
+        np.array([_margin(epsilon, c.annotator) for c in tested]),
         q,
         clustered,
         resampling,
-        _method(chosen, epsilon, q, clustered, plan, _tested(kept, contests, min_items)),
-        _counts(ratings, judge, people, kept),
+        _method(score_name, epsilon, q, clustered, plan, _tested(tested, contests, min_items)),
+        _counts(ratings, judge, people, tested),
         ratings.raters[judge] if is_constant(ratings, judge, people) else "",
         judges,
-        lambda: best_constant(ratings, judge, people, chosen, similarity),
+        lambda: best_constant(ratings, judge, people, score_name, similarity),
     )
     if ratings.problem:
         return setting.nothing("rejected", ratings.problem)
-    if not kept:
+    if not tested:
         where = " in two clusters or more" if clustered else ""
         reason = f"no annotator shares {min_items} items{where} with another annotator and the judge"
         return setting.nothing("insufficient", reason)
-    if len(kept) < MIN_PEOPLE:
-        return setting.nothing("insufficient", _too_few(len(kept), len(contests), min_items))
+    if len(tested) < MIN_PEOPLE:
+        return setting.nothing("insufficient", _too_few(len(tested), len(contests), min_items))
     return setting.tested()
 
 
@@ -326,16 +326,16 @@ def stand_in(test: AltTest, judge: str, agreement: Result | None, title: str = "
         return test, StandIn(judge, state, (rate.reason,))
     if (rate.value or 0.0) < BAR:
         return test, StandIn(judge, "not_passed", (f"fewer than half of the {rate.n_raters - 1} people",))
-    found = {}
+    reasons = {}
     if reason := _not_beyond_chance(agreement, title):
-        found[BY_CHANCE] = reason
+        reasons[BY_CHANCE] = reason
     if test.constant is not None and test.constant.as_good:
-        found[CONSTANT_TOO] = test.constant.in_words
-    if not found:
+        reasons[CONSTANT_TOO] = test.constant.in_words
+    if not reasons:
         return test, StandIn(judge, "passed")
-    corrected = test.corrected.with_flags(*found) if test.corrected is not None else None
-    flagged = replace(test, winning_rate=rate.with_flags(*found), corrected=corrected, won=())
-    return flagged, StandIn(judge, "not_passed", tuple(found.values()))
+    corrected = test.corrected.with_flags(*reasons) if test.corrected is not None else None
+    flagged = replace(test, winning_rate=rate.with_flags(*reasons), corrected=corrected, won=())
+    return flagged, StandIn(judge, "not_passed", tuple(reasons.values()))
 
 
 def _not_beyond_chance(agreement: Result | None, title: str) -> str:
@@ -348,11 +348,11 @@ def _not_beyond_chance(agreement: Result | None, title: str) -> str:
     if agreement.low is not None and agreement.high is not None:
         if agreement.low > 0:
             return ""
-        ends = f"{_written(agreement.low)} to {_written(agreement.high)}"
-    return f"its {title} with people is not shown to lie above 0: {_written(agreement.value)} ({ends})"
+        ends = f"{_format_signed(agreement.low)} to {_format_signed(agreement.high)}"
+    return f"its {title} with people is not shown to lie above 0: {_format_signed(agreement.value)} ({ends})"
 
 
-def _written(value: float) -> str:
+def _format_signed(value: float) -> str:
     return f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
@@ -408,7 +408,7 @@ class _Setting:
     """What a test rests on, and how its results are described."""
 
     ratings: Ratings
-    kept: Sequence[Contest]
+    contests: Sequence[Contest]
     left_out: tuple[str, ...]
     margins: Floats
     q: float
@@ -430,19 +430,19 @@ class _Setting:
 
     def tested(self) -> AltTest:
         """Return the test, its figures resampled."""
-        sums = np.concatenate([self._sums(c) for c in self.kept], axis=1)
+        sums = np.concatenate([self._sums(c) for c in self.contests], axis=1)
         rate, corrected, advantage, p = self._figures(sums.sum(axis=0)[None, :])
         parts = [self._figures(w @ sums)[:3] for w in self.resampling.chunks()]
         rates, corrected_rates, advantages = (
             np.concatenate([part[i] for part in parts]) if parts else np.empty(0) for i in range(3)
         )
-        names = [c.annotator for c in self.kept]
+        names = [c.annotator for c in self.contests]
         won = zip(names, by_rejected(p, self.q)[0], strict=True)
         return AltTest(
             self._rate(RATE, float(rate[0]), rates),
             self._result(ADVANTAGE, float(advantage[0]), advantages),
             dict(zip(names, p[0].tolist(), strict=True)),
-            {c.annotator: float(c.judge_wins.mean()) for c in self.kept},
+            {c.annotator: float(c.judge_wins.mean()) for c in self.contests},
             () if self.one_value else tuple(name for name, w in won if w),
             self.left_out,
             self._rate(CORRECTED, float(corrected[0]), corrected_rates) if self.judges > 1 else None,
@@ -452,9 +452,9 @@ class _Setting:
     def _rate(self, name: str, value: float, replicates: Floats) -> Result:
         """Return a winning rate; a judge that gave one value throughout has none."""
         if not self.one_value:
-            found = self._result(name, value, replicates)
+            result = self._result(name, value, replicates)
             over = f"; q divided by {self.judges} judges"
-            return replace(found, method=found.method + over) if name == CORRECTED else found
+            return replace(result, method=result.method + over) if name == CORRECTED else result
         reason = f"{self.one_value} gave one value throughout, which passes nothing"
         flags = ("constant_rater",)
         return Result(name, status="undefined", reason=reason, method=self.method, flags=flags, **self.counts)
@@ -471,7 +471,7 @@ class _Setting:
 
     def _figures(self, flat: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return winning rate, the same corrected over judges, advantage and p-values per row of totals."""
-        totals = flat.reshape(len(flat), len(self.kept), -1)
+        totals = flat.reshape(len(flat), len(self.contests), -1)
         n, total, squares, wins = np.moveaxis(totals[:, :, :4], 2, 0)
         if self.clustered:
             p = clustered_p_values(totals, self.margins)
@@ -501,8 +501,8 @@ class _Setting:
         )
 
 
-def _tested(kept: Sequence[Contest], contests: Sequence[Contest], min_items: int) -> str:
-    return f"{len(kept)} of {len(contests)} people tested, those with {min_items} items or more"
+def _tested(tested: Sequence[Contest], contests: Sequence[Contest], min_items: int) -> str:
+    return f"{len(tested)} of {len(contests)} people tested, those with {min_items} items or more"
 
 
 def _method(
@@ -511,18 +511,18 @@ def _method(
     """Say how the test was made; its interval is percentile, since a winning rate moves in steps."""
     margin = "epsilon per annotator" if isinstance(epsilon, Mapping) else f"epsilon {epsilon:g}"
     test = "t-test over clusters" if clustered else "t-test"
-    said = f"alternative annotator test, score {score}, {margin}, {test}, Benjamini-Yekutieli q {q:g}"
-    return f"{said}; {tested}; {replace(plan, interval='percentile').method}"
+    description = f"alternative annotator test, score {score}, {margin}, {test}, Benjamini-Yekutieli q {q:g}"
+    return f"{description}; {tested}; {replace(plan, interval='percentile').method}"
 
 
-def _counts(ratings: Ratings, judge: int, people: Sequence[int], kept: Sequence[Contest]) -> Counts:
+def _counts(ratings: Ratings, judge: int, people: Sequence[int], tested: Sequence[Contest]) -> Counts:
     items, clusters = (
-        np.unique(np.concatenate([getattr(c, name) for c in kept])) if kept else np.empty(0)
+        np.unique(np.concatenate([getattr(c, name) for c in tested])) if tested else np.empty(0)
         for name in ("items", "clusters")
     )
     return {
         "n_items": len(items),
         "n_clusters": len(clusters),
-        "n_raters": len(kept) + 1,
+        "n_raters": len(tested) + 1,
         "n_missing": int(np.isnan(ratings.values[:, [judge, *people]]).sum()),
     }

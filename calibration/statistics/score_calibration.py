@@ -65,8 +65,8 @@ def cross_fitted(
     fold = folds_of(clusters, len(x), folds=folds, seed=seed)
     out = np.empty(len(x))
     for number in range(folds):
-        held = fold == number
-        out[held] = fit(x[~held], y[~held])(x[held])
+        in_fold = fold == number
+        out[in_fold] = fit(x[~in_fold], y[~in_fold])(x[in_fold])
     return out
 
 
@@ -216,7 +216,7 @@ class _Binned:
         inside[np.arange(len(p)), place.ravel()] = 1
         rows = [np.ones((len(p), 1)), ((p - y) ** 2)[:, None], y[:, None]]
         rows += [inside, inside * p[:, None], inside * y[:, None]]
-        self.whole, self.drawn = totals(units, np.concatenate(rows, axis=1), plan)
+        self.total, self.resampled = totals(units, np.concatenate(rows, axis=1), plan)
         self.units, self.place, self.plan, self.how = units, place.ravel(), plan, how
 
     def result(self, name: str, compute: Callable[[Floats], Floats], how: str = "") -> Result:
@@ -226,15 +226,15 @@ class _Binned:
     def _finished(
         self, name: str, compute: Callable[[Floats], Floats], how: str, items: npt.NDArray[np.bool_]
     ) -> Result:
-        point = float(compute(self.whole)[0])
-        drawn = compute(self.drawn) if len(self.drawn) else np.empty(0)
-        if name in UPWARD and len(drawn):
-            drawn = np.maximum(drawn - (np.nanmean(drawn) - point), 0.0)
+        point = float(compute(self.total)[0])
+        replicates = compute(self.resampled) if len(self.resampled) else np.empty(0)
+        if name in UPWARD and len(replicates):
+            replicates = np.maximum(replicates - (np.nanmean(replicates) - point), 0.0)
             how = f"{how}, interval moved by as much as resampling moves the figure"
         return finished(
             name,
             point,
-            drawn,
+            replicates,
             self.plan,
             n_items=int(items.sum()),
             n_clusters=len(np.unique(self.units[items])),
@@ -253,7 +253,7 @@ class _Binned:
         return np.asarray(np.abs(predicted - observed).sum(axis=1) / t[:, 0])
 
     def part(self, name: str) -> Callable[[Floats], Floats]:
-        """Return what computes one of Murphy's parts."""
+        """The function that computes one term of Murphy's decomposition."""
         return lambda t: self._parts(t)[name]
 
     def _parts(self, t: Floats) -> dict[str, Floats]:
@@ -276,7 +276,7 @@ class _Binned:
             return np.where(own > 0, observed[:, number] / np.where(own > 0, own, 1.0), np.nan)
 
         items = self.place == number
-        n, predicted, _ = self._bins(self.whole)
+        n, predicted, _ = self._bins(self.total)
         at = int(self.used[number])
         return Reliability(
             float(edges[at]),

@@ -264,13 +264,13 @@ class ScoreAnalysis:
 
 
 def of_scores(
-    shown: Ratings,
+    ratings: Ratings,
     learning: Ratings | None = None,
     *,
     ends: Mapping[str, tuple[float, float]] | None = None,
     plan: Plan | None = None,
 ) -> ScoreAnalysis:
-    """Return what the scores of a question are worth in people's terms, on the items shown.
+    """Evaluate the scores of a question against people's ratings, on these items.
 
     ``learning`` are the ratings that maps are learned from, of other dialogues; None cross-fits over FOLDS
     folds of the dialogues shown. ``ends`` are the lowest and highest value of scores that have a declared
@@ -278,34 +278,35 @@ def of_scores(
     percentile over clusters, the learned maps held fixed.
     """
     plan = replace(plan or Plan(), interval="percentile")
-    people = people_of(shown)
+    people = people_of(ratings)
     raters = [
         name
-        for name, kind, on in zip(shown.raters, shown.kinds, shown.on_scale, strict=True)
+        for name, kind, on in zip(ratings.raters, ratings.kinds, ratings.on_scale, strict=True)
         if kind in SCORING and not on
     ]
     held_out = learning is not None
-    if not people or not raters or shown.problem or shown.level == "nominal":
+    if not people or not raters or ratings.problem or ratings.level == "nominal":
         return ScoreAnalysis(held_out)
-    meetings = [_Meeting(shown, learning, rater, plan) for rater in raters]
-    if shown.level == "binary":
+    meetings = [_Meeting(ratings, learning, rater, plan) for rater in raters]
+    if ratings.level == "binary":
         return ScoreAnalysis(
             held_out,
             tuple(_marks(meeting, rule) for meeting in meetings for rule in RULES),
             tuple(_probabilities(meeting, method) for meeting in meetings for method in METHODS),
         )
-    known = ends or {}
+    ends_of_rater = ends or {}
     return ScoreAnalysis(
-        held_out, mapped=tuple(one for m in meetings for one in _mapped(m, known.get(m.rater)))
+        held_out,
+        mapped=tuple(mapping for m in meetings for mapping in _mapped(m, ends_of_rater.get(m.rater))),
     )
 
 
 class _Meeting:
     """One score and people's truth, on the items that have both: those shown, and those learned from."""
 
-    def __init__(self, shown: Ratings, learning: Ratings | None, rater: str, plan: Plan) -> None:
-        self.rater, self.plan, self.ratings = rater, plan, shown
-        self.scores, self.truth, self.clusters, self.n_ties = _paired(shown, rater)
+    def __init__(self, ratings: Ratings, learning: Ratings | None, rater: str, plan: Plan) -> None:
+        self.rater, self.plan, self.ratings = rater, plan, ratings
+        self.scores, self.truth, self.clusters, self.n_ties = _paired(ratings, rater)
         self.learning = None if learning is None else _paired(learning, rater)[:2]
 
     @property
@@ -366,15 +367,15 @@ def _marks(meeting: _Meeting, rule: str) -> Marks:
     try:
         marks = meeting.applied(fit)
         source = (meeting.scores, meeting.truth) if meeting.learning is None else meeting.learning
-        whole = fit(*source)
+        on_all = fit(*source)
     except ValueError as error:
         return Marks(meeting.rater, rule, None, None, None, meeting.n_learned, meeting.n_ties, (), str(error))
-    values = [one.value for one in _of_folds(meeting, fit)]
+    values = [threshold.value for threshold in _of_folds(meeting, fit)]
     how = f"threshold by {RULES[rule].name}, {meeting.how}"
     return Marks(
         meeting.rater,
         rule,
-        whole,
+        on_all,
         min(values, default=None),
         max(values, default=None),
         meeting.n_learned,
@@ -403,10 +404,10 @@ def _against(meeting: _Meeting, marks: Floats) -> list[Result]:
     resampling = resampling_of(ratings, meeting.plan)
     sample = Sample(ratings, (0, 1), resampling)
     keys = ["specificity", *(key for key in MARKS if key in STATISTICS)]
-    found = {e.statistic.key: e for e in estimates(sample, [STATISTICS[key] for key in keys], resampling)}
-    results = {key: result_of(estimate, sample, meeting.plan) for key, estimate in found.items()}
+    by_key = {e.statistic.key: e for e in estimates(sample, [STATISTICS[key] for key in keys], resampling)}
+    results = {key: result_of(estimate, sample, meeting.plan) for key, estimate in by_key.items()}
     results["balanced_accuracy"] = _balanced(
-        found["recall"], found["specificity"], results["recall"], meeting
+        by_key["recall"], by_key["specificity"], results["recall"], meeting
     )
     return [results[key] for key in MARKS]
 
@@ -432,16 +433,16 @@ def _balanced(recall: Estimate, specificity: Estimate, like: Result, meeting: _M
 def _probabilities(meeting: _Meeting, method: str) -> Probabilities:
     def fit(scores: Floats, truth: Floats) -> Callable[[Floats], Floats]:
         if truth.min() == truth.max():
-            said = "yes" if truth[0] else "no"
-            raise ValueError(f"no probability can be learned: people say {said} throughout")
+            only_answer = "yes" if truth[0] else "no"
+            raise ValueError(f"no probability can be learned: people say {only_answer} throughout")
         return METHODS[method](scores, truth)
 
     try:
         probabilities = np.clip(meeting.applied(oriented(fit)), 0.0, 1.0)
-        found = calibration_of(probabilities, meeting.truth, meeting.clusters, plan=meeting.plan)
+        calibration = calibration_of(probabilities, meeting.truth, meeting.clusters, plan=meeting.plan)
     except ValueError as error:
         return Probabilities(meeting.rater, method, meeting.n_learned, None, str(error))
-    return Probabilities(meeting.rater, method, meeting.n_learned, found)
+    return Probabilities(meeting.rater, method, meeting.n_learned, calibration)
 
 
 def _mapped(meeting: _Meeting, ends: tuple[float, float] | None) -> Iterator[Mapped]:
@@ -487,10 +488,10 @@ def _errors(meeting: _Meeting, values: Floats, how: str) -> Iterator[Result]:
     off = values - meeting.truth
     rows = np.column_stack([np.ones(len(off)), np.abs(off), off**2, off])
     units = np.unique(meeting.clusters, return_inverse=True)[1].ravel()
-    whole, drawn = totals(units, rows, meeting.plan)
+    total, resampled = totals(units, rows, meeting.plan)
     for place, name in enumerate(ERRORS, 1):
-        found = [t[:, place] / t[:, 0] for t in (whole, drawn)]
-        point, replicates = (np.sqrt(f) if name == "rmse" else f for f in found)
+        values_of = [t[:, place] / t[:, 0] for t in (total, resampled)]
+        point, replicates = (np.sqrt(f) if name == "rmse" else f for f in values_of)
         yield finished(
             name,
             float(point[0]),

@@ -21,7 +21,7 @@ from calibration.statistics.core.resampling import CHUNK, Plan, Resampling, draw
 
 Mask = npt.NDArray[np.bool_]
 Texts = npt.NDArray[np.str_]
-KEPT = 4  # sets of clusters whose resamples are kept: rows mostly share one
+MOST_STORED = 4  # sets of clusters whose resamples are kept: rows mostly share one
 
 
 @dataclass
@@ -66,7 +66,7 @@ class Design:
     strata: Ints
     clusters: Ints
     plan: Plan
-    _kept: dict[bytes, WithinStrata] = field(default_factory=dict, repr=False)
+    _resamplings: dict[bytes, WithinStrata] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def of(clusters: Texts, strata: Texts, plan: Plan) -> Design:
@@ -82,25 +82,27 @@ class Design:
         """Whether a cluster lies in several strata: its parts are then drawn as if they were independent."""
         return len(np.unique(self.clusters)) < len(self.clusters)
 
-    def sums(self, values: Floats, chosen: Mask) -> Sums:
+    def sums(self, values: Floats, mask: Mask) -> Sums:
         """Return the sums of the chosen continuations' values (continuations x columns, NaN for missing)."""
-        rows, unit = values[chosen], self.unit[chosen]
-        there = ~np.isnan(rows)
+        rows, unit = values[mask], self.unit[mask]
+        present = ~np.isnan(rows)
         shape = (len(self.strata), values.shape[1])
         totals, numbers = np.zeros(shape), np.zeros(shape)
-        np.add.at(totals, unit, np.where(there, rows, 0.0))
-        np.add.at(numbers, unit, there)
+        np.add.at(totals, unit, np.where(present, rows, 0.0))
+        np.add.at(numbers, unit, present)
         return Sums(totals, numbers)
 
     def resampling(self, units: Mask) -> WithinStrata:
         """Return the resamples of some units: the same units have the same resamples."""
         key = units.tobytes()
-        if key not in self._kept:
-            if len(self._kept) >= KEPT:
-                self._kept.pop(next(iter(self._kept)))
+        if key not in self._resamplings:
+            if len(self._resamplings) >= MOST_STORED:
+                self._resamplings.pop(next(iter(self._resamplings)))
             strata = self.strata[units]
-            self._kept[key] = WithinStrata(self.plan, np.arange(len(strata)), len(strata), strata=strata)
-        return self._kept[key]
+            self._resamplings[key] = WithinStrata(
+                self.plan, np.arange(len(strata)), len(strata), strata=strata
+            )
+        return self._resamplings[key]
 
     def replicates(self, units: Mask, compute: Callable[[Floats], Floats]) -> Floats:
         """Return compute's values on every resample of some units; it reads weights, resamples x units."""
@@ -212,9 +214,9 @@ class Counted:
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit each other."""
         n, shape = len(self.dialogues), (len(self.dialogues), len(self.columns))
-        if any(len(given) != n for given in (self.clusters, self.strata, self.turns)):
+        if any(len(codes) != n for codes in (self.clusters, self.strata, self.turns)):
             raise ValueError("every continuation needs its dialogue, cluster, stratum and number of turns")
-        if any(given.shape != shape for given in (self.values, self.lowest, self.highest)):
+        if any(block.shape != shape for block in (self.values, self.lowest, self.highest)):
             raise ValueError(f"values and their bounds are {shape[0]} continuations x {shape[1]} columns")
 
     def __len__(self) -> int:
@@ -232,7 +234,7 @@ class Counted:
         return np.array([column.per_turn * turns if column.is_count else 1.0 for column in self.columns])
 
     def factors(self, per_turns: float) -> Floats:
-        """Return what counts are multiplied with to be counts per so many turns: continuations x columns."""
+        """Factors that turn counts into counts per so many turns (continuations x columns)."""
         scale = per_turns / self.turns
         return np.column_stack([scale if c.is_count else np.ones(len(self)) for c in self.columns])
 

@@ -154,8 +154,8 @@ def kappa(fills: Fills, key: str) -> Ends | None:
     sizes = fills.people.sum(axis=1)
     observed = Sum(int((fills.table * weights).sum()), (fills.people @ weights).tolist())
     chance = Sum(int(fills.table.sum(axis=0) @ expected), np.outer(sizes, expected).tolist())
-    found = ends_of(fills, observed.times(fills.pairs), chance)
-    return None if found is None else (float(1 - found[1]), float(1 - found[0]))
+    disagreement = ends_of(fills, observed.times(fills.pairs), chance)
+    return None if disagreement is None else (float(1 - disagreement[1]), float(1 - disagreement[0]))
 
 
 def percent(fills: Fills) -> Ends | None:
@@ -197,8 +197,8 @@ def _constant(fills: Fills, number: int) -> Sum:
     return Sum(number, [[0] * fills.k for _ in fills.people])
 
 
-def _plain(found: tuple[Fraction, Fraction] | None) -> Ends | None:
-    return None if found is None else (float(found[0]), float(found[1]))
+def _plain(fractions: tuple[Fraction, Fraction] | None) -> Ends | None:
+    return None if fractions is None else (float(fractions[0]), float(fractions[1]))
 
 
 def specificity(fills: Fills) -> Ends | None:
@@ -213,8 +213,8 @@ def negative_agreement(fills: Fills) -> Ends | None:
 
 def pabak(fills: Fills) -> Ends | None:
     """Return the ends of twice the share of equal answers, less 1."""
-    found = percent(fills)
-    return None if found is None else (2 * found[0] - 1, 2 * found[1] - 1)
+    agreement = percent(fills)
+    return None if agreement is None else (2 * agreement[0] - 1, 2 * agreement[1] - 1)
 
 
 def _negatives(fills: Fills) -> Fills:
@@ -249,18 +249,18 @@ def spearman(x: Floats, y: Floats, scale: Ends | None = None) -> Ends:
     Ranks share the sum of squares (n^3 - n) / 12 less that of ties: least where all the unanswered join the
     largest tie, greatest where each stands alone.
     """
-    there = ~np.isnan(y)
-    n, m = len(y), int((~there).sum())
+    is_answered = ~np.isnan(y)
+    n, m = len(y), int((~is_answered).sum())
     ranks = stats.rankdata(x)
-    own = stats.rankdata(y[there]) - (there.sum() + 1) / 2
-    kept = float(ranks[there] @ own)
-    moved = _distances(ranks, ~there) / 2
-    ties = np.unique(y[there], return_counts=True)[1].astype(np.float64)
+    own = stats.rankdata(y[is_answered]) - (is_answered.sum() + 1) / 2
+    answered_product = float(ranks[is_answered] @ own)
+    moved = _distances(ranks, ~is_answered) / 2
+    ties = np.unique(y[is_answered], return_counts=True)[1].astype(np.float64)
     widest = _cubes(ties)
     joined = widest - _cubes(ties.max()) + _cubes(ties.max() + m)
     spread = float(((ranks - ranks.mean()) ** 2).sum())
-    whole = _cubes(np.array(float(n)))
-    return _ends(kept, moved, spread, (whole - joined) / 12, (whole - widest) / 12)
+    total_cubes = _cubes(np.array(float(n)))
+    return _ends(answered_product, moved, spread, (total_cubes - joined) / 12, (total_cubes - widest) / 12)
 
 
 def pearson(x: Floats, y: Floats, scale: Ends) -> Ends:
@@ -268,17 +268,19 @@ def pearson(x: Floats, y: Floats, scale: Ends) -> Ends:
 
     The spread of y is least with the unanswered at the mean of the others, greatest with each at an end.
     """
-    there = ~np.isnan(y)
-    centred, given = x - x.mean(), y[there]
+    is_answered = ~np.isnan(y)
+    centred, answers = x - x.mean(), y[is_answered]
     low, high = scale
-    open_ = centred[~there]
-    kept = float(centred[there] @ given + (open_ * (low + high) / 2).sum())
+    open_ = centred[~is_answered]
+    centre = float(centred[is_answered] @ answers + (open_ * (low + high) / 2).sum())
     moved = float(np.abs(open_).sum()) * (high - low) / 2
     upper = np.arange(len(open_) + 1)
-    total = given.sum() + upper * high + (len(open_) - upper) * low
-    squares = (given**2).sum() + upper * high**2 + (len(open_) - upper) * low**2
+    total = answers.sum() + upper * high + (len(open_) - upper) * low
+    squares = (answers**2).sum() + upper * high**2 + (len(open_) - upper) * low**2
     widest = float((squares - total**2 / len(y)).max())
-    return _ends(kept, moved, float((centred**2).sum()), float(((given - given.mean()) ** 2).sum()), widest)
+    return _ends(
+        centre, moved, float((centred**2).sum()), float(((answers - answers.mean()) ** 2).sum()), widest
+    )
 
 
 def kendall_tau_b(x: Floats, y: Floats, scale: Ends | None = None) -> Ends:
@@ -287,12 +289,12 @@ def kendall_tau_b(x: Floats, y: Floats, scale: Ends | None = None) -> Ends:
     With u such pairs untied in y the numerator moves by at most min(u, those untied in x); the bound is
     greatest where u is just that, or, below 0, where all of them are untied.
     """
-    there = ~np.isnan(y)
-    n, m = len(y), int((~there).sum())
-    untied_x, untied_y = _untied(x), _untied(y[there])
-    kept_x = _untied(x[there])
-    tau = stats.kendalltau(x[there], y[there]).statistic
-    kept = round(float(tau) * np.sqrt(float(kept_x) * untied_y)) if np.isfinite(tau) else 0
+    is_answered = ~np.isnan(y)
+    n, m = len(y), int((~is_answered).sum())
+    untied_x, untied_y = _untied(x), _untied(y[is_answered])
+    kept_x = _untied(x[is_answered])
+    tau = stats.kendalltau(x[is_answered], y[is_answered]).statistic
+    concordance = round(float(tau) * np.sqrt(float(kept_x) * untied_y)) if np.isfinite(tau) else 0
     beside, touching = untied_x - kept_x, m * (n - m) + m * (m - 1) // 2
 
     def greatest(numerator: int) -> float:
@@ -300,21 +302,21 @@ def kendall_tau_b(x: Floats, y: Floats, scale: Ends | None = None) -> Ends:
         untied = untied_y + (beside if top >= 0 else touching)
         return top / np.sqrt(float(untied_x) * untied)
 
-    return max(-1.0, -greatest(-kept)), min(1.0, greatest(kept))
+    return max(-1.0, -greatest(-concordance)), min(1.0, greatest(concordance))
 
 
-def _ends(kept: float, moved: float, spread: float, least: float, most: float) -> Ends:
+def _ends(centre: float, moved: float, spread: float, least: float, most: float) -> Ends:
     """Return the ends of (kept +- moved) / sqrt(spread * s) for s from least to most, within -1 and 1."""
 
     def widest(top: float) -> float:
         return top / np.sqrt(spread * (least if top > 0 else most))
 
-    return max(-1.0, -widest(moved - kept)), min(1.0, widest(kept + moved))
+    return max(-1.0, -widest(moved - centre)), min(1.0, widest(centre + moved))
 
 
-def _distances(ranks: Floats, chosen: np.ndarray) -> float:
+def _distances(ranks: Floats, mask: np.ndarray) -> float:
     """Return the sum of |x_i - x_j| over the pairs of items of which one is chosen, or both."""
-    return _all_distances(ranks) - _all_distances(ranks[~chosen])
+    return _all_distances(ranks) - _all_distances(ranks[~mask])
 
 
 def _all_distances(values: Floats) -> float:
@@ -363,7 +365,7 @@ def extremes(fills: Fills, key: str) -> tuple[float, float] | None:
     most = _most(fills, hits)
     fewest = -_most(fills, -hits)
     marks, base = np.arange(len(most)), fills.table
-    values = [FORMULAS[key](_tables(fills, base, marks, found)) for found in (fewest, most)]
+    values = [FORMULAS[key](_tables(fills, base, marks, totals)) for totals in (fewest, most)]
     reached = np.concatenate(values)[np.concatenate([np.isfinite(fewest), np.isfinite(most)])]
     defined = reached[np.isfinite(reached)]
     return (float(defined.min()), float(defined.max())) if defined.size else None
@@ -396,8 +398,8 @@ def _most(fills: Fills, hits: np.ndarray) -> Floats:
         if len(best) * len(gains) > MOST_STEPS:
             raise ValueError("too many unanswered items")
         joined = np.full(len(best) + int(size) * len(each), -np.inf)
-        for taken, gain in enumerate(gains):
-            part = slice(taken * int(size), taken * int(size) + len(best))
+        for n_taken, gain in enumerate(gains):
+            part = slice(n_taken * int(size), n_taken * int(size) + len(best))
             joined[part] = np.maximum(joined[part], best + gain)
         best = joined
     return best
@@ -435,24 +437,24 @@ class Bounded:
 def bounds_of(
     ratings: Ratings,
     rater: int,
-    asked: Bools | None = None,
+    was_asked: Bools | None = None,
     *,
     statistics: Iterable[str],
     ends: Ends | None = None,
 ) -> Bounded | None:
     """Return a rater's bounds; None where it answered all that it was asked.
 
-    `asked` says which items the rater was asked about, all of them where it is None. `ends` are the lowest
-    and highest value that it could give. With one identified person statistics of a pair are bounded, with
-    several those of the table of all pairs, on the items that two people or more answered; correlations with
-    the people's mean on the items that anybody answered.
+    `was_asked` marks the items that the rater was asked about, all of them where it is None. `ends` are the
+    lowest and highest value that it could give. With one identified person statistics of a pair are bounded,
+    with several those of the table of all pairs, on the items that two people or more answered; correlations
+    with the people's mean on the items that anybody answered.
     """
-    given = ratings.values[:, rater]
-    asked = np.ones(ratings.n_items, np.bool_) if asked is None else asked | ~np.isnan(given)
-    n_asked, n_open = int(asked.sum()), int((asked & np.isnan(given)).sum())
+    answers = ratings.values[:, rater]
+    was_asked = np.ones(ratings.n_items, np.bool_) if was_asked is None else was_asked | ~np.isnan(answers)
+    n_asked, n_open = int(was_asked.sum()), int((was_asked & np.isnan(answers)).sum())
     if not n_open or ratings.problem or n_open == n_asked:
         return None
-    of, keys = _Of(ratings, rater, asked, ends), [key for key in statistics if key in STATISTICS]
+    of, keys = _Of(ratings, rater, was_asked, ends), [key for key in statistics if key in STATISTICS]
     answered = replace(of, ratings=ratings.as_answered())
     figures = [*of.alone(), *answered.with_people(keys), *of.with_mean(keys)]
     return Bounded(ratings.raters[rater], n_asked, n_open, tuple(figures), tuple(of.unbounded))
@@ -464,7 +466,7 @@ class _Of:
 
     ratings: Ratings
     rater: int
-    asked: Bools
+    was_asked: Bools
     ends: Ends | None
     unbounded: list[tuple[str, str]] = field(default_factory=list)
 
@@ -480,49 +482,54 @@ class _Of:
 
     def alone(self) -> list[Result]:
         """Bound the share of the positive class, or the mean on a scale with ends."""
-        level, given = self.ratings.level, self.y[self.asked]
-        there = ~np.isnan(given)
+        level, answers = self.ratings.level, self.y[self.was_asked]
+        is_answered = ~np.isnan(answers)
         if level == "nominal" or (level != "binary" and self.ends is None):
             return []
-        name, low, high, values = MEAN, *(self.ends or (0.0, 1.0)), given[there]
+        name, low, high, values = MEAN, *(self.ends or (0.0, 1.0)), answers[is_answered]
         if level == "binary":
             if self.ratings.positive is None or not self.ratings.on_scale[self.rater]:
                 return []
-            name, low, high, values = SHARE, 0.0, 1.0, (given[there] == self.ratings.positive).astype(float)
+            name, low, high, values = (
+                SHARE,
+                0.0,
+                1.0,
+                (answers[is_answered] == self.ratings.positive).astype(float),
+            )
         if not values.size or values.min() < low or values.max() > high:
             return []
-        n, missing = len(given), int((~there).sum())
+        n, missing = len(answers), int((~is_answered).sum())
         total = float(values.sum())
-        found = (total + missing * low) / n, (total + missing * high) / n
-        alone = _result(name, float(values.mean()), found, SHARP, self._counts(self.asked, [self.rater]))
+        bounds = (total + missing * low) / n, (total + missing * high) / n
+        alone = _result(name, float(values.mean()), bounds, SHARP, self._counts(self.was_asked, [self.rater]))
         return [alone] if alone else []
 
     def with_people(self, statistics: Sequence[str]) -> list[Result]:
         """Bound what is read of the table of the rater with people: with the one there is, or with all."""
-        ratings, known = self.ratings, [j for j in self.people if self.ratings.identified[j]]
+        ratings, identified = self.ratings, [j for j in self.people if self.ratings.identified[j]]
         scale = ratings.scale
-        if not known or scale is None or not self._is_on(scale) or len(scale) ** 2 > MAX_TABLE:
+        if not identified or scale is None or not self._is_on(scale) or len(scale) ** 2 > MAX_TABLE:
             return []
         several = len(self.people) > 1
-        if several and len(known) < 2:
+        if several and len(identified) < 2:
             return []
-        block = ratings.values[:, known]
-        items = self.asked & ((~np.isnan(block)).sum(axis=1) >= (2 if several else 1))
+        block = ratings.values[:, identified]
+        items = self.was_asked & ((~np.isnan(block)).sum(axis=1) >= (2 if several else 1))
         if not (items & np.isnan(self.y)).any() or not (items & ~np.isnan(self.y)).any():
             return []
         fills = fills_of(block[items], self.y[items], scale, ratings.positive)
-        counts = self._counts(items, [self.rater, *known])
+        counts = self._counts(items, [self.rater, *identified])
         keys = [key for key in statistics if self._reads_pairs(key) and key not in CORRELATIONS]
-        found = [self._of_table(key, fills, several, counts) for key in keys]
-        bounds = [result for result in found if result is not None]
-        return bounds + (self._gaps(bounds, known, items) if several else [])
+        results = [self._of_table(key, fills, several, counts) for key in keys]
+        bounds = [result for result in results if result is not None]
+        return bounds + (self._gaps(bounds, identified, items) if several else [])
 
-    def _gaps(self, bounds: Sequence[Result], known: Sequence[int], items: Bools) -> list[Result]:
+    def _gaps(self, bounds: Sequence[Result], identified: Sequence[int], items: Bools) -> list[Result]:
         """Bound what each kappa is less that of people with each other, which no way to answer changes."""
         kappas = [result for result in bounds if result.name.removeprefix(NAME) in WEIGHTS]
         keys = [result.name.removeprefix(NAME) for result in kappas]
-        now, then = (self._among(known, which, keys) for which in (items & ~np.isnan(self.y), items))
-        found = []
+        now, then = (self._among(identified, which, keys) for which in (items & ~np.isnan(self.y), items))
+        gaps = []
         for key, result in zip(keys, kappas, strict=True):
             if (
                 np.isfinite([now[key], then[key]]).all()
@@ -531,23 +538,25 @@ class _Of:
             ):
                 ends = result.low - then[key], (result.high or 0.0) - then[key]
                 point = result.value - now[key]
-                found.append(replace(result, name=GAP + key, value=point, low=ends[0], high=ends[1]))
-        return found
+                gaps.append(replace(result, name=GAP + key, value=point, low=ends[0], high=ends[1]))
+        return gaps
 
-    def _among(self, known: Sequence[int], items: Bools, keys: Sequence[str]) -> dict[str, float]:
+    def _among(self, identified: Sequence[int], items: Bools, keys: Sequence[str]) -> dict[str, float]:
         """Return people with each other on these items."""
         cut = self.ratings.with_values(np.where(items[:, None], self.ratings.values, np.nan))
         resampling = resampling_of(cut, Plan(resamples=0))
-        found = evaluated(People(cut, known, resampling), keys, [np.ones((1, resampling.n_units))])
-        return {key: float(values[0]) for key, values in found.items()}
+        values_by_key = evaluated(
+            People(cut, identified, resampling), keys, [np.ones((1, resampling.n_units))]
+        )
+        return {key: float(values[0]) for key, values in values_by_key.items()}
 
     def _reads_pairs(self, key: str) -> bool:
         return STATISTICS[key].raters == "pair" and self.ratings.level in STATISTICS[key].levels
 
     def _of_table(self, key: str, fills: Fills, several: bool, counts: Counts) -> Result | None:
         """Bound a statistic of the table; None where it has no bounds, or no value on what was answered."""
-        known = POOLED if several else {*RATIOS, *FORMULAS}
-        if key not in known:
+        valid_keys = POOLED if several else {*RATIOS, *FORMULAS}
+        if key not in valid_keys:
             self.unbounded.append((key, OVER_PAIRS if several else NO_METHOD))
             return None
         if key in RATIOS:
@@ -555,39 +564,48 @@ class _Of:
             return None if now is None else _result(NAME + key, now[0], RATIOS[key](fills), SHARP, counts)
         point = FORMULAS[key](fills.table[None].astype(np.float64))[0]
         try:
-            found = extremes(fills, key) if np.isfinite(point) else None
+            bounds = extremes(fills, key) if np.isfinite(point) else None
         except ValueError as error:
             self.unbounded.append((key, str(error)))
             return None
-        return None if found is None else _result(NAME + key, float(point), found, SHARP, counts)
+        return None if bounds is None else _result(NAME + key, float(point), bounds, SHARP, counts)
 
     def with_mean(self, statistics: Sequence[str]) -> list[Result]:
         """Bound correlations with the people's mean, or with the only person."""
         if self.ratings.level == "nominal" or not self.people:
             return []
         mean = mean_of(self.ratings.values[:, self.people])
-        items = self.asked & ~np.isnan(mean)
+        items = self.was_asked & ~np.isnan(mean)
         x, y = mean[items], self.y[items]
-        there = ~np.isnan(y)
-        if there.all() or there.sum() < 3 or np.unique(y[there]).size < 2 or np.unique(x[there]).size < 2:
+        is_answered = ~np.isnan(y)
+        if (
+            is_answered.all()
+            or is_answered.sum() < 3
+            or np.unique(y[is_answered]).size < 2
+            or np.unique(x[is_answered]).size < 2
+        ):
             return []
         counts = self._counts(items, [self.rater, *self.people])
         keys = [key for key in statistics if key in CORRELATIONS and self._reads_pairs(key)]
-        found = [self._correlation(key, x, y, counts) for key in keys]
-        return [result for result in found if result is not None]
+        results = [self._correlation(key, x, y, counts) for key in keys]
+        return [result for result in results if result is not None]
 
     def _correlation(self, key: str, x: Floats, y: Floats, counts: Counts) -> Result | None:
-        there, ends = ~np.isnan(y), self.ends
-        if key == "pearson" and (ends is None or y[there].min() < ends[0] or y[there].max() > ends[1]):
+        is_answered, ends = ~np.isnan(y), self.ends
+        if key == "pearson" and (
+            ends is None or y[is_answered].min() < ends[0] or y[is_answered].max() > ends[1]
+        ):
             self.unbounded.append((key, NO_ENDS))
             return None
-        found = CORRELATIONS[key](x, y, ends or (0.0, 0.0))
-        return _result(WITH_MEAN + key, _point(key, x[there], y[there]), found, CONSERVATIVE, counts)
+        bounds = CORRELATIONS[key](x, y, ends or (0.0, 0.0))
+        return _result(
+            WITH_MEAN + key, _point(key, x[is_answered], y[is_answered]), bounds, CONSERVATIVE, counts
+        )
 
     def _is_on(self, scale: Sequence[float]) -> bool:
         """Whether every answer is a value of the scale; a mean of samples need not be."""
-        given = self.y[~np.isnan(self.y)]
-        return self.ratings.on_scale[self.rater] and bool(np.isin(given, scale).all())
+        answers = self.y[~np.isnan(self.y)]
+        return self.ratings.on_scale[self.rater] and bool(np.isin(answers, scale).all())
 
     def _counts(self, items: Bools, columns: list[int]) -> Counts:
         return {
@@ -604,7 +622,7 @@ def _point(key: str, x: Floats, y: Floats) -> float:
     return float(formula(x, y).statistic)  # type: ignore[operator]
 
 
-def _result(name: str, value: float, found: Ends | None, how: str, counts: Counts) -> Result | None:
-    if found is None:
+def _result(name: str, value: float, bounds: Ends | None, how: str, counts: Counts) -> Result | None:
+    if bounds is None:
         return None
-    return Result(name, value, *found, method=f"{NO_INTERVAL}; {how}", **counts)
+    return Result(name, value, *bounds, method=f"{NO_INTERVAL}; {how}", **counts)

@@ -32,7 +32,7 @@ from calibration.statistics.panel import POOLED
 from calibration.statistics.planning import (
     GAP,
     PowerPlan,
-    Told,
+    ReportProgress,
     WidthPlan,
     clusters_for_alt_test,
     clusters_for_width,
@@ -491,7 +491,13 @@ def pilot_of(*, study: Study, query: PlanQuery, choices: Choices, by: User | Non
 
 
 def compute(
-    *, study: Study, query: PlanQuery, choices: Choices, asked: Asked, ratings: Ratings, told: Told = silent
+    *,
+    study: Study,
+    query: PlanQuery,
+    choices: Choices,
+    asked: Asked,
+    ratings: Ratings,
+    told: ReportProgress = silent,
 ) -> PlanAnswer:
     """Return the plan; where there is none, an answer that says why."""
     definition, question = choices.definition, asked.subjects[0].question
@@ -526,7 +532,7 @@ def _question_ids(asked: Asked) -> list[int]:
     return [number for subject in asked.subjects for number in subject.question_ids]
 
 
-def plan_for(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: Told = silent) -> PlanAnswer:
+def plan_for(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: ReportProgress = silent) -> PlanAnswer:
     """Return an answer that says what is asked, with the plan filled in, or the reason why there is none."""
     answer = replace(answer, ratings_an_item=ratings_an_item(ratings, people_of(ratings)))
     try:
@@ -568,7 +574,7 @@ def ranks_items(query: PlanQuery, ratings: Ratings) -> bool:
     return math.prod(len(np.unique(side[~np.isnan(side)])) for side in sides) > MAX_TABLE
 
 
-def _with_width(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: Told) -> PlanAnswer:
+def _with_width(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: ReportProgress) -> PlanAnswer:
     statistic = answer.statistic or _statistic(answer.rater, ratings)
     answer = replace(answer, statistic=statistic)
     figure = planned(ratings, statistic, "" if answer.rater == PEOPLE else answer.rater)
@@ -576,7 +582,7 @@ def _with_width(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: Told) ->
     try:
         target = answer.target if answer.target is not None else half_of(width_of(figure, plan))
         answer = replace(answer, target=target)
-        found = clusters_for_width(figure, target, plan=plan, told=told)
+        found = clusters_for_width(figure, target, plan=plan, progress=told)
     except ValueError as error:
         return replace(answer, reason=str(error))
     answer = _told_width(answer, found)
@@ -622,7 +628,7 @@ def _told_width(answer: PlanAnswer, found: WidthPlan) -> PlanAnswer:
     )
 
 
-def _with_power(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: Told) -> PlanAnswer:
+def _with_power(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: ReportProgress) -> PlanAnswer:
     people = [ratings.raters[c] for c in people_of(ratings) if ratings.identified[c]]
     if answer.rater == PEOPLE or answer.rater not in ratings.raters:
         known = ", ".join(ratings.raters[c] for c in ratings.of_kind("judge")) or "none"
@@ -636,7 +642,7 @@ def _with_power(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: Told) ->
         target=POWER if answer.target is None else answer.target,
         epsilon=answer.epsilon,
         plan=plan,
-        told=told,
+        progress=told,
     )
     return _told_power(answer, found)
 

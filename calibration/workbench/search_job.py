@@ -16,7 +16,7 @@ from calibration.workbench import searches
 from calibration.workbench.searches import HELD_BACK, IMPROVE, REPLY_TOKENS, Bounds, Figure, figures, name_of
 from jobs import runs
 from jobs.calls.outcomes import Outcome
-from jobs.calls.prepared import Asked, Read
+from jobs.calls.prepared import PreparedCall, Read
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
@@ -110,7 +110,7 @@ class ImproveRun:
         """Nothing is remembered from one batch to the next."""
         return self
 
-    def make(self, calls: Sequence[Call]) -> list[Asked]:
+    def make(self, calls: Sequence[Call]) -> list[PreparedCall]:
         """Return the calls made ready, in order."""
         rows = SearchRequest.objects.select_related(
             "search__bench", "search__improver", "search__rater", "base"
@@ -142,12 +142,12 @@ class ImproveRun:
         run.missing, run.missing_reason = 0, ""
         benches.settled(run)
 
-    def _asked(self, call: Call, row: SearchRequest) -> Asked:
+    def _asked(self, call: Call, row: SearchRequest) -> PreparedCall:
         prompt = Prompt(row.system, row.user, reflection.SCHEMA)
         search = row.search
         sent = search.rater.spec.get("parameters", {})
         read = partial(_read, row)
-        return Asked(call, "improve", prompt, None, search.improver.model, sent, read, REPLY_TOKENS)
+        return PreparedCall(call, "improve", prompt, None, search.improver.model, sent, read, REPLY_TOKENS)
 
 
 def _read(row: SearchRequest, reply: str, _tokens: Tokens) -> Read:

@@ -86,9 +86,9 @@ def last_trouble(path: Path) -> str:
     """Why PostgreSQL says it cannot go on, from the end of its log; else where the log is."""
     marks = ("FATAL:", "PANIC:", "error:", "No space left")
     for line in reversed(last_lines(path, 40)):
-        found = next((mark for mark in marks if mark in line), None)
-        if found:
-            return f"{line[line.index(found) :].partition(': ')[2] or line} (see {path})"
+        matching_mark = next((mark for mark in marks if mark in line), None)
+        if matching_mark:
+            return f"{line[line.index(matching_mark) :].partition(': ')[2] or line} (see {path})"
     return f"see {path}"
 
 

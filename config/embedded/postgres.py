@@ -166,7 +166,7 @@ _uses: dict[Path, Use] = {}
 def use(home: str | os.PathLike[str]) -> Use:
     """This process's use of the server in `home`; the same object every time."""
     places = layout(home)
-    found = _uses.get(places.home)
-    if found is None:
-        found = _uses.setdefault(places.home, Use(places))
-    return found
+    existing = _uses.get(places.home)
+    if existing is None:
+        existing = _uses.setdefault(places.home, Use(places))
+    return existing

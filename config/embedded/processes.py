@@ -26,12 +26,12 @@ def allow_many_files() -> None:
     Every connection is one.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = FILES if hard == resource.RLIM_INFINITY else min(hard, FILES)
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    if max(soft, wanted) < FEWEST_FILES:
+    target = FILES if hard == resource.RLIM_INFINITY else min(hard, FILES)
+    if soft < target:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
+    if max(soft, target) < FEWEST_FILES:
         raise EmbeddedError(
-            f"Only {max(soft, wanted)} files may be open at once, Concord needs {FEWEST_FILES}: "
+            f"Only {max(soft, target)} files may be open at once, Concord needs {FEWEST_FILES}: "
             "raise the limit, as with `ulimit -n 4096`."
         )
 
@@ -57,8 +57,8 @@ def is_ready(data: Path, pid: int | None = None) -> bool:
     lines = postmaster_file(data)
     if len(lines) <= STATUS_LINE or lines[STATUS_LINE] != "ready":
         return False
-    found = int(lines[PID_LINE])
-    return found == pid if pid is not None else is_postgres(found, data)
+    server_pid = int(lines[PID_LINE])
+    return server_pid == pid if pid is not None else is_postgres(server_pid, data)
 
 
 def die_with_parent(number: signal.Signals) -> Callable[[], None]:

@@ -98,16 +98,16 @@ def own_folder(path: Path, account: Account | None) -> None:
         path.mkdir(mode=0o700)
         if account:
             os.chown(path, account.uid, account.gid, follow_symlinks=False)
-    found = path.lstat()
-    if account and found.st_uid == os.geteuid() and stat.S_ISDIR(found.st_mode):
+    status = path.lstat()
+    if account and status.st_uid == os.geteuid() and stat.S_ISDIR(status.st_mode):
         os.chown(path, account.uid, account.gid, follow_symlinks=False)  # an earlier start got no further
-        found = path.lstat()
+        status = path.lstat()
     owner = account.uid if account else os.geteuid()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != owner:
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != owner:
         raise EmbeddedError(
             f"{path} belongs to someone else: remove it or set CONCORD_HOME to another folder."
         )
-    if stat.S_IMODE(found.st_mode) != 0o700:
+    if stat.S_IMODE(status.st_mode) != 0o700:
         path.chmod(0o700)
 
 
@@ -117,14 +117,14 @@ def set_aside_removed_home(places: Layout) -> None:
     As root the data lies outside the home; a name written in both places ties them together.
     """
     make_system_state()
-    here = places.home / "instance"
-    there = SYSTEM_STATE / f"{places.digest}.home"
-    if not here.exists():
-        _write_whole(here, f"{secrets.token_hex(16)}\n{places.home}\n")
-    if there.exists() and there.read_text() != here.read_text() and places.root.exists():
+    home_mark = places.home / "instance"
+    system_mark = SYSTEM_STATE / f"{places.digest}.home"
+    if not home_mark.exists():
+        _write_whole(home_mark, f"{secrets.token_hex(16)}\n{places.home}\n")
+    if system_mark.exists() and system_mark.read_text() != home_mark.read_text() and places.root.exists():
         places.root.rename(places.root.with_name(f"{places.root.name}.removed-{time.time_ns()}"))
-    if not there.exists() or there.read_text() != here.read_text():
-        _write_whole(there, here.read_text())
+    if not system_mark.exists() or system_mark.read_text() != home_mark.read_text():
+        _write_whole(system_mark, home_mark.read_text())
 
 
 def _write_whole(path: Path, text: str) -> None:

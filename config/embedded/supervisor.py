@@ -63,8 +63,8 @@ class Child:
     def last_words(self) -> str:
         """How the program ended, and the last lines that it wrote."""
         lines = last_lines(self.log)
-        said = ":\n" + "\n".join(f"  {line}" for line in lines) if lines else ", without a word"
-        return f"{self.program.name} ended ({_describe(self.status or 0)}){said}\n(see {self.log})"
+        detail = ":\n" + "\n".join(f"  {line}" for line in lines) if lines else ", without a word"
+        return f"{self.program.name} ended ({_describe(self.status or 0)}){detail}\n(see {self.log})"
 
     @property
     def log(self) -> Path:
@@ -246,14 +246,14 @@ class Waiting:
 
     def __init__(self, say: Callable[[str], object]) -> None:
         self._say = say
-        self._began = self._said = time.monotonic()
+        self._began = self._last_message_at = time.monotonic()
 
-    def look(self, what: str) -> None:
+    def look(self, awaited: str) -> None:
         """Say what is waited for, unless that was said just now."""
         now = time.monotonic()
-        if now - self._said >= SAY_EVERY:
-            self._said = now
-            self._say(f"Waiting for {what}, {now - self._began:.0f} s so far...")
+        if now - self._last_message_at >= SAY_EVERY:
+            self._last_message_at = now
+            self._say(f"Waiting for {awaited}, {now - self._began:.0f} s so far...")
 
 
 class Stopped(BaseException):

@@ -40,13 +40,13 @@ def keep_bytecode() -> None:
 # What only the system's package manager has.
 
 
-def apt_install(packages: list[str], what: str) -> bool:
+def apt_install(packages: list[str], description: str) -> bool:
     """Install Debian packages as root or through sudo; False where that is not possible."""
     apt = shutil.which("apt-get")
     root = [] if os.geteuid() == 0 else _sudo()
     if apt is None or root is None:
         return False
-    say(f"Installing {what} ({', '.join(packages)})...")
+    say(f"Installing {description} ({', '.join(packages)})...")
     command = [*root, "env", "DEBIAN_FRONTEND=noninteractive", apt, "-qq", "-y"]
     for arguments in (["update"], ["install", "--no-install-recommends", *packages]):
         done = subprocess.run(

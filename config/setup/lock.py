@@ -51,13 +51,15 @@ def with_cpu_builds(entry: str) -> str:
     return " \\\n".join([entry, *hashes])
 
 
-def write(locked: list[str], found: dict[str, str]) -> None:
+def write(locked: list[str], entry_by_name: dict[str, str]) -> None:
     """Write both locks."""
-    found["torch"] = with_cpu_builds(found["torch"])
-    wanted = {name_of(pin) for pin in locked}
-    cuda = [entry for name, entry in found.items() if name not in wanted and CUDA.match(name)]
-    plain = [entry for name, entry in found.items() if name in wanted]
-    strange = found.keys() - wanted - ELSEWHERE - {name for name in found if CUDA.match(name)}
+    entry_by_name["torch"] = with_cpu_builds(entry_by_name["torch"])
+    locked_names = {name_of(pin) for pin in locked}
+    cuda = [entry for name, entry in entry_by_name.items() if name not in locked_names and CUDA.match(name)]
+    plain = [entry for name, entry in entry_by_name.items() if name in locked_names]
+    strange = (
+        entry_by_name.keys() - locked_names - ELSEWHERE - {name for name in entry_by_name if CUDA.match(name)}
+    )
     if strange:
         sys.exit(f"Not in requirements.lock but needed: {', '.join(sorted(strange))}. Add them, pinned.")
     for path, lines in ((LOCK, plain), (CUDA_LOCK, cuda)):

@@ -62,15 +62,15 @@ def _package_obstacle() -> str:
         stderr=subprocess.STDOUT,
     )
     if done.returncode:
-        said = done.stdout.decode(errors="replace").strip().splitlines() or ["no message"]
-        return f"npm could not install prettier ({said[0]})"
+        output_lines = done.stdout.decode(errors="replace").strip().splitlines() or ["no message"]
+        return f"npm could not install prettier ({output_lines[0]})"
     return ""
 
 
 def _is_in_place() -> bool:
     """Whether all packages of the lock are there in their versions."""
     locked = json.loads((PROJECT / "package-lock.json").read_text())["packages"]
-    return all(_version_of(name) == told["version"] for name, told in locked.items() if name)
+    return all(_version_of(name) == package["version"] for name, package in locked.items() if name)
 
 
 def _version_of(name: str) -> str | None:
@@ -129,9 +129,9 @@ def right_python() -> str:
     if sys.version_info >= OLDEST:
         return sys.executable
     for minor in (13, 12, 11):
-        found = shutil.which(f"python3.{minor}")
-        if found:
-            return found
+        path = shutil.which(f"python3.{minor}")
+        if path:
+            return path
     raise SetupError(
         f"Concord needs Python 3.11 or newer, this is {sys.version.split()[0]}: install python3.11."
     )
@@ -146,7 +146,7 @@ def install() -> None:
             started = time.monotonic()
             make_venv()
             install_packages()
-            stamp().write_text(wanted())
+            stamp().write_text(expected_stamp())
             say(f"Installed in {time.monotonic() - started:.0f} s.")
     except PermissionError as error:
         raise SetupError(
@@ -160,7 +160,7 @@ def install() -> None:
 
 def is_installed() -> bool:
     """Whether the environment was completed for this lock, this place and a Python that is still there."""
-    return stamp().exists() and stamp().read_text() == wanted() and PYTHON.exists()
+    return stamp().exists() and stamp().read_text() == expected_stamp() and PYTHON.exists()
 
 
 def stamp() -> Path:
@@ -168,15 +168,15 @@ def stamp() -> Path:
     return VENV / "concord.stamp"
 
 
-def wanted() -> str:
+def expected_stamp() -> str:
     """What the stamp must say: the lock's content and the place (an environment cannot be moved)."""
     return f"{hashlib.sha256(LOCK.read_bytes()).hexdigest()}\n{VENV}\n"
 
 
 def make_venv() -> None:
     """Create `.venv`, anew if the one there does not run or was made for another place."""
-    kept = stamp().exists() and stamp().read_text().splitlines()[1:] == [str(VENV)]
-    if PYTHON.exists() and (kept or _pip_works()):
+    stamp_matches = stamp().exists() and stamp().read_text().splitlines()[1:] == [str(VENV)]
+    if PYTHON.exists() and (stamp_matches or _pip_works()):
         return
     say("Creating .venv...")
     shutil.rmtree(VENV, ignore_errors=True)
@@ -196,10 +196,10 @@ def _make_venv() -> subprocess.CompletedProcess[str]:
 
 
 def _pip_works() -> bool:
-    shown = subprocess.run(
+    version_check = subprocess.run(
         [str(PYTHON), "-m", "pip", "--version"], check=False, capture_output=True, text=True
     )
-    return shown.returncode == 0 and str(VENV) in shown.stdout
+    return version_check.returncode == 0 and str(VENV) in version_check.stdout
 
 
 def install_packages() -> None:

@@ -57,9 +57,9 @@ def setting(value: Any) -> str:
 
 
 @register.filter
-def share(part: Any, whole: Any) -> int:
-    """Return part of whole in per cent, 0 where whole is 0, for meters."""
-    return round(100 * float(part or 0) / float(whole)) if whole else 0
+def share(part: Any, total: Any) -> int:
+    """Return part of total in per cent, 0 where total is 0, for meters."""
+    return round(100 * float(part or 0) / float(total)) if total else 0
 
 
 @register.filter
@@ -81,16 +81,16 @@ def language_tag(name: Any) -> str:
 
 
 @register.filter
-def starts_with(text: Any, beginning: Any) -> bool:
+def starts_with(text: Any, prefix: Any) -> bool:
     """Whether an address begins with another: is this page in that room?"""
-    return bool(beginning) and str(text).startswith(str(beginning))
+    return bool(prefix) and str(text).startswith(str(prefix))
 
 
 @register.simple_tag(takes_context=True)
 def links(context: template.Context, page: str) -> list[tuple[str, str]]:
     """Return the texts and addresses of the buttons that suites add to a page."""
-    shown: dict[str, Any] = context.flatten()  # type: ignore[assignment]
-    return links_of(page, shown)
+    subject: dict[str, Any] = context.flatten()  # type: ignore[assignment]
+    return links_of(page, subject)
 
 
 @register.simple_block_tag

@@ -39,11 +39,11 @@ def main(arguments: list[str]) -> int:
         uvicorn.Server(_settings(1)).run(sockets=[socket.socket(fileno=options.fd)])
         return 0
     try:
-        found = listen(options.host, options.port)
+        listener = listen(options.host, options.port)
     except OSError as problem:
         parser.error(f"cannot listen on {options.host} port {options.port}: {problem.strerror}")
     os.environ[PARENT] = str(os.getpid())
-    Multiprocess(_settings(options.processes), [found]).run()
+    Multiprocess(_settings(options.processes), [listener]).run()
     return 0
 
 

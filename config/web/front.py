@@ -236,12 +236,12 @@ class Downloads:
         download never looks complete.
         """
         loop = asyncio.get_running_loop()
-        leaving = asyncio.create_task(_wait_for_leaving(receive))
+        disconnect = asyncio.create_task(_wait_for_leaving(receive))
         began, sent, part = loop.time(), 0, answered.body
         try:
             await send(answered.start)
             while part:
-                if leaving.done():
+                if disconnect.done():
                     raise Gone
                 slowest = began + GRACE_SECONDS + sent / SLOWEST_RATE
                 async with asyncio.timeout_at(min(slowest, loop.time() + STALL_SECONDS)):
@@ -251,7 +251,7 @@ class Downloads:
         except TimeoutError:
             raise Gone from None
         finally:
-            leaving.cancel()
+            disconnect.cancel()
 
     def drop(self, rest: Blocks) -> None:
         """Let go of what an answer holds, once nothing is taken of it any more."""

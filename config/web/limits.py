@@ -58,7 +58,7 @@ class Body:
         self.size = 0
         self.more = True
         self.file: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 (closed by `close`)
-        self._held = b""
+        self._excess = b""
         self._began = asyncio.get_running_loop().time()
 
     async def read(self, limit: int) -> bool:
@@ -80,12 +80,12 @@ class Body:
             if self.size <= limit:
                 self.file.write(part)
             else:
-                self._held = part
+                self._excess = part
         return self.size <= limit
 
     def accept_held(self) -> None:
         """Take the part that went beyond the last limit: a larger one was granted."""
-        self.file.write(self._held)
+        self.file.write(self._excess)
 
     def close(self) -> None:
         """Give memory and file back."""

@@ -23,17 +23,17 @@ def listen(host: str, port: int) -> socket.socket:
     Its connections are dropped when their client has taken nothing of an answer for a minute (Linux).
     """
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    found = socket.socket(family, kind, protocol)
+    listener = socket.socket(family, kind, protocol)
     try:
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if hasattr(socket, "TCP_USER_TIMEOUT"):
-            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_SECONDS * 1000)
-        found.bind(address)
-        found.listen(BACKLOG)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_SECONDS * 1000)
+        listener.bind(address)
+        listener.listen(BACKLOG)
     except OSError:
-        found.close()
+        listener.close()
         raise
-    return found
+    return listener
 
 
 HEADER_SECONDS = 10.0
@@ -66,7 +66,7 @@ class LimitedHeaders(HttpToolsProtocol):
     A process without files to open could neither ask its database nor say what is wrong.
     """
 
-    _told = -TELL_EVERY
+    _last_logged_at = -TELL_EVERY
     _clock: asyncio.TimerHandle | None = None
     _header_bytes = 0
 
@@ -105,8 +105,8 @@ class LimitedHeaders(HttpToolsProtocol):
 
     def _refuse(self, transport: asyncio.Transport) -> None:
         """Answer 503 before anything is asked, and say why in one line, once a minute."""
-        if time.monotonic() - LimitedHeaders._told > TELL_EVERY:
-            LimitedHeaders._told = time.monotonic()
+        if time.monotonic() - LimitedHeaders._last_logged_at > TELL_EVERY:
+            LimitedHeaders._last_logged_at = time.monotonic()
             logger.error(
                 "All %d connections are taken that the limit of open files allows: more are answered with "
                 "503. Raise it, as with `ulimit -n 4096`.",

@@ -23,7 +23,7 @@ from jobs.queue.waking import wake
 
 # The batches of a run as pages, commands and the API tell them.
 
-SHOWN = (
+ROW_FIELDS = (
     *("id", "run_id", "state", "provider_id", "provider_state", "size", "completed_there", "failed_there"),
     *("answered", "failed", "returned", "share", "created_at", "submitted_at", "looked_at", "next_look"),
     *("cancel_sent_at", "ended_at", "error", "files", "files_note"),
@@ -32,7 +32,7 @@ SHOWN = (
 
 def as_row(batch: Batch) -> dict[str, Any]:
     """Return a batch as plain data; times in ISO format."""
-    row = {name: getattr(batch, name) for name in SHOWN}
+    row = {name: getattr(batch, name) for name in ROW_FIELDS}
     times = {name: value.isoformat() for name, value in row.items() if hasattr(value, "isoformat")}
     return row | times | {"share": float(batch.share)}
 
@@ -104,17 +104,17 @@ def adopt(*, by: User | None, batch: Batch, provider_id: str) -> Batch:
     A run that paused for it goes on. Raises JobError for a batch that is not unclear, or for an id that is
     none or another batch's.
     """
-    batch, wanted = _unclear(batch), provider_id.strip()
-    if not is_id(wanted):
-        raise JobError(f"{wanted[:80]!r} is not the id of a batch, such as batch_68a1f0.")
+    batch, batch_id = _unclear(batch), provider_id.strip()
+    if not is_id(batch_id):
+        raise JobError(f"{batch_id[:80]!r} is not the id of a batch, such as batch_68a1f0.")
     now = timezone.now()
-    batch.provider_id, batch.state, batch.next_look = wanted, Batch.State.UNDER_WAY, now
+    batch.provider_id, batch.state, batch.next_look = batch_id, Batch.State.UNDER_WAY, now
     batch.submitted_at, batch.tries, batch.error = batch.submitted_at or batch.posted_at or now, 0, ""
     try:
         with transaction.atomic():
             batch.save()
     except IntegrityError:
-        raise JobError(f"{wanted} is another batch of this endpoint.") from None
+        raise JobError(f"{batch_id} is another batch of this endpoint.") from None
     _log(by, "adopt batch", batch)
     _go_on(batch)
     return batch

@@ -57,8 +57,8 @@ class Line:
 
 def request_line(call: int, body: Mapping[str, Any]) -> bytes:
     """Return the line of a call's request, with its end."""
-    told = {"custom_id": f"call-{call}", "method": "POST", "url": URL, "body": body}
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    request = {"custom_id": f"call-{call}", "method": "POST", "url": URL, "body": body}
+    return json.dumps(request, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
 def read_lines(file: IO[bytes], key: str = "") -> Iterator[Line | None]:
@@ -74,15 +74,15 @@ def read_lines(file: IO[bytes], key: str = "") -> Iterator[Line | None]:
 
 
 def read_line(text: bytes, key: str = "") -> Line | None:
-    """Return what a line says; None where it is none of a batch's results."""
+    """Parse a line of a results file; None where it is not a result."""
     try:
-        told = decoded(text, key)
+        entry = decoded(text, key)
     except (ValueError, RecursionError):
         return None
-    name = _NAME.fullmatch(str(told.get("custom_id"))) if isinstance(told, dict) else None
+    name = _NAME.fullmatch(str(entry.get("custom_id"))) if isinstance(entry, dict) else None
     if name is None:
         return None
-    call, response, error = int(name[1]), told.get("response"), told.get("error")
+    call, response, error = int(name[1]), entry.get("response"), entry.get("error")
     if isinstance(response, dict) and _is_status(response.get("status_code")):
         return Line(call, response["status_code"], response.get("body"))
     if isinstance(error, dict):
@@ -155,7 +155,7 @@ class Gone(NotOffered):
 
 
 @dataclass(frozen=True, slots=True)
-class There:
+class RemoteBatch:
     """A batch as its provider tells it; `trouble` is why it refused it, `code` its word for that."""
 
     id: str
@@ -177,22 +177,24 @@ def upload(endpoint: Endpoint, file: IO[bytes], name: str, model: str) -> str:
     """
 
     async def send(client: AsyncOpenAI) -> str:
-        told = (name, file, "application/jsonl")
-        answer = await client.files.with_raw_response.create(file=told, purpose="batch", timeout=FILE_SECONDS)
+        upload_file = (name, file, "application/jsonl")
+        answer = await client.files.with_raw_response.create(
+            file=upload_file, purpose="batch", timeout=FILE_SECONDS
+        )
         if has_mark(answer.http_response.headers) and not is_fake(model):
             raise FakeModelAnswers(endpoint, model)
         return checked_id(_decoded(answer.http_response.content, client.api_key).get("id"))
 
-    return _asked(endpoint, send, FILE_SECONDS)
+    return _run_request(endpoint, send, FILE_SECONDS)
 
 
-def create(endpoint: Endpoint, *, file: str, key: str, run: int) -> There:
+def create(endpoint: Endpoint, *, file: str, key: str, run: int) -> RemoteBatch:
     """Submit a batch and return it. Raises CallError.
 
     Only Refused, and Again for the number of requests (429), say that there is no such batch now.
     """
 
-    async def send(client: AsyncOpenAI) -> There:
+    async def send(client: AsyncOpenAI) -> RemoteBatch:
         answer = await client.batches.with_raw_response.create(
             input_file_id=file,
             endpoint="/v1/chat/completions",
@@ -201,39 +203,39 @@ def create(endpoint: Endpoint, *, file: str, key: str, run: int) -> There:
             extra_headers={"Idempotency-Key": key},
             timeout=ASK_SECONDS,
         )
-        return there(_decoded(answer.http_response.content, client.api_key))
+        return read_batch(_decoded(answer.http_response.content, client.api_key))
 
-    return _asked(endpoint, send, ASK_SECONDS)
+    return _run_request(endpoint, send, ASK_SECONDS)
 
 
-def look(endpoint: Endpoint, batch: str) -> There:
+def look(endpoint: Endpoint, batch: str) -> RemoteBatch:
     """Return a batch as it is now. Raises CallError, NotOffered where there is none of that id."""
 
-    async def send(client: AsyncOpenAI) -> There:
+    async def send(client: AsyncOpenAI) -> RemoteBatch:
         answer = await client.batches.with_raw_response.retrieve(batch, timeout=ASK_SECONDS)
-        return there(_decoded(answer.http_response.content, client.api_key))
+        return read_batch(_decoded(answer.http_response.content, client.api_key))
 
-    return _asked(endpoint, send, ASK_SECONDS)
+    return _run_request(endpoint, send, ASK_SECONDS)
 
 
-def cancel(endpoint: Endpoint, batch: str) -> There:
+def cancel(endpoint: Endpoint, batch: str) -> RemoteBatch:
     """Ask for a batch's end and return it. Raises CallError."""
 
-    async def send(client: AsyncOpenAI) -> There:
+    async def send(client: AsyncOpenAI) -> RemoteBatch:
         answer = await client.batches.with_raw_response.cancel(batch, timeout=ASK_SECONDS)
-        return there(_decoded(answer.http_response.content, client.api_key))
+        return read_batch(_decoded(answer.http_response.content, client.api_key))
 
-    return _asked(endpoint, send, ASK_SECONDS)
+    return _run_request(endpoint, send, ASK_SECONDS)
 
 
-def find(endpoint: Endpoint, *, key: str, since: datetime) -> list[There]:
+def find(endpoint: Endpoint, *, key: str, since: datetime) -> list[RemoteBatch]:
     """Return the provider's batches that carry a key, oldest first, of all made since a time.
 
     Raises NotOffered where it does not list them, or not so many; CallError for other trouble.
     """
 
-    async def send(client: AsyncOpenAI) -> list[There]:
-        found: list[There] = []
+    async def send(client: AsyncOpenAI) -> list[RemoteBatch]:
+        matches: list[RemoteBatch] = []
         after: str | openai.Omit = openai.omit
         for _ in range(MOST_PAGES):
             listing = client.batches.with_raw_response.list(limit=PAGE, after=after, timeout=ASK_SECONDS)
@@ -241,15 +243,17 @@ def find(endpoint: Endpoint, *, key: str, since: datetime) -> list[There]:
             rows = page.get("data")
             if not isinstance(rows, list):
                 raise Again("the list of batches is none")
-            told = [there(row) for row in rows]
-            found += [one for one in told if one.key == key]
-            older = bool(told) and all(one.created is not None and one.created < since for one in told)
-            if not told or older or page.get("has_more") is not True:
-                return found[::-1]
-            after = told[-1].id
+            page_batches = [read_batch(row) for row in rows]
+            matches += [batch for batch in page_batches if batch.key == key]
+            older = bool(page_batches) and all(
+                batch.created is not None and batch.created < since for batch in page_batches
+            )
+            if not page_batches or older or page.get("has_more") is not True:
+                return matches[::-1]
+            after = page_batches[-1].id
         raise NotOffered(f"the endpoint lists more than {PAGE * MOST_PAGES:,} batches")
 
-    return _asked(endpoint, send, ASK_SECONDS * 5)
+    return _run_request(endpoint, send, ASK_SECONDS * 5)
 
 
 def download(endpoint: Endpoint, file: str, to: IO[bytes]) -> None:
@@ -261,7 +265,7 @@ def download(endpoint: Endpoint, file: str, to: IO[bytes]) -> None:
             async for part in answer.iter_bytes():
                 to.write(part)
 
-    _asked(endpoint, send, FILE_SECONDS)
+    _run_request(endpoint, send, FILE_SECONDS)
 
 
 def delete(endpoint: Endpoint, file: str) -> None:
@@ -269,18 +273,18 @@ def delete(endpoint: Endpoint, file: str) -> None:
 
     async def send(client: AsyncOpenAI) -> None:
         answer = await client.files.with_raw_response.delete(file, timeout=ASK_SECONDS)
-        told = answer.http_response.content
-        if told.strip() and _decoded(told, client.api_key).get("deleted") is False:
+        body = answer.http_response.content
+        if body.strip() and _decoded(body, client.api_key).get("deleted") is False:
             raise Refused("the endpoint says that it did not delete it")
 
     async def find(client: AsyncOpenAI) -> None:
         await client.files.with_raw_response.retrieve(file, timeout=ASK_SECONDS)
 
     try:
-        _asked(endpoint, send, ASK_SECONDS)
+        _run_request(endpoint, send, ASK_SECONDS)
     except Gone as error:
         with suppress(Gone):
-            _asked(endpoint, find, ASK_SECONDS)
+            _run_request(endpoint, find, ASK_SECONDS)
             raise NotOffered(f"the endpoint deletes no files ({error})") from None
 
 
@@ -303,48 +307,48 @@ def learn_form(endpoint: Endpoint, model: str) -> str:
     return learned.get(endpoint.pk, endpoint.reply_form)
 
 
-def there(told: Any) -> There:
+def read_batch(data: Any) -> RemoteBatch:
     """Return a batch as the provider tells it; raise Again for what is none."""
-    if not isinstance(told, dict) or not isinstance(told.get("status"), str):
+    if not isinstance(data, dict) or not isinstance(data.get("status"), str):
         raise Again("what came is not a batch")
-    counts = told["request_counts"] if isinstance(told.get("request_counts"), dict) else {}
-    metadata = told["metadata"] if isinstance(told.get("metadata"), dict) else {}
-    trouble, code = _trouble(told.get("errors"))
-    return There(
-        checked_id(told.get("id")),
-        told["status"][:40],
+    counts = data["request_counts"] if isinstance(data.get("request_counts"), dict) else {}
+    metadata = data["metadata"] if isinstance(data.get("metadata"), dict) else {}
+    trouble, code = _trouble(data.get("errors"))
+    return RemoteBatch(
+        checked_id(data.get("id")),
+        data["status"][:40],
         str(metadata.get(KEY, "")),
-        _file(told.get("output_file_id")),
-        _file(told.get("error_file_id")),
+        _file(data.get("output_file_id")),
+        _file(data.get("error_file_id")),
         _count(counts.get("completed")),
         _count(counts.get("failed")),
-        _time(told.get("created_at")),
+        _time(data.get("created_at")),
         trouble,
         code,
     )
 
 
-def checked_id(told: Any) -> str:
+def checked_id(value: Any) -> str:
     """Return an id that may stand in an address; raise Again for anything else."""
-    if not isinstance(told, str) or not is_id(told):
+    if not isinstance(value, str) or not is_id(value):
         raise Again("the endpoint gave an id that is none")
-    return told
+    return value
 
 
-def _file(told: Any) -> str:
-    return checked_id(told) if told else ""
+def _file(value: Any) -> str:
+    return checked_id(value) if value else ""
 
 
-def _count(told: Any) -> int | None:
-    whole = isinstance(told, int) and not isinstance(told, bool) and 0 <= told < 2**31
-    return told if whole else None
+def _count(value: Any) -> int | None:
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+    return value if is_count else None
 
 
-def _time(told: Any) -> datetime | None:
-    if isinstance(told, bool) or not isinstance(told, int | float):
+def _time(value: Any) -> datetime | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     with suppress(ValueError, OverflowError, OSError):
-        return datetime.fromtimestamp(told, UTC)
+        return datetime.fromtimestamp(value, UTC)
     return None
 
 
@@ -360,15 +364,15 @@ def _trouble(errors: Any) -> tuple[str, str]:
 
 def _decoded(body: bytes, key: str) -> dict[str, Any]:
     try:
-        told = decoded(body, key)
+        data = decoded(body, key)
     except (ValueError, RecursionError) as error:
         raise Again(f"the response was not valid: {redact(str(error), key)[:200]}") from None
-    if not isinstance(told, dict):
+    if not isinstance(data, dict):
         raise Again("the response was not valid: not an object")
-    return told
+    return data
 
 
-def _asked(endpoint: Endpoint, send: Callable[[AsyncOpenAI], Awaitable[T]], seconds: float) -> T:
+def _run_request(endpoint: Endpoint, send: Callable[[AsyncOpenAI], Awaitable[T]], seconds: float) -> T:
     return asyncio.run(_within(endpoint, send, seconds))
 
 
@@ -382,12 +386,12 @@ async def _within(endpoint: Endpoint, send: Callable[[AsyncOpenAI], Awaitable[T]
     except TimeoutError:
         raise Again(f"no reply within {seconds:g} s") from None
     except openai.APIStatusError as error:
-        told = status_error(error, client.api_key, endpoint.name, {})
+        status_failure = status_error(error, client.api_key, endpoint.name, {})
         if error.status_code == 404:
-            raise Gone(str(told)) from None
-        raise (NotOffered(str(told)) if error.status_code in _NOWHERE else told) from None
+            raise Gone(str(status_failure)) from None
+        raise (NotOffered(str(status_failure)) if error.status_code in _NOWHERE else status_failure) from None
     except TROUBLE as error:
-        named = transport_error(error, endpoint, client.api_key)
-        raise (Again(str(named)) if isinstance(named, Malformed) else named) from None
+        call_error = transport_error(error, endpoint, client.api_key)
+        raise (Again(str(call_error)) if isinstance(call_error, Malformed) else call_error) from None
     finally:
         await client.close()

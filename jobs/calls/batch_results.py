@@ -20,7 +20,7 @@ from jobs.calls import batch_provider, claims, prepared
 from jobs.calls.batch_provider import NOT_DONE, Line, chunked, read_lines
 from jobs.calls.dispatcher import Taker
 from jobs.calls.outcomes import Counts, Outcome, write
-from jobs.calls.prepared import Asked
+from jobs.calls.prepared import PreparedCall
 from jobs.endpoints.actions import key_of, remember
 from jobs.endpoints.client import FormRefused, Malformed, Refused, Shut, Withheld, meaning
 from jobs.endpoints.costs import request_body
@@ -32,7 +32,7 @@ from jobs.models import Run
 from jobs.models.run import LIVE, UNCLEAR, Batch, Call
 from jobs.queue import timing
 from jobs.queue.waking import wake
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 
 # What a step of a batch is done with: the worker, what makes calls ready, and when to stop.
 #
@@ -50,7 +50,7 @@ TURN = 5.0
 class Working:
     """One slice of a worker's time for batches; `meanwhile` counts what came of calls asked at once."""
 
-    heart: Heart
+    heartbeat: Heartbeat
     taker: Taker
     stopping: Callable[[], bool]
     only: Sequence[int] | None = None
@@ -60,10 +60,10 @@ class Working:
     @property
     def worker(self) -> str:
         """Its name, as in leases."""
-        return self.heart.name
+        return self.heartbeat.name
 
     def beside(self, asking: Callable[[], T]) -> T:
-        """Return what asking the provider comes to, in a thread of its own that may not use the database."""
+        """Call the provider in a separate thread, which may not use the database."""
         with ThreadPoolExecutor(1, thread_name_prefix="provider") as pool:
             future: Future[T] = pool.submit(asking)
             while not wait([future], timeout=SHORT).done:
@@ -78,8 +78,8 @@ class Working:
     def _turn(self) -> None:
         from jobs.calls.dispatcher import ask_all  # the openai client, only where calls are made
 
-        if not self.stopping() and claims.lanes(CALLS, self.only):
-            self.meanwhile.add(ask_all(self.heart, time.monotonic() + TURN, self.stopping, self.only))
+        if not self.stopping() and claims.ready_endpoints(CALLS, self.only):
+            self.meanwhile.add(ask_all(self.heartbeat, time.monotonic() + TURN, self.stopping, self.only))
         self._since = time.monotonic()
 
 
@@ -92,7 +92,7 @@ MOST_CLEARING_TRIES = 8
 
 
 def then(batch: Batch) -> dict[str, Any]:
-    """Return what a batch's end says of its files: to be deleted, unless its endpoint's are kept."""
+    """File fields of a batch that has ended: to be deleted, unless its endpoint keeps files."""
     if not _files(batch):
         return {"next_look": None}
     if batch.endpoint.keep_batch_files:
@@ -103,11 +103,11 @@ def then(batch: Batch) -> dict[str, Any]:
 def clear(batch: Batch, at: Working) -> Counts:
     """Delete a batch's files; note what the provider will not delete."""
     troubles = [trouble for name in _files(batch) if (trouble := _deleted(batch, at, name)) is not None]
-    passing = [trouble for trouble in troubles if not isinstance(trouble, Refused)]
+    temporary = [trouble for trouble in troubles if not isinstance(trouble, Refused)]
     if not troubles:
         _ended(batch, at, Batch.Files.DELETED)
-    elif passing and batch.tries + 1 < MOST_CLEARING_TRIES:
-        note, later = str(passing[0])[:500], timezone.now() + timing.wait(batch.tries + 1)
+    elif temporary and batch.tries + 1 < MOST_CLEARING_TRIES:
+        note, later = str(temporary[0])[:500], timezone.now() + timing.wait(batch.tries + 1)
         claims.change(batch, at.worker, tries=batch.tries + 1, files_note=note, next_look=later)
     else:
         _ended(batch, at, Batch.Files.LEFT, str(troubles[0])[:500])
@@ -196,14 +196,14 @@ def return_calls(batch: Batch, *, unbegun: bool, delay: timedelta | None = None)
 
     `unbegun` says that they were not asked: that is no attempt.
     """
-    held = batch.calls.filter(state=Call.State.BATCHED)
+    batched = batch.calls.filter(state=Call.State.BATCHED)
     free = {"reserved_tokens": None, "reserved_cost": None}
     if Run.objects.filter(pk=batch.run_id, state=Run.State.CANCELLED).exists():
-        held.update(state=Call.State.CANCELLED, **free)
+        batched.update(state=Call.State.CANCELLED, **free)
         return
     begun = {"attempts": F("attempts") - 1, "batch": None} if unbegun else {}
     later = timezone.now() + delay if delay else None
-    held.update(state=Call.State.PENDING, not_before=later, **free, **begun)
+    batched.update(state=Call.State.PENDING, not_before=later, **free, **begun)
 
 
 def _end(batch: Batch, worker: str, state: Batch.State, why: str) -> None:
@@ -230,8 +230,8 @@ def refused_in_a_row(run: Run) -> int:
 CHANGED = "what it reads changed while its batch was under way: the reply answers another request"
 
 
-def outcome_of(job: Asked, line: Line, batch: Batch, key: str) -> Outcome:
-    """Return what a call in a batch came to by its line; `key` is the one that it was asked with.
+def outcome_of(job: PreparedCall, line: Line, batch: Batch, key: str) -> Outcome:
+    """Outcome of a batched call, from its line; `key` is the API key that was used.
 
     A job that is made ready anew need not be what was asked: where the prompt is another now, its reply is
     paid for and not read, and it is asked for once more.
@@ -251,27 +251,27 @@ def outcome_of(job: Asked, line: Line, batch: Batch, key: str) -> Outcome:
     return replace(outcome, cost=share, latency_ms=None, sent=int(line.status is not None))
 
 
-def _reply(line: Line, job: Asked, batch: Batch, key: str) -> Reply:
+def _reply(line: Line, job: PreparedCall, batch: Batch, key: str) -> Reply:
     """Return the reply that a line holds; raise CallError."""
     if line.status is None:
-        told = f"batch {batch.pk}: {line.message} ({line.code})"
-        raise _Unanswered(told, kind=errors.TRANSPORT if line.code in NOT_DONE else errors.SERVER)
+        reason = f"batch {batch.pk}: {line.message} ({line.code})"
+        raise _Unanswered(reason, kind=errors.TRANSPORT if line.code in NOT_DONE else errors.SERVER)
     if line.status == 200:
         return completion(line.body, 0, key)
     error = line.body.get("error", line.body) if isinstance(line.body, Mapping) else None
     message = error.get("message") if isinstance(error, Mapping) else error
-    told = str(message)[:500]
+    reason = str(message)[:500]
     request: dict[str, Any] = {}
     if job.prompt is not None:
         request = request_body(job.model, job.prompt, job.parameters, _form(job, batch))
-    raise meaning(line.status, error, told, None, batch.endpoint.name, request)
+    raise meaning(line.status, error, reason, None, batch.endpoint.name, request)
 
 
 class _Unanswered(CallError):
     """A request that the provider did not do, or says nothing of."""
 
 
-def _refused(job: Asked, error: CallError, batch: Batch) -> Outcome:
+def _refused(job: PreparedCall, error: CallError, batch: Batch) -> Outcome:
     """Return the outcome of a request without a completion: it waits once more where that may help."""
     call = job.call
     if isinstance(error, FormRefused) and (simpler := _simpler(batch.form)):
@@ -287,11 +287,11 @@ def _refused(job: Asked, error: CallError, batch: Batch) -> Outcome:
     return Outcome(call.pk, "again", error=str(error), error_kind=error.kind)
 
 
-def _form(job: Asked, batch: Batch) -> str:
+def _form(job: PreparedCall, batch: Batch) -> str:
     return TEXT if job.prompt is None or job.prompt.schema is None else batch.form
 
 
-def _formed(reply: Reply | None, job: Asked, batch: Batch) -> Reply | None:
+def _formed(reply: Reply | None, job: PreparedCall, batch: Batch) -> Reply | None:
     return None if reply is None else replace(reply, form=_form(job, batch))
 
 
@@ -361,7 +361,7 @@ def _key(batch: Batch) -> str:
 def _outcomes(batch: Batch, at: Working, lines: Sequence[Line]) -> list[Outcome]:
     by_call = {line.call: line for line in lines}
     waiting = batch.calls.filter(pk__in=by_call, state=Call.State.BATCHED)
-    jobs: list[Asked] = at.taker.prepared(list(waiting.values_list("pk", flat=True)))
+    jobs: list[PreparedCall] = at.taker.prepared(list(waiting.values_list("pk", flat=True)))
     key = _key(batch)
     return [outcome_of(job, by_call[job.call.pk], batch, key) for job in jobs]
 
@@ -369,8 +369,8 @@ def _outcomes(batch: Batch, at: Working, lines: Sequence[Line]) -> list[Outcome]
 def _return_the_rest(batch: Batch, at: Working, counts: Counts) -> None:
     """Let calls without a result wait for another batch, those tried too often fail; cancelled ones end."""
     why = f"no result came for it with batch {batch.pk} ({batch.provider_state})"
-    left = batch.calls.filter(state=Call.State.BATCHED).select_related("run").order_by("pk")
-    while calls := list(left[:STEP]):
+    remaining = batch.calls.filter(state=Call.State.BATCHED).select_related("run").order_by("pk")
+    while calls := list(remaining[:STEP]):
         claims.change(batch, at.worker, error="")
         counts.add(write([_without_result(call, why) for call in calls], batch.pk))
 

@@ -17,11 +17,11 @@ from django.utils import timezone
 
 from jobs import errors, runs
 from jobs.calls import batch_provider, batch_results, budgets, claims, prepared
-from jobs.calls.batch_provider import NotOffered, There, request_line
+from jobs.calls.batch_provider import NotOffered, RemoteBatch, request_line
 from jobs.calls.batch_results import Working, collect
 from jobs.calls.dispatcher import Taker
 from jobs.calls.outcomes import DEFECTS, Counts, Outcome, write
-from jobs.calls.prepared import Asked
+from jobs.calls.prepared import PreparedCall
 from jobs.endpoints import actions
 from jobs.endpoints.actions import remember
 from jobs.endpoints.client import FakeModelAnswers, Refused
@@ -32,7 +32,7 @@ from jobs.kinds import CALLS
 from jobs.models import Call
 from jobs.models.run import Batch, Run
 from jobs.queue import timing
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 
 # Submitting a batch, once: that it is about to be sent is committed before it is sent.
 #
@@ -60,7 +60,7 @@ def send(batch: Batch, at: Working) -> Counts:
 def _post(batch: Batch, at: Working) -> None:
     claims.change(batch, at.worker, posted_at=timezone.now())
     try:
-        told = batch_provider.create(
+        remote = batch_provider.create(
             batch.endpoint, file=batch.input_file, key=str(batch.key), run=batch.run_id
         )
     except Refused as error:
@@ -69,7 +69,7 @@ def _post(batch: Batch, at: Working) -> None:
     except CallError as error:
         _not_now(batch, at, error)
     else:
-        _submitted(batch, at, told)
+        _submitted(batch, at, remote)
 
 
 def _not_now(batch: Batch, at: Working, error: CallError) -> None:
@@ -78,8 +78,8 @@ def _not_now(batch: Batch, at: Working, error: CallError) -> None:
     if error.kind != errors.RATE_LIMIT:
         claims.change(batch, at.worker, tries=tries, error=str(error)[:1000], next_look=now)
         return
-    asked = timedelta(seconds=error.delay or 0.0) if isinstance(error, Again) else timedelta()
-    wait = asked or timing.wait(tries)
+    requested = timedelta(seconds=error.delay or 0.0) if isinstance(error, Again) else timedelta()
+    wait = requested or timing.wait(tries)
     claims.change(
         batch, at.worker, posted_at=None, tries=tries, error=str(error)[:1000], next_look=now + wait
     )
@@ -90,7 +90,7 @@ def _not_now(batch: Batch, at: Working, error: CallError) -> None:
 def _find(batch: Batch, at: Working) -> None:
     try:
         since = batch.created_at - SKEW
-        found = at.beside(lambda: batch_provider.find(batch.endpoint, key=str(batch.key), since=since))
+        matches = at.beside(lambda: batch_provider.find(batch.endpoint, key=str(batch.key), since=since))
     except NotOffered as error:
         batch_results.unclear(
             batch,
@@ -105,9 +105,9 @@ def _find(batch: Batch, at: Working) -> None:
     now = timezone.now()
     assert batch.posted_at is not None
     sure = batch.posted_at + timedelta(seconds=timing.SURE_AFTER)
-    if found:
-        _drop(batch, found[1:])
-        _submitted(batch, at, found[0])
+    if matches:
+        _drop(batch, matches[1:])
+        _submitted(batch, at, matches[0])
     elif now < sure:
         claims.change(batch, at.worker, next_look=min(sure, now + LOOK_AGAIN))
     else:
@@ -123,7 +123,7 @@ def _look_later(batch: Batch, at: Working, error: CallError) -> None:
         batch_results.unclear(batch, at.worker, f"{why}Adopt it by its id at the provider, or give it up.")
 
 
-def _drop(batch: Batch, others: list[There]) -> None:
+def _drop(batch: Batch, others: list[RemoteBatch]) -> None:
     """Cancel what carries the same key: only a server that took one submission twice has such."""
     for other in others:
         try:
@@ -132,7 +132,7 @@ def _drop(batch: Batch, others: list[There]) -> None:
             continue  # it has ended, or goes on without anybody reading it
 
 
-def _submitted(batch: Batch, at: Working, told: There) -> None:
+def _submitted(batch: Batch, at: Working, remote: RemoteBatch) -> None:
     now = timezone.now()
     try:
         with transaction.atomic():
@@ -140,8 +140,8 @@ def _submitted(batch: Batch, at: Working, told: There) -> None:
                 batch,
                 at.worker,
                 state=Batch.State.UNDER_WAY,
-                provider_id=told.id,
-                provider_state=told.state,
+                provider_id=remote.id,
+                provider_state=remote.state,
                 submitted_at=batch.posted_at or now,
                 next_look=now + timedelta(seconds=timing.LOOK_FIRST),
                 tries=0,
@@ -149,7 +149,7 @@ def _submitted(batch: Batch, at: Working, told: There) -> None:
             )
     except IntegrityError:
         batch_results.unclear(
-            batch, at.worker, f"the endpoint calls it {told.id}, as it has called another batch before."
+            batch, at.worker, f"the endpoint calls it {remote.id}, as it has called another batch before."
         )
 
 
@@ -183,9 +183,9 @@ def ready(only: Sequence[int] | None = None) -> QuerySet[Run]:
         Q(not_before=None) | Q(not_before__lte=timezone.now())
     )
     blocking = Batch.objects.filter(run=OuterRef("pk"), state__in=BLOCKING)
-    found = Run.objects.filter(mode=Run.Mode.BATCH, queue=CALLS, state__in=runs.ACTIVE)
-    found = found.filter(Exists(waiting), ~Exists(blocking)).exclude(endpoint__in=actions.lacking())
-    return found if only is None else found.filter(pk__in=only)
+    runs_ready = Run.objects.filter(mode=Run.Mode.BATCH, queue=CALLS, state__in=runs.ACTIVE)
+    runs_ready = runs_ready.filter(Exists(waiting), ~Exists(blocking)).exclude(endpoint__in=actions.lacking())
+    return runs_ready if only is None else runs_ready.filter(pk__in=only)
 
 
 @transaction.atomic
@@ -253,51 +253,51 @@ def _fill(batch: Batch, at: Working, file: IO[bytes], counts: Counts) -> None:
             queue=CALLS,
             worker=at.worker,
             limit=min(STEP, batch.endpoint.batch_most - batch.size),
-            lane=batch.endpoint_id,
+            endpoint_id=batch.endpoint_id,
             only=[batch.run_id],
             mode=Run.Mode.BATCH,
         )
-        at.heart.hold(ids)
+        at.heartbeat.hold(ids)
         try:
             more = bool(ids) and _add(batch, at, ids, file, counts)
         finally:
             claims.give_back(worker=at.worker, calls=ids)  # where something went wrong before they were in
-            at.heart.let_go(ids)
+            at.heartbeat.let_go(ids)
         at.breathe()
 
 
 def _add(batch: Batch, at: Working, ids: list[int], file: IO[bytes], counts: Counts) -> bool:
     """Add claimed calls to a batch and its file; return whether there may be more."""
-    asked = prepared.looked_up(prepared.hashed(at.taker.prepared(ids)))
-    ended = [(job, _ended(job)) for job in asked]
+    prepared_calls = prepared.looked_up(prepared.hashed(at.taker.prepared(ids)))
+    ended = [(job, _ended(job)) for job in prepared_calls]
     if outcomes := [outcome for _, outcome in ended if outcome is not None]:
         counts.add(write(outcomes))
-    left = [job for job, outcome in ended if outcome is None]
-    kept, refused = budgets.within_caps(left, at.worker)
+    to_send = [job for job, outcome in ended if outcome is None]
+    affordable, refused = budgets.within_caps(to_send, at.worker)
     if refused:  # nothing more fits until this batch is back, or for some time
         later = timezone.now() + timedelta(seconds=timing.LOOK_MOST)
         Call.objects.filter(pk__in=refused, state=Call.State.PENDING).update(not_before=later)
-    lines = {job.call.pk: _line(batch, at, job) for job in kept}
+    lines = {job.call.pk: _line(batch, at, job) for job in affordable}
     sizes = accumulate((len(line) for line in lines.values()), initial=file.tell())
     ends = dict(zip(lines, list(sizes)[1:], strict=True))
     alone = next(iter(lines), None) if not file.tell() else None  # one that is too long by itself, too
-    fits = [job for job in kept if ends[job.call.pk] <= MOST_BYTES or job.call.pk == alone]
+    fits = [job for job in affordable if ends[job.call.pk] <= MOST_BYTES or job.call.pk == alone]
     for call in _put(batch, at, fits):
         file.write(lines[call])
-    return not refused and len(fits) == len(kept)
+    return not refused and len(fits) == len(affordable)
 
 
-def _ended(job: Asked) -> Outcome | None:
-    """Return what a call came to that needs no request: known beforehand, or from the cache."""
+def _ended(job: PreparedCall) -> Outcome | None:
+    """Outcome of a call that needs no request: ready beforehand, or from the cache."""
     if job.prompt is None:
-        return job.known
+        return job.ready_outcome
     outcome = prepared.from_cache(job) if job.cached is not None else None
     if outcome is None:
         return None
     return replace(outcome, prompt_hash=job.prompt_hash, request_hash=job.request_hash)
 
 
-def _line(batch: Batch, at: Working, job: Asked) -> bytes:
+def _line(batch: Batch, at: Working, job: PreparedCall) -> bytes:
     assert job.prompt is not None
     if job.prompt.schema is not None and not batch.form:
         form = batch_provider.learn_form(batch.endpoint, job.model) or forms_for(job.prompt, "")[0]
@@ -307,20 +307,20 @@ def _line(batch: Batch, at: Working, job: Asked) -> bytes:
 
 
 @transaction.atomic
-def _put(batch: Batch, at: Working, kept: Sequence[Asked]) -> list[int]:
+def _put(batch: Batch, at: Working, calls: Sequence[PreparedCall]) -> list[int]:
     """Bind leased calls to the batch, unless it is another worker's by now; return those that are in it."""
-    claims.change(batch, at.worker, size=batch.size + len(kept))
+    claims.change(batch, at.worker, size=batch.size + len(calls))
     columns: list[list[Any]] = [
-        [job.call.pk for job in kept],
-        [job.prompt_hash for job in kept],
-        [job.request_hash for job in kept],
+        [job.call.pk for job in calls],
+        [job.prompt_hash for job in calls],
+        [job.request_hash for job in calls],
     ]
     with connection.cursor() as cursor:
         cursor.execute(_PUT, [batch.pk, *columns, at.worker])
-        found = sorted(pk for (pk,) in cursor.fetchall())
-    if len(found) < len(kept):
-        claims.change(batch, at.worker, size=batch.size - len(kept) + len(found))
-    return found
+        bound = sorted(pk for (pk,) in cursor.fetchall())
+    if len(bound) < len(calls):
+        claims.change(batch, at.worker, size=batch.size - len(calls) + len(bound))
+    return bound
 
 
 # Looking at a batch under way: seldom, and ever more seldom; cancelling it where its run was.
@@ -345,44 +345,44 @@ def look(batch: Batch, at: Working) -> Counts:
     try:
         if batch.run.state == Run.State.CANCELLED and batch.cancel_sent_at is None:
             _cancel(batch, at, now)
-        told = at.beside(lambda: batch_provider.look(batch.endpoint, batch.provider_id))
+        remote = at.beside(lambda: batch_provider.look(batch.endpoint, batch.provider_id))
     except NotOffered as error:
         _unknown(batch, at, error, now)
     except CallError as error:
         seen = {"looked_at": now, "error": str(error)[:1000], "tries": batch.tries + 1}
         claims.change(batch, at.worker, next_look=now + timing.wait(batch.tries + 1), **seen)
     else:
-        _seen(batch, at, told, now)
+        _seen(batch, at, remote, now)
     return Counts()
 
 
-def _seen(batch: Batch, at: Working, told: There, now: datetime) -> None:
+def _seen(batch: Batch, at: Working, remote: RemoteBatch, now: datetime) -> None:
     seen: dict[str, Any] = {
         "looked_at": now,
-        "provider_state": told.state,
-        "completed_there": told.completed,
-        "failed_there": told.failed,
+        "provider_state": remote.state,
+        "completed_there": remote.completed,
+        "failed_there": remote.failed,
         "tries": 0,
         "error": "",
     }
-    if told.key and told.key != str(batch.key):
+    if remote.key and remote.key != str(batch.key):
         batch_results.unclear(
             batch, at.worker, f"{batch.provider_id} is another batch: its key is not this one's."
         )
-    elif told.state in ENDED:
-        files = {"output_file": told.output, "error_file": told.errors}
+    elif remote.state in ENDED:
+        files = {"output_file": remote.output, "error_file": remote.errors}
         claims.change(batch, at.worker, state=Batch.State.COLLECTING, next_look=now, **files, **seen)
-    elif told.state == FAILED:
+    elif remote.state == FAILED:
         claims.change(batch, at.worker, **seen)
-        batch_results.refuse(batch, at.worker, _failure(told))
+        batch_results.refuse(batch, at.worker, _failure(remote))
     else:
         age = timedelta() if batch.cancel_sent_at else now - (batch.submitted_at or now)
         claims.change(batch, at.worker, next_look=now + interval(age), **seen)
 
 
-def _failure(told: There) -> CallError:
-    why = told.trouble or "it says only that it failed"
-    return Again(why, kind=errors.RATE_LIMIT) if told.code in FULL else Refused(why)
+def _failure(remote: RemoteBatch) -> CallError:
+    why = remote.trouble or "it says only that it failed"
+    return Again(why, kind=errors.RATE_LIMIT) if remote.code in FULL else Refused(why)
 
 
 def _cancel(batch: Batch, at: Working, now: datetime) -> None:
@@ -423,17 +423,17 @@ def is_due(only: Sequence[int] | None = None) -> bool:
 
 
 def work(
-    heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
+    heartbeat: Heartbeat, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
 ) -> Counts:
     """Do steps of batches until none is due, `until` (monotonic) is past or `stopping` says so."""
-    counts, at = Counts(), Working(heart, Taker(heart, only), stopping, only)
+    counts, at = Counts(), Working(heartbeat, Taker(heartbeat, only), stopping, only)
     end = min(until, time.monotonic() + SLICE)
     while not stopping() and time.monotonic() < end:
-        batch, step = _next(heart.name, only)
+        batch, step = _next(heartbeat.name, only)
         if batch is None:
             break
         try:
-            with claims.held(batch, heart.name):
+            with claims.hold_batch(batch, heartbeat.name):
                 counts.add(_done(step, batch, at))
         except claims.Lost as lost:
             logger.warning("%s", lost)

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from jobs import runs
 from jobs.calls import claims
-from jobs.calls.prepared import Asked
+from jobs.calls.prepared import PreparedCall
 from jobs.endpoints import costs
 from jobs.endpoints.parameters import most_written
 from jobs.models import Call, Run
@@ -35,75 +35,77 @@ UPDATE jobs_call c SET reserved_tokens = g.tokens, reserved_cost = g.cost
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class Amounts:
     """Calls, tokens and money: what calls took, may take, or what is left (None: no limit)."""
 
     calls: int | None
     tokens: int | None
     cost: Decimal | None
 
-    def holds(self, need: Taken) -> bool:
+    def holds(self, need: Amounts) -> bool:
         """Whether a need fits into what is left."""
         pairs: Iterable[tuple[Any, Any]] = zip(self.parts(), need.parts(), strict=True)
-        return all(left is None or (want or 0) <= left for left, want in pairs)
+        return all(room is None or (want or 0) <= room for room, want in pairs)
 
-    def without(self, need: Taken) -> Taken:
-        """Return what is left after a need."""
+    def without(self, need: Amounts) -> Amounts:
+        """The amounts that remain after a need."""
         pairs: Iterable[tuple[Any, Any]] = zip(self.parts(), need.parts(), strict=True)
-        return Taken(*(None if left is None else left - (want or 0) for left, want in pairs))
+        return Amounts(*(None if room is None else room - (want or 0) for room, want in pairs))
 
     def parts(self) -> tuple[int | None, int | None, Decimal | None]:
         """Return the three."""
         return self.calls, self.tokens, self.cost
 
 
-def within_caps(asked: Sequence[Asked], worker: str) -> tuple[list[Asked], list[int]]:
+def within_caps(prepared_calls: Sequence[PreparedCall], worker: str) -> tuple[list[PreparedCall], list[int]]:
     """Return the calls that may be asked, and the ids of those that were given back for a cap's sake."""
-    by_run: dict[int, list[Asked]] = defaultdict(list)
-    for job in asked:
+    by_run: dict[int, list[PreparedCall]] = defaultdict(list)
+    for job in prepared_calls:
         if job.prompt is not None and job.call.run.is_capped:
             by_run[job.call.run_id].append(job)
     refused = {pk for run, jobs in by_run.items() for pk in _reserve(run, jobs, worker)}
-    return [job for job in asked if job.call.pk not in refused], sorted(refused)
+    return [job for job in prepared_calls if job.call.pk not in refused], sorted(refused)
 
 
-def expected(job: Asked, read: float, written: float) -> tuple[int, int]:
+def expected(job: PreparedCall, mean_in: float, mean_out: float) -> tuple[int, int]:
     """Return about how many tokens a call reads and writes, given the means of its run so far (0: none)."""
     assert job.prompt is not None
     length = about_tokens(job.prompt.system) + about_tokens(job.prompt.user)
     limit = most_written(job.parameters)
-    return max(length, round(read)), limit or max(round(written), job.reply_tokens)
+    return max(length, round(mean_in)), limit or max(round(mean_out), job.reply_tokens)
 
 
-def likely(job: Asked, read: float, written: float) -> tuple[int, int]:
+def likely(job: PreparedCall, mean_in: float, mean_out: float) -> tuple[int, int]:
     """Return about how many tokens a call reads and writes where nobody will hear of it; as `expected`."""
-    most_read, most = expected(job, read, written)
-    return most_read, round(written) or min(most, job.reply_tokens)
+    most_read, most = expected(job, mean_in, mean_out)
+    return most_read, round(mean_out) or min(most, job.reply_tokens)
 
 
 @transaction.atomic
-def _reserve(run_id: int, jobs: Sequence[Asked], worker: str) -> list[int]:
+def _reserve(run_id: int, jobs: Sequence[PreparedCall], worker: str) -> list[int]:
     """Hold back what calls may take; return those for which too little is left, after giving them back."""
     run = Run.objects.select_for_update(of=("self",)).select_related("endpoint").get(pk=run_id)
     spent = runs.of_run(run)
     under_way = (Call.State.LEASED, Call.State.BATCHED)
-    held = run.calls.filter(state__in=under_way, reserved_tokens__isnull=False).aggregate(
+    reserved = run.calls.filter(state__in=under_way, reserved_tokens__isnull=False).aggregate(
         calls=Count("pk"), tokens=Sum("reserved_tokens"), cost=Sum("reserved_cost")
     )
     if blind := _blind(run, spent):
         _give_back(run, [job.call.pk for job in jobs], worker, alone=True, why=blind)
         return [job.call.pk for job in jobs]
-    left = _left(run, spent).without(Taken(held["calls"], held["tokens"] or 0, held["cost"] or Decimal(0)))
+    remaining = _remaining(run, spent).without(
+        Amounts(reserved["calls"], reserved["tokens"] or 0, reserved["cost"] or Decimal(0))
+    )
     needs = {job.call.pk: _need(job, spent) for job in jobs}
-    kept: list[int] = []
+    granted: list[int] = []
     for pk, need in needs.items():
-        if not left.holds(need):
+        if not remaining.holds(need):
             break  # in order: a later, smaller one is not preferred
-        kept, left = [*kept, pk], left.without(need)
-    _note({pk: needs[pk] for pk in kept})
-    refused = [pk for pk in needs if pk not in kept]
+        granted, remaining = [*granted, pk], remaining.without(need)
+    _note({pk: needs[pk] for pk in granted})
+    refused = [pk for pk in needs if pk not in granted]
     if refused:
-        _give_back(run, refused, worker, alone=not kept and not held["calls"], why=_why(run, spent))
+        _give_back(run, refused, worker, alone=not granted and not reserved["calls"], why=_why(run, spent))
     return refused
 
 
@@ -129,26 +131,30 @@ def _counts_tokens(run: Run, spent: dict[str, Any]) -> bool:
     return run.calls.filter(lost=0).filter(Q(tokens_in__gt=0) | Q(tokens_out__gt=0)).exists()
 
 
-def _left(run: Run, spent: dict[str, Any]) -> Taken:
+def _remaining(run: Run, spent: dict[str, Any]) -> Amounts:
     caps = (run.cap_calls, run.cap_tokens, run.cap_cost)
     took = (spent["sent"], spent["tokens_in"] + spent["tokens_out"], spent["cost"])
     pairs: Iterable[tuple[Any, Any]] = zip(caps, took, strict=True)
-    return Taken(*(None if cap is None else cap - used for cap, used in pairs))
+    return Amounts(*(None if cap is None else cap - used for cap, used in pairs))
 
 
-def _need(job: Asked, spent: dict[str, Any]) -> Taken:
+def _need(job: PreparedCall, spent: dict[str, Any]) -> Amounts:
     assert job.endpoint is not None
     n = spent["asked"] or 1
-    read, written = expected(job, spent["tokens_in"] / n, spent["tokens_out"] / n)
-    return Taken(1, read + written, costs.cost(job.endpoint, read, written, costs.share_of(job.call.run)))
+    tokens_in, tokens_out = expected(job, spent["tokens_in"] / n, spent["tokens_out"] / n)
+    return Amounts(
+        1,
+        tokens_in + tokens_out,
+        costs.cost(job.endpoint, tokens_in, tokens_out, costs.share_of(job.call.run)),
+    )
 
 
-def _note(kept: dict[int, Taken]) -> None:
-    if kept:
+def _note(needs: dict[int, Amounts]) -> None:
+    if needs:
         columns: list[Any] = [
-            list(kept),
-            [need.tokens for need in kept.values()],
-            [need.cost for need in kept.values()],
+            list(needs),
+            [need.tokens for need in needs.values()],
+            [need.cost for need in needs.values()],
         ]
         with connection.cursor() as cursor:
             cursor.execute(_RESERVE, columns)

@@ -103,18 +103,18 @@ def claim(
     queue: str,
     worker: str,
     limit: int,
-    lane: int | None = None,
+    endpoint_id: int | None = None,
     only: Sequence[int] | None = None,
     mode: str = Run.Mode.AT_ONCE,
 ) -> list[int]:
-    """Lease up to `limit` ready calls of a lane (an endpoint's id, None without one); return their ids.
+    """Lease up to `limit` ready calls of an endpoint (None for work without one); return their ids.
 
     `only` names the runs to work for; None means all. `mode` is that of the runs.
     """
     if limit < 1:
         return []
-    chosen = None if only is None else list(only)
-    values = [queue, mode, lane, chosen, chosen, limit, worker, timing.lease()]
+    run_ids = None if only is None else list(only)
+    values = [queue, mode, endpoint_id, run_ids, run_ids, limit, worker, timing.lease()]
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM_CALLS, values)
         rows = cursor.fetchall()
@@ -125,8 +125,8 @@ def claim(
     return sorted(pk for pk, _, _ in rows)
 
 
-def lanes(queue: str, only: Sequence[int] | None = None) -> list[int | None]:
-    """Return the lanes of a queue in which a call is ready: endpoint ids, or None for work without one."""
+def ready_endpoints(queue: str, only: Sequence[int] | None = None) -> list[int | None]:
+    """Return the ids of the endpoints for which a call of a queue is ready, None for work without one."""
     ready = Call.objects.filter(run=OuterRef("pk"), state=Call.State.PENDING).filter(
         Q(not_before=None) | Q(not_before__lte=timezone.now())
     )
@@ -151,11 +151,11 @@ def give_back(*, worker: str, calls: Collection[int]) -> None:
 
     What was sent of them, because the worker would not wait for the reply, counts all the same.
     """
-    held = Call.objects.filter(pk__in=calls, worker=worker, state=Call.State.LEASED)
-    count_lost(held.values_list("pk", flat=True))
-    cancelled = held.filter(run__state=Run.State.CANCELLED)
+    leased = Call.objects.filter(pk__in=calls, worker=worker, state=Call.State.LEASED)
+    count_lost(leased.values_list("pk", flat=True))
+    cancelled = leased.filter(run__state=Run.State.CANCELLED)
     cancelled.update(state=Call.State.CANCELLED, lease_expires=None, worker="")
-    held.update(state=Call.State.PENDING, lease_expires=None, worker="", attempts=F("attempts") - 1)
+    leased.update(state=Call.State.PENDING, lease_expires=None, worker="", attempts=F("attempts") - 1)
 
 
 def sweep() -> int:
@@ -179,13 +179,13 @@ def release(*, worker: str) -> int:
 
 def _take_back(**lost: Any) -> int:
     with transaction.atomic():
-        held = list(
+        call_ids = list(
             Call.objects.select_for_update(skip_locked=True, of=("self",))
             .filter(state=Call.State.LEASED, **lost)
             .values_list("pk", flat=True)
         )
-        count_lost(held)
-        calls = Call.objects.filter(pk__in=held)
+        count_lost(call_ids)
+        calls = Call.objects.filter(pk__in=call_ids)
         calls.filter(attempts__gte=F("run__max_attempts")).update(
             state=Call.State.FAILED,
             error="Its worker was lost each time it was tried.",
@@ -196,13 +196,13 @@ def _take_back(**lost: Any) -> int:
         leased = calls.filter(state=Call.State.LEASED)
         leased.filter(run__state=Run.State.CANCELLED).update(state=Call.State.CANCELLED, lease_expires=None)
         leased.update(state=Call.State.PENDING, lease_expires=None, worker="")
-    return len(held)
+    return len(call_ids)
 
 
 def _settle_all() -> None:
     """Close open runs that have nothing left, such as those whose worker died right after its last call."""
-    left = Call.objects.filter(run=OuterRef("pk"), state__in=runs.UNFINISHED)
-    for pk in Run.objects.filter(~Exists(left), state__in=runs.OPEN).values_list("pk", flat=True):
+    unfinished = Call.objects.filter(run=OuterRef("pk"), state__in=runs.UNFINISHED)
+    for pk in Run.objects.filter(~Exists(unfinished), state__in=runs.OPEN).values_list("pk", flat=True):
         runs.settle(pk)
 
 
@@ -223,7 +223,7 @@ UPDATE jobs_batch b SET worker = %s, lease_expires = now() + make_interval(secs 
          ORDER BY next_look, id LIMIT 1 FOR UPDATE SKIP LOCKED) AS due
  WHERE b.id = due.id RETURNING b.id
 """
-_held: dict[int, str] = {}
+_batch_workers: dict[int, str] = {}
 _lock = threading.Lock()
 
 
@@ -234,17 +234,17 @@ class Lost(Exception):
 def due(only: Sequence[int] | None = None) -> QuerySet[Batch]:
     """Return the batches whose next step may be done now; `only` names the runs."""
     now = timezone.now()
-    found = Batch.objects.filter(Q(state__in=DUE) | Q(files=Batch.Files.THERE), next_look__lte=now)
-    found = found.filter(Q(lease_expires=None) | Q(lease_expires__lte=now))
-    found = found.exclude(endpoint__in=actions.lacking())
-    return found if only is None else found.filter(run__in=only)
+    batches = Batch.objects.filter(Q(state__in=DUE) | Q(files=Batch.Files.THERE), next_look__lte=now)
+    batches = batches.filter(Q(lease_expires=None) | Q(lease_expires__lte=now))
+    batches = batches.exclude(endpoint__in=actions.lacking())
+    return batches if only is None else batches.filter(run__in=only)
 
 
 def claim_batch(*, worker: str, only: Sequence[int] | None = None) -> Batch | None:
     """Lease the batch that is due longest to a worker; None where none is due."""
-    chosen = None if only is None else list(only)
+    run_ids = None if only is None else list(only)
     with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, [worker, timing.lease(), chosen, chosen, actions.lacking()])
+        cursor.execute(_CLAIM, [worker, timing.lease(), run_ids, run_ids, actions.lacking()])
         row = cursor.fetchone()
     return None if row is None else loaded(row[0])
 
@@ -255,22 +255,22 @@ def loaded(pk: int) -> Batch:
 
 
 @contextmanager
-def held(batch: Batch, worker: str) -> Iterator[None]:
+def hold_batch(batch: Batch, worker: str) -> Iterator[None]:
     """Keep a batch leased while its step is done, and give the lease back."""
     with _lock:
-        _held[batch.pk] = worker
+        _batch_workers[batch.pk] = worker
     try:
         yield
     finally:
         with _lock:
-            _held.pop(batch.pk, None)
+            _batch_workers.pop(batch.pk, None)
         Batch.objects.filter(pk=batch.pk, worker=worker).update(worker="", lease_expires=None)
 
 
 def renew_batches() -> None:
     """Extend the leases of what this process does: with every heartbeat."""
     with _lock:
-        mine = list(_held.items())
+        mine = list(_batch_workers.items())
     expires = timezone.now() + timedelta(seconds=timing.lease())
     for pk, worker in mine:
         Batch.objects.filter(pk=pk, worker=worker).update(lease_expires=expires)
@@ -292,5 +292,5 @@ def change(batch: Batch, worker: str, **to: Any) -> None:
 
 
 def storable(text: str) -> str:
-    """Return what somebody else said so that PostgreSQL can hold it."""
+    """Make a foreign text storable in PostgreSQL."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

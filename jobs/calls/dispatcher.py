@@ -22,16 +22,16 @@ from jobs import errors
 from jobs.calls import budgets, claims, outcomes, prepared
 from jobs.calls import prepared as cache
 from jobs.calls.outcomes import Counts, Outcome, Probation, write
-from jobs.calls.prepared import Asked, Preparer
+from jobs.calls.prepared import PreparedCall, Preparer
 from jobs.endpoints import limits
 from jobs.endpoints.actions import has_key, remember
 from jobs.endpoints.client import Again, Clients, Malformed, Refused, Shut, Withheld
 from jobs.endpoints.limits import Grant, Wish
 from jobs.kinds import run_kind
 from jobs.models import Call, Endpoint, Run
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 
-# What the desk does with the database before anything is asked: limits, claims, the cache, the caps.
+# What the dispatcher does with the database before anything is asked: limits, claims, the cache, the caps.
 #
 # Everything here happens in one thread beside the event loop.
 
@@ -43,11 +43,11 @@ AHEAD_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What the event loop knows of a lane: its share, the calls it holds, whether it is paused, what it asks
-    for (None: nothing for now)."""
+    """What the event loop knows of a pool: its share, the calls claimed for it, whether it is paused, what it
+    asks for (None: nothing for now)."""
 
     limit: int = 0
-    held: int = 0
+    claimed: int = 0
     paused: bool = False
     wish: Wish | None = None
 
@@ -57,12 +57,12 @@ NEW = View(wish=Wish())
 
 @dataclass(slots=True)
 class Taking:
-    """What was taken for a lane (an endpoint's id, None for work without one)."""
+    """What was taken for an endpoint (None: for work without one)."""
 
-    lane: int | None
+    endpoint_id: int | None
     paced: bool = False
     grant: Grant | None = None
-    asked: list[Asked] = field(default_factory=list)
+    calls: list[PreparedCall] = field(default_factory=list)
     starved: bool = False
     """Whether something is ready and other workers have all shares."""
 
@@ -70,34 +70,42 @@ class Taking:
 class Taker:
     """Claims for one worker; kept for a slice of work."""
 
-    def __init__(self, heart: Heart, only: Sequence[int] | None) -> None:
-        self.heart, self.only = heart, only
+    def __init__(self, heartbeat: Heartbeat, only: Sequence[int] | None) -> None:
+        self.heartbeat, self.only = heartbeat, only
         self.preparers: dict[str, Preparer] = {}
         self.answered: set[int] = set()
 
     def take(self, views: Mapping[int | None, View], *, claim: bool) -> list[Taking]:
-        """Ask for shares and begins, and claim for every lane as much as is free where `claim`."""
+        """Ask for shares and begins, and claim for every endpoint as much as is free where `claim`."""
         endpoints = Endpoint.objects.in_bulk()
         lacking = {pk for pk, endpoint in endpoints.items() if not has_key(endpoint)}
-        ready = [lane for lane in claims.lanes(QUEUE, self.only) if lane not in lacking] if claim else []
-        taken = []
-        for lane in dict.fromkeys([*ready, *views]):
-            view = views.get(lane, NEW)
-            endpoint = endpoints.get(lane) if lane is not None else None
-            taking = Taking(lane, endpoint is not None and limits.is_paced(endpoint))
+        ready = (
+            [
+                endpoint_id
+                for endpoint_id in claims.ready_endpoints(QUEUE, self.only)
+                if endpoint_id not in lacking
+            ]
+            if claim
+            else []
+        )
+        takings = []
+        for endpoint_id in dict.fromkeys([*ready, *views]):
+            view = views.get(endpoint_id, NEW)
+            endpoint = endpoints.get(endpoint_id) if endpoint_id is not None else None
+            taking = Taking(endpoint_id, endpoint is not None and limits.is_paced(endpoint))
             if endpoint is not None and view.wish is not None:
-                wanted = endpoint.concurrency if lane in ready else view.held
-                wish = replace(view.wish, wanted=max(wanted, view.wish.under_way))
-                taking.grant = limits.take(endpoint=endpoint, worker=self.heart.name, wish=wish)
-            if lane in ready and not view.paused:
+                wanted_slots = endpoint.concurrency if endpoint_id in ready else view.claimed
+                wish = replace(view.wish, wanted=max(wanted_slots, view.wish.under_way))
+                taking.grant = limits.take(endpoint=endpoint, worker=self.heartbeat.name, wish=wish)
+            if endpoint_id in ready and not view.paused:
                 slots = taking.grant.slots if taking.grant else view.limit
                 taking.starved = endpoint is not None and not slots
-                taking.asked = self._claim(lane, self._free(endpoint, slots, view.held))
-            if taking.grant or taking.asked or taking.starved:
-                taken.append(taking)
-        return taken
+                taking.calls = self._claim(endpoint_id, self._free(endpoint, slots, view.claimed))
+            if taking.grant or taking.calls or taking.starved:
+                takings.append(taking)
+        return takings
 
-    def _free(self, endpoint: Endpoint | None, slots: int, held: int) -> int:
+    def _free(self, endpoint: Endpoint | None, slots: int, n_claimed: int) -> int:
         """Return how many calls may be claimed now: twice what is asked at once, fewer where it is paced."""
         width = 2 * slots if endpoint is not None else LOCAL_BATCH
         if endpoint is not None and endpoint.requests_per_minute:
@@ -106,48 +114,50 @@ class Taker:
             )
         if endpoint is not None and endpoint.tokens_per_minute:
             width = min(width, slots)
-        free = width - held
+        free = width - n_claimed
         return free if free >= max(1, width // 8) else 0
 
-    def _claim(self, lane: int | None, free: int) -> list[Asked]:
-        ids = claims.claim(queue=QUEUE, worker=self.heart.name, limit=free, lane=lane, only=self.only)
-        self.heart.hold(ids)
+    def _claim(self, endpoint_id: int | None, free: int) -> list[PreparedCall]:
+        ids = claims.claim(
+            queue=QUEUE, worker=self.heartbeat.name, limit=free, endpoint_id=endpoint_id, only=self.only
+        )
+        self.heartbeat.hold(ids)
         if not ids:
             return []
         prepared = self.prepared(ids)
         self._note_answered({job.call.run_id for job in prepared})
-        found = cache.looked_up(cache.hashed([_in_its_place(job) for job in prepared]))
-        kept, given_back = budgets.within_caps(found, self.heart.name)
-        self.heart.let_go(given_back)
-        return kept
+        looked_up = cache.looked_up(cache.hashed([_in_its_place(job) for job in prepared]))
+        affordable, given_back = budgets.within_caps(looked_up, self.heartbeat.name)
+        self.heartbeat.let_go(given_back)
+        return affordable
 
     def _note_answered(self, runs: set[int]) -> None:
         if unknown := runs - self.answered:
             self.answered |= outcomes.answered(unknown)
 
-    def prepared(self, ids: Sequence[int]) -> list[Asked]:
+    def prepared(self, ids: Sequence[int]) -> list[PreparedCall]:
         """Let each kind of run make its calls ready."""
         rows = list(Call.objects.filter(pk__in=ids).order_by("pk"))
         runs = Run.objects.select_related("rater", "endpoint").in_bulk({row.run_id for row in rows})
         for row in rows:
             row.run = runs[row.run_id]
-        asked = []
+        prepared_calls = []
         for kind in dict.fromkeys(row.run.kind for row in rows):
             preparer = self.preparers.setdefault(kind, run_kind(kind).preparer())
-            asked += preparer.make([row for row in rows if row.run.kind == kind])
-        return asked
+            prepared_calls += preparer.make([row for row in rows if row.run.kind == kind])
+        return prepared_calls
 
 
-def _in_its_place(job: Asked) -> Asked:
+def _in_its_place(job: PreparedCall) -> PreparedCall:
     """Return a job; where its endpoint is another server by now, one that stops its run unasked."""
     if job.prompt is None or not (moved := job.call.run.moved):
         return job
     stop = Outcome(job.call.pk, "again", error=moved, error_kind=errors.ACCESS, stop=True, unbegun=True)
-    return replace(job, prompt=None, known=stop)
+    return replace(job, prompt=None, ready_outcome=stop)
 
 
 def is_due(asked_at: float, urgent: bool) -> bool:
-    """Whether a lane's share is asked for anew: a few times a second, at once where something waits for
+    """Whether a pool's share is asked for anew: a few times a second, at once where something waits for
     it."""
     return urgent or time.monotonic() - asked_at > 0.25
 
@@ -159,7 +169,7 @@ def is_due(asked_at: float, urgent: bool) -> bool:
 
 # One worker's part of an endpoint: a gate for its requests at once, and turns where they are paced.
 #
-# Everything here happens in the event loop; what the database says is brought here by the desk.
+# Everything here happens in the event loop; what the database says is brought here by the dispatcher.
 
 
 @dataclass(slots=True)
@@ -170,15 +180,15 @@ class Turn:
     begin: asyncio.Future[float]
 
 
-class Lane:
+class Pool:
     """Use as a context around a request: it waits until fewer than `limit` are under way.
 
-    `held` counts calls that are claimed and not finished, `paused` is until when (monotonic) the endpoint
+    `claimed` counts calls that are claimed and not finished, `paused` is until when (monotonic) the endpoint
     wants to be left alone.
     """
 
     def __init__(self) -> None:
-        self.limit = self.under_way = self.held = 0
+        self.limit = self.under_way = self.claimed = 0
         self.paced = False
         self.paused = 0.0
         self.asked_at = float("-inf")
@@ -186,7 +196,7 @@ class Lane:
         self._queue: deque[asyncio.Future[None]] = deque()
         self._turns: deque[Turn] = deque()
 
-    async def __aenter__(self) -> Lane:
+    async def __aenter__(self) -> Pool:
         if self.under_way < self.limit and not self._queue:
             self.under_way += 1
             return self
@@ -223,20 +233,20 @@ class Lane:
         if tokens is not None:
             self.settled += tokens - expected
 
-    def wish(self, wanted: int) -> Wish:
-        """Return what to ask for, and forget what it tells."""
+    def wish(self, wanted_slots: int) -> Wish:
+        """Take the wish to send to the database, and reset the counts in it."""
         self._turns = deque(turn for turn in self._turns if not turn.begin.done())
-        told = Wish(
+        wish = Wish(
             slots=self.limit,
             under_way=self.under_way,
-            wanted=wanted,
+            wanted=wanted_slots,
             turns=[turn.tokens for turn in self._turns],
             settled=self.settled,
             answered=self.answered,
             refused=self.refused,
         )
         self.answered = self.refused = self.settled = 0
-        return told
+        return wish
 
     def granted(self, grant: Grant, age: float = 0.0) -> None:
         """Keep to what was granted; its begins count from `age` seconds ago."""
@@ -277,18 +287,18 @@ _SWITCH = 0.001
 the many short waits of the database's threads."""
 
 
-class Desk:
+class Dispatcher:
     """One slice of work on the queue `calls`; `stopping` says when to end early."""
 
     def __init__(
-        self, heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None
+        self, heartbeat: Heartbeat, until: float, stopping: Callable[[], bool], only: Sequence[int] | None
     ) -> None:
-        self.heart, self.until, self.stopping = heart, until, stopping
-        self.taker = Taker(heart, only)
+        self.heartbeat, self.until, self.stopping = heartbeat, until, stopping
+        self.taker = Taker(heartbeat, only)
         self.clients, self.counts = Clients(), Counts()
         self.tasks: dict[asyncio.Task[Outcome], int] = {}
         self.finished: list[Outcome] = []
-        self.lanes: dict[int | None, Lane] = {}
+        self.pools: dict[int | None, Pool] = {}
         self.means: dict[int, Means] = {}
         self.begun: Counter[int] = Counter()
         self.probations: dict[int, Probation] = {}
@@ -318,7 +328,7 @@ class Desk:
     async def _take(self) -> None:
         """Ask for shares and claim, as far as something is to be had."""
         claim = not self.stopping() and time.monotonic() < self.until
-        views = {number: self._view(number, lane) for number, lane in self.lanes.items()}
+        views = {number: self._view(number, pool) for number, pool in self.pools.items()}
         self.starved = False
         if not claim and not any(view.wish for view in views.values()):
             return
@@ -326,35 +336,35 @@ class Desk:
             self._begin(taking)
             self.starved |= taking.starved
 
-    def _view(self, number: int | None, lane: Lane) -> View:
+    def _view(self, number: int | None, pool: Pool) -> View:
         now = time.monotonic()
         wish = None
-        if number is not None and is_due(lane.asked_at, lane.urgent or not lane.limit):
-            wish, lane.asked_at = lane.wish(lane.held), now
-        return View(lane.limit, lane.held, lane.paused > now, wish)
+        if number is not None and is_due(pool.asked_at, pool.urgent or not pool.limit):
+            wish, pool.asked_at = pool.wish(pool.claimed), now
+        return View(pool.limit, pool.claimed, pool.paused > now, wish)
 
     def _begin(self, taking: Taking) -> None:
         """Keep to what was granted, and begin what was claimed."""
-        lane = self.lanes.setdefault(taking.lane, Lane())
-        lane.paced = taking.paced
+        pool = self.pools.setdefault(taking.endpoint_id, Pool())
+        pool.paced = taking.paced
         if taking.grant is not None:
-            lane.granted(taking.grant)
-        for job in taking.asked:
-            task = asyncio.create_task(self._do(job, lane))
+            pool.granted(taking.grant)
+        for job in taking.calls:
+            task = asyncio.create_task(self._do(job, pool))
             self.tasks[task] = job.call.pk
-            lane.held += 1
-            task.add_done_callback(partial(_released, lane))
+            pool.claimed += 1
+            task.add_done_callback(partial(_released, pool))
 
-    async def _do(self, job: Asked, lane: Lane) -> Outcome:
-        if job.known is not None:
-            return job.known
+    async def _do(self, job: PreparedCall, pool: Pool) -> Outcome:
+        if job.ready_outcome is not None:
+            return job.ready_outcome
         assert job.prompt is not None
         outcome = prepared.from_cache(job) if job.cached is not None else None
         if outcome is None:
-            outcome = await self._ask_on_probation(job, lane)
+            outcome = await self._ask_on_probation(job, pool)
         return replace(outcome, prompt_hash=job.prompt_hash, request_hash=job.request_hash)
 
-    async def _ask_on_probation(self, job: Asked, lane: Lane) -> Outcome:
+    async def _ask_on_probation(self, job: PreparedCall, pool: Pool) -> Outcome:
         """Ask; of a run without any answer yet only a few at once, and none once it was refused too often."""
         run, call = job.call.run_id, job.call.pk
         probation = self.probations.get(run)
@@ -365,26 +375,26 @@ class Desk:
             return Outcome(call, "again", unbegun=True)
         outcome = None
         try:
-            async with lane:
-                pause = lane.paused - time.monotonic()
+            async with pool:
+                pause = pool.paused - time.monotonic()
                 if pause > 0:
                     outcome = Outcome(call, "again", delay=pause, unbegun=True)
                 else:
-                    asked = await self._ask(job, lane)
-                    outcome = replace(asked, sent=self.begun[call])
+                    result = await self._ask(job, pool)
+                    outcome = replace(result, sent=self.begun[call])
         finally:
             probation.leave(outcome)
         return outcome
 
-    async def _ask(self, job: Asked, lane: Lane) -> Outcome:
+    async def _ask(self, job: PreparedCall, pool: Pool) -> Outcome:
         assert job.endpoint is not None
         assert job.prompt is not None
         means = self.means.setdefault(job.call.run_id, Means())
-        expected = sum(budgets.expected(job, *means.both)) if lane.paced else 0
+        expected = sum(budgets.expected(job, *means.both)) if pool.paced else 0
 
         async def turn() -> None:
-            if lane.paced:
-                await lane.turn(expected)
+            if pool.paced:
+                await pool.turn(expected)
             self.begun[job.call.pk] += 1
             await self.noted.add((job.call.pk, *budgets.likely(job, *means.both)))
 
@@ -396,7 +406,7 @@ class Desk:
             return Outcome(job.call.pk, "again", error=why, error_kind=errors.DEFECT, unbegun=True, delay=1.0)
         except Again as error:
             self.begun[job.call.pk] -= error.unsent
-            return self._once_more(job, error, lane)
+            return self._once_more(job, error, pool)
         except Malformed as error:
             return prepared.unread(job, error.reply, str(error), error.kind)
         except Withheld as error:
@@ -409,21 +419,21 @@ class Desk:
             return Outcome(job.call.pk, "failed", error=str(error), error_kind=error.kind)
         else:
             outcome = prepared.read(job, reply)
-        lane.answered += 1
+        pool.answered += 1
         means.add(outcome.tokens_in, outcome.tokens_out)
-        lane.settle(expected, means.latest)
+        pool.settle(expected, means.latest)
         return outcome
 
-    def _once_more(self, job: Asked, error: Again, lane: Lane) -> Outcome:
+    def _once_more(self, job: PreparedCall, error: Again, pool: Pool) -> Outcome:
         """Wait and ask again: as long as the server says, else 1, 2, 4 ... s and some chance, at most 60."""
-        lane.refused += error.kind == errors.RATE_LIMIT
+        pool.refused += error.kind == errors.RATE_LIMIT
         if job.call.attempts >= job.call.run.max_attempts:
             why = f"{error} (tried {job.call.attempts} times)"
             return Outcome(job.call.pk, "failed", error=why, error_kind=error.kind)
         backoff = min(60.0, 2.0 ** (job.call.attempts - 1)) * random.uniform(0.75, 1.25)
         delay = backoff if error.delay is None else error.delay + random.uniform(0, 0.25)
         if error.delay is not None:
-            lane.paused = time.monotonic() + error.delay
+            pool.paused = time.monotonic() + error.delay
         pause = error.delay or 0.0
         return Outcome(
             job.call.pk, "again", error=str(error), error_kind=error.kind, delay=delay, pause=pause
@@ -444,9 +454,9 @@ class Desk:
             return False
         learned, self.clients.learned = self.clients.learned, {}
         fakes = set(self.clients.fakes) - self.marked
-        self.counts.add(await _in(self.writer, partial(_written, outcomes, learned, fakes)))
+        self.counts.add(await _in(self.writer, partial(_write_results, outcomes, learned, fakes)))
         self.marked |= fakes
-        self.heart.let_go([outcome.call for outcome in outcomes])
+        self.heartbeat.let_go([outcome.call for outcome in outcomes])
         for outcome in outcomes:
             self.begun.pop(outcome.call, None)
         return True
@@ -464,7 +474,7 @@ class Desk:
 
     async def _give_back_paced(self) -> None:
         """Give back what still waits for its turn when the time is over: that may take minutes."""
-        if any(lane.paced for lane in self.lanes.values()):
+        if any(pool.paced for pool in self.pools.values()):
             waiting = [task for task, call in self.tasks.items() if call not in self.begun]
             for task in waiting:
                 task.cancel()
@@ -475,15 +485,15 @@ class Desk:
     async def _give_back_cancelled(self) -> None:
         lost = [call for task, call in self.tasks.items() if task.done() and task.cancelled()]
         self.tasks = {task: call for task, call in self.tasks.items() if call not in set(lost)}
-        await _in(self.writer, partial(claims.give_back, worker=self.heart.name, calls=lost))
-        self.heart.let_go(lost)
+        await _in(self.writer, partial(claims.give_back, worker=self.heartbeat.name, calls=lost))
+        self.heartbeat.let_go(lost)
 
     async def _end(self) -> None:
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
         await self.clients.close()
-        await _in(self.writer, partial(limits.leave, worker=self.heart.name))
+        await _in(self.writer, partial(limits.leave, worker=self.heartbeat.name))
         for thread in (self.claimer, self.writer, self.noted.thread):
             await _in(thread, _disconnect)
             thread.shutdown()
@@ -528,19 +538,21 @@ class Means:
     """What the calls of a run took so far, as this worker saw it."""
 
     def __init__(self) -> None:
-        self.n = self.read = self.written = 0
+        self.n = self.tokens_in = self.tokens_out = 0
         self.latest: int | None = None
 
-    def add(self, read: int | None, written: int | None) -> None:
+    def add(self, tokens_in: int | None, tokens_out: int | None) -> None:
         """Count a reply; `latest` is what it took, None where the server does not say."""
-        self.latest = None if read is None or written is None else read + written
-        if read is not None and written is not None:
-            self.n, self.read, self.written = self.n + 1, self.read + read, self.written + written
+        self.latest = None if tokens_in is None or tokens_out is None else tokens_in + tokens_out
+        if tokens_in is not None and tokens_out is not None:
+            self.n += 1
+            self.tokens_in += tokens_in
+            self.tokens_out += tokens_out
 
     @property
     def both(self) -> tuple[float, float]:
         """The mean tokens read and written; 0 before the first reply."""
-        return (self.read / self.n, self.written / self.n) if self.n else (0.0, 0.0)
+        return (self.tokens_in / self.n, self.tokens_out / self.n) if self.n else (0.0, 0.0)
 
 
 async def _in(thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
@@ -548,22 +560,22 @@ async def _in(thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
     return await asyncio.get_running_loop().run_in_executor(thread, work)
 
 
-def _released(lane: Lane, _task: asyncio.Task[Outcome]) -> None:
-    lane.held -= 1
+def _released(pool: Pool, _task: asyncio.Task[Outcome]) -> None:
+    pool.claimed -= 1
 
 
 def _disconnect() -> None:
     connection.close()  # each thread has its own
 
 
-def _written(outcomes: Sequence[Outcome], learned: dict[int, str], fakes: Collection[int]) -> Counts:
+def _write_results(outcomes: Sequence[Outcome], learned: dict[int, str], fakes: Collection[int]) -> Counts:
     if learned or fakes:
         remember(learned, fakes)
     return write(outcomes)
 
 
 def _outcome(call: int, task: asyncio.Task[Outcome], sent: int) -> Outcome:
-    """Return what a call came to: whatever it raised is a failure of that call, and of no other."""
+    """Outcome of a finished call; an exception fails that call alone."""
     error = task.exception()
     if error is None:
         return task.result()
@@ -573,18 +585,18 @@ def _outcome(call: int, task: asyncio.Task[Outcome], sent: int) -> Outcome:
 
 
 def ask_all(
-    heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
+    heartbeat: Heartbeat, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
 ) -> Counts:
     """Work on the queue until nothing is ready, `until` (monotonic) is past or `stopping` says so."""
     usual = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH)
     try:
-        return asyncio.run(_desk(heart, until, stopping, only))
+        return asyncio.run(_dispatch(heartbeat, until, stopping, only))
     finally:
         sys.setswitchinterval(usual)
 
 
-async def _desk(
-    heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None
+async def _dispatch(
+    heartbeat: Heartbeat, until: float, stopping: Callable[[], bool], only: Sequence[int] | None
 ) -> Counts:
-    return await Desk(heart, until, stopping, only).work()
+    return await Dispatcher(heartbeat, until, stopping, only).work()

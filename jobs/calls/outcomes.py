@@ -44,10 +44,10 @@ class Probation:
     async def enter(self) -> bool:
         """Wait until a request may begin; False where the run was refused too often."""
         while not self.passed:
-            left = MOST_EQUAL - max(self._refused.values(), default=0)
-            if left <= 0:
+            free = MOST_EQUAL - max(self._refused.values(), default=0)
+            if free <= 0:
                 return False
-            if self._under_way < left:
+            if self._under_way < free:
                 break
             await self._changed.wait()
         self._under_way += 1
@@ -96,7 +96,7 @@ TRIES = 5
 
 
 def again_after_deadlock(work: Callable[[], T]) -> T:
-    """Return what a transaction comes to, done anew where a deadlock undid it, up to TRIES times in all.
+    """Run a transaction, again after a deadlock, up to TRIES times in all; return its result.
 
     The work must be one transaction of its own, so that nothing of it is left behind. Raises what the last
     try raised.
@@ -353,8 +353,8 @@ def _record(calls: Sequence[Call], by_call: dict[int, Outcome]) -> int:
     for call in calls:
         by_kind[call.run.kind].append(call)
     return sum(
-        run_kind(kind).record([(call, by_call[call.pk].answers) for call in found])
-        for kind, found in by_kind.items()
+        run_kind(kind).record([(call, by_call[call.pk].answers) for call in kind_calls])
+        for kind, kind_calls in by_kind.items()
     )
 
 

@@ -41,8 +41,9 @@ def unreadable(_reply: str, _tokens: Tokens) -> Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A leased call: the prompt to send to `model` with `parameters`, or what is `known` without asking.
+class PreparedCall:
+    """A leased call: the prompt to send to `model` with `parameters`, or the `ready_outcome` of one that
+    needs no request.
 
     `read` turns the reply's text (and its tokens' probabilities) into answers; it raises Unparseable for one
     that does not answer. `by` names what reads, for the log. `reply_tokens` is about how long a reply is,
@@ -53,7 +54,7 @@ class Asked:
     call: Call
     by: str
     prompt: Prompt | None = None
-    known: Outcome | None = None
+    ready_outcome: Outcome | None = None
     model: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     read: Callable[[str, Tokens], Read] = unreadable
@@ -73,7 +74,7 @@ class Asked:
 class Preparer(Protocol):
     """Makes the calls of one kind of run ready; kept for a slice of work, so it may remember material."""
 
-    def make(self, calls: Sequence[Call]) -> list[Asked]:
+    def make(self, calls: Sequence[Call]) -> list[PreparedCall]:
         """Return the calls made ready, in order; their runs with rater and endpoint are loaded."""
 
 
@@ -114,11 +115,11 @@ PARSE_SECONDS = 2.0
 """Of the processor, for reading one reply: a thousand times what the longest takes."""
 
 
-def read(job: Asked, reply: Reply) -> Outcome:
+def read(job: PreparedCall, reply: Reply) -> Outcome:
     """Read a reply; one that cannot be read is asked for once more where the run allows it, else fails."""
     try:
         with within(PARSE_SECONDS):
-            found = job.read(reply.text, reply.tokens)
+            reading = job.read(reply.text, reply.tokens)
     except OutOfScale as error:
         return unread(job, reply, f"unparseable: {error}", errors.OUT_OF_SCALE)
     except Unparseable as error:
@@ -129,10 +130,10 @@ def read(job: Asked, reply: Reply) -> Outcome:
         logger.exception("%s failed on a reply", job.by)
         trouble = f"defect in {job.by}: {type(error).__name__}: {error}"
         return failed(job, reply, trouble, errors.DEFECT)
-    return replace(paid(job, reply), answers=found.answers, flags=reply.flags + found.flags)
+    return replace(paid(job, reply), answers=reading.answers, flags=reply.flags + reading.flags)
 
 
-def from_cache(job: Asked) -> Outcome | None:
+def from_cache(job: PreparedCall) -> Outcome | None:
     """Read the reply that an equal request got before; None where it does not answer this call.
 
     Nothing was asked: no tokens, no cost, and what it saved is what the other one cost.
@@ -154,7 +155,7 @@ def from_cache(job: Asked) -> Outcome | None:
     )
 
 
-def unread(job: Asked, reply: Reply | None, why: str, kind: str) -> Outcome:
+def unread(job: PreparedCall, reply: Reply | None, why: str, kind: str) -> Outcome:
     """Ask once more where the run allows it, else fail; what it cost counts either way."""
     again = is_reasked(job.call)
     state: Kind = "again" if again else "failed"
@@ -166,12 +167,12 @@ def is_reasked(call: Call) -> bool:
     return call.reasked < call.run.reasks and call.attempts < call.run.max_attempts
 
 
-def failed(job: Asked, reply: Reply, why: str, kind: str) -> Outcome:
+def failed(job: PreparedCall, reply: Reply, why: str, kind: str) -> Outcome:
     """Fail a call whose reply would be none if it were asked for again, either."""
     return replace(paid(job, reply), kind="failed", error=why, error_kind=kind)
 
 
-def paid(job: Asked, reply: Reply | None) -> Outcome:
+def paid(job: PreparedCall, reply: Reply | None) -> Outcome:
     """Return the outcome of an answered request, still without its answers."""
     if reply is None:
         return Outcome(job.call.pk, "done", asked=1)
@@ -206,23 +207,23 @@ SELECT DISTINCT ON (w.call) w.call, c.reply, c.reasoning, c.logprobs::text, c.re
 """
 
 
-def hashed(asked: Sequence[Asked]) -> list[Asked]:
+def hashed(jobs: Sequence[PreparedCall]) -> list[PreparedCall]:
     """Return calls that are to be asked with the hash of their request."""
-    return [job if job.prompt is None else _hashed(job, job.prompt.digest()) for job in asked]
+    return [job if job.prompt is None else _hashed(job, job.prompt.digest()) for job in jobs]
 
 
-def looked_up(asked: Sequence[Asked]) -> list[Asked]:
+def looked_up(jobs: Sequence[PreparedCall]) -> list[PreparedCall]:
     """Return calls with the reply that an equal request got, where their run allows it and there is one."""
-    wanted = [job for job in asked if job.request_hash and job.call.run.use_cache]
-    found = _found(wanted) if wanted else {}
-    return [replace(job, **found.get(job.call.pk, {})) for job in asked] if found else list(asked)
+    cacheable = [job for job in jobs if job.request_hash and job.call.run.use_cache]
+    cached = _cached_replies(cacheable) if cacheable else {}
+    return [replace(job, **cached.get(job.call.pk, {})) for job in jobs] if cached else list(jobs)
 
 
-def _found(wanted: Sequence[Asked]) -> dict[int, dict[str, Any]]:
+def _cached_replies(jobs: Sequence[PreparedCall]) -> dict[int, dict[str, Any]]:
     columns: list[list[Any]] = [
-        [job.call.pk for job in wanted],
-        [job.call.run_id for job in wanted],
-        [job.request_hash for job in wanted],
+        [job.call.pk for job in jobs],
+        [job.call.run_id for job in jobs],
+        [job.request_hash for job in jobs],
     ]
     with connection.cursor() as cursor:
         cursor.execute(_FIND, columns)
@@ -239,9 +240,9 @@ def _reply(
     }
 
 
-def _hashed(job: Asked, prompt: str) -> Asked:
+def _hashed(job: PreparedCall, prompt: str) -> PreparedCall:
     """Note the SHA-256 of a request: where to, what, how, and which sample."""
     assert job.endpoint is not None
-    told = [job.endpoint.server, job.model, prompt, dict(job.parameters), job.call.sample]
-    whole = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
-    return replace(job, prompt_hash=prompt, request_hash=whole)
+    request = [job.endpoint.server, job.model, prompt, dict(job.parameters), job.call.sample]
+    request_hash = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+    return replace(job, prompt_hash=prompt, request_hash=request_hash)

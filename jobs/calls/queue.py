@@ -16,7 +16,7 @@ from jobs.endpoints import actions, client
 from jobs.errors import JobError
 from jobs.kinds import CALLS, never, run_kind
 from jobs.models.run import Call, Run
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from jobs.runs import ACTIVE
 
 # One slice of work: the claim-and-work function that the plain loop and Celery's tasks both call.
@@ -28,38 +28,38 @@ BATCH = 24
 
 
 def compute_all(
-    heart: Heart, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
+    heartbeat: Heartbeat, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
 ) -> Counts:
     """Work on the queue until nothing is ready, `until` (monotonic) is past or `stopping` says so."""
     counts = Counts()
     while not stopping() and time.monotonic() < until:
-        ids = claims.claim(queue=QUEUE, worker=heart.name, limit=BATCH, only=only)
+        ids = claims.claim(queue=QUEUE, worker=heartbeat.name, limit=BATCH, only=only)
         if not ids:
             break
-        heart.hold(ids)
-        counts.add(_batch(ids, heart, stopping))
+        heartbeat.hold(ids)
+        counts.add(_batch(ids, heartbeat, stopping))
     return counts
 
 
 def _outcomes(calls: Sequence[Call]) -> Iterator[list[Outcome]]:
-    for kind, found in groupby(calls, key=lambda call: call.run.kind):
-        yield from run_kind(kind).outcomes(list(found))
+    for kind, kind_calls in groupby(calls, key=lambda call: call.run.kind):
+        yield from run_kind(kind).outcomes(list(kind_calls))
 
 
-def _batch(ids: list[int], heart: Heart, stopping: Callable[[], bool]) -> Counts:
+def _batch(ids: list[int], heartbeat: Heartbeat, stopping: Callable[[], bool]) -> Counts:
     counts = Counts()
     calls = list(Call.objects.select_related("run__rater").filter(pk__in=ids).order_by("run_id", "pk"))
-    left = {call.pk for call in calls}
+    unfinished = {call.pk for call in calls}
     for outcomes in _outcomes(calls):
         counts.add(write(outcomes))
         done = {outcome.call for outcome in outcomes}
-        left -= done
-        heart.let_go(done)
+        unfinished -= done
+        heartbeat.let_go(done)
         if stopping():
             break
-    if left:
-        claims.give_back(worker=heart.name, calls=left)
-        heart.let_go(left)
+    if unfinished:
+        claims.give_back(worker=heartbeat.name, calls=unfinished)
+        heartbeat.let_go(unfinished)
     return counts
 
 
@@ -67,7 +67,7 @@ def work_slice(
     queue: str,
     *,
     seconds: float,
-    heart: Heart,
+    heartbeat: Heartbeat,
     stopping: Callable[[], bool] = never,
     only: Sequence[int] | None = None,
 ) -> Counts:
@@ -81,19 +81,19 @@ def work_slice(
         from jobs.calls import batch_steps
         from jobs.calls.dispatcher import ask_all  # the openai client, only where calls are made
 
-        counts = batch_steps.work(heart, until, stopping, only)
-        if claims.lanes(queue, only):  # else there was only something to do about batches
-            counts.add(ask_all(heart, until, stopping, only))
+        counts = batch_steps.work(heartbeat, until, stopping, only)
+        if claims.ready_endpoints(queue, only):  # else there was only something to do about batches
+            counts.add(ask_all(heartbeat, until, stopping, only))
         return counts
     if queue == Run.Queue.METRICS:
-        return compute_all(heart, until, stopping, only)
+        return compute_all(heartbeat, until, stopping, only)
     raise JobError(f"There is no queue {queue!r}; there are {', '.join(Run.Queue.values)}.")
 
 
 # The queues of calls, as `jobs.kinds` asks for them: requests to endpoints, and metrics to compute.
 
 if TYPE_CHECKING:
-    from jobs.queue.worker import Heart
+    from jobs.queue.worker import Heartbeat
 
 __all__ = ["beat", "ready", "release", "renew", "sweep", "waiting", "work"]
 
@@ -108,21 +108,21 @@ def ready(queue: str) -> bool:
         )
 
         lacks = actions.lacking()
-        servable = any(lane not in lacks for lane in claims.lanes(queue))
+        servable = any(endpoint_id not in lacks for endpoint_id in claims.ready_endpoints(queue))
         return servable or batch_steps.is_due() or webhooks.is_due()
-    return bool(claims.lanes(queue))
+    return bool(claims.ready_endpoints(queue))
 
 
-def work(queue: str, *, seconds: float, heart: Heart, stopping: Callable[[], bool] = never) -> int:
+def work(queue: str, *, seconds: float, heartbeat: Heartbeat, stopping: Callable[[], bool] = never) -> int:
     """Claim calls and do them for a slice of time; return how many were touched. Webhooks go beside them."""
     _tell_webhooks(queue)
-    counts = work_slice(queue, seconds=seconds, heart=heart, stopping=stopping)
+    counts = work_slice(queue, seconds=seconds, heartbeat=heartbeat, stopping=stopping)
     return counts.done + counts.failed + counts.again
 
 
-def renew(*, worker: str, held: Sequence[int]) -> None:
+def renew(*, worker: str, ids: Sequence[int]) -> None:
     """Extend the leases of calls that a worker holds."""
-    claims.renew(worker=worker, calls=held)
+    claims.renew(worker=worker, calls=ids)
 
 
 def beat(queue: str) -> None:

@@ -196,17 +196,17 @@ def _declared(variable: str, text: str) -> tuple[str, dict[str, Any]]:
     try:
         check(base_url=base_url, key_env=key_env)
         prices = {name: _price(price) for name, price in (("price_in", price_in), ("price_out", price_out))}
-        limits: dict[str, Any] = {name: _limit(told) for name, told in zip(_LIMITS, most[:3], strict=True)}
+        limits: dict[str, Any] = {name: _limit(text) for name, text in zip(_LIMITS, most[:3], strict=True)}
         limits |= {"batch_share": _share(share), "batch_most": _limit(batch_most)}
         limits |= {"keep_batch_files": _is_kept(files)}
     except JobError as error:
         raise JobError(f"{variable}: {error}") from None
     name = variable.removeprefix(PREFIX).lower().replace("_", "-")
-    told: dict[str, Any] = {
+    given_fields: dict[str, Any] = {
         field: limit for field, limit in limits.items() if limit is not None or field not in _USUAL
     }
-    told |= {"family": family, "revision": revision}
-    fields = {"base_url": base_url, "model": model, "key_env": key_env, **prices, **told}
+    given_fields |= {"family": family, "revision": revision}
+    fields = {"base_url": base_url, "model": model, "key_env": key_env, **prices, **given_fields}
     _require_storable(variable, name, fields)
     return name, fields
 
@@ -284,7 +284,7 @@ def has_key(endpoint: Endpoint) -> bool:
 
 def lacking() -> list[int]:
     """Return the ids of the endpoints whose key this process lacks."""
-    return sorted(one.pk for one in Endpoint.objects.exclude(key_env="") if not has_key(one))
+    return sorted(endpoint.pk for endpoint in Endpoint.objects.exclude(key_env="") if not has_key(endpoint))
 
 
 def others_have(endpoint: Endpoint) -> bool:

@@ -76,17 +76,19 @@ def waiting() -> list[Endpoint]:
 
 
 def _mine() -> list[Endpoint]:
-    """Return what waits that this process can ask, or nobody can."""
-    return [one for one in waiting() if actions.has_key(one) or not actions.others_have(one)]
+    """Endpoints waiting for a test that this process has the key for, or no process has."""
+    return [
+        endpoint for endpoint in waiting() if actions.has_key(endpoint) or not actions.others_have(endpoint)
+    ]
 
 
 def test(endpoint: Endpoint) -> Endpoint:
     """Ask the endpoint one short question and keep what came of it: a time, or why there is no reply."""
-    asked = endpoint.test_asked
+    requested_at = endpoint.test_asked
     error, milliseconds = _answer(endpoint)
     fields = {"test_done": timezone.now(), "test_error": error, "test_ms": milliseconds}
     # Not where it was asked for again meanwhile, perhaps after a change.
-    Endpoint.objects.filter(pk=endpoint.pk, test_asked=asked).update(**fields)
+    Endpoint.objects.filter(pk=endpoint.pk, test_asked=requested_at).update(**fields)
     endpoint.refresh_from_db()
     return endpoint
 
@@ -101,9 +103,9 @@ def _answer(endpoint: Endpoint) -> tuple[str, int | None]:
         # Cut off at its most tokens it answers all the same: that is what was asked.
         if error.kind == errors.TRUNCATED:
             return "", error.reply.latency_ms
-        return _told(endpoint, error), None
+        return _failure_message(endpoint, error), None
     except CallError as error:
-        return _told(endpoint, error), None
+        return _failure_message(endpoint, error), None
     except DEFECTS as error:
         logger.exception("a test of the endpoint %s failed", endpoint.name)
         return f"a defect in Concord: {type(error).__name__}", None
@@ -112,13 +114,13 @@ def _answer(endpoint: Endpoint) -> tuple[str, int | None]:
     return ("" if reply.text.strip() else "the reply is empty"), reply.latency_ms
 
 
-def _told(endpoint: Endpoint, error: CallError) -> str:
+def _failure_message(endpoint: Endpoint, error: CallError) -> str:
     """Return why there is no reply, with the address that was asked and what is often wrong with it."""
     address = f"{endpoint.base_url.rstrip('/')}{PATH}"
-    told = f"{address}: {error!s}"[:900].replace("\x00", "\ufffd")
+    message = f"{address}: {error!s}"[:900].replace("\x00", "\ufffd")
     if error.status in (404, 405) and not urlsplit(endpoint.base_url).path.strip("/"):
-        told += f". Most servers answer under /v1: try {endpoint.base_url.rstrip('/')}/v1 as its base URL."
-    return told
+        message += f". Most servers answer under /v1: try {endpoint.base_url.rstrip('/')}/v1 as its base URL."
+    return message
 
 
 async def _ask(endpoint: Endpoint, fakes: set[int]) -> Reply:
@@ -194,8 +196,8 @@ def refused_parameter(error: Any, message: str, sent: Collection[str]) -> str:
     kind."""
     for place in _places(error):
         parts = re.split(r"[.\[\]/]", place)
-        if found := next((name for name in sent if name in parts), ""):
-            return found
+        if parameter := next((name for name in sent if name in parts), ""):
+            return parameter
     # The longest first: a complaint about top_logprobs is not one about logprobs.
     return next((name for name in sorted(sent, key=len, reverse=True) if _complains(message, name)), "")
 
@@ -386,9 +388,9 @@ def transport_error(
 ) -> CallError:
     """Tell what an error of a request means."""
     if isinstance(error, openai.APIConnectionError):
-        named = connection_error(error, endpoint, key)
-        named.unsent = any(isinstance(cause, aiohttp.ClientConnectorError) for cause in _causes(error))
-        return named
+        call_error = connection_error(error, endpoint, key)
+        call_error.unsent = any(isinstance(cause, aiohttp.ClientConnectorError) for cause in _causes(error))
+        return call_error
     if isinstance(error, openai.APIStatusError):
         return status_error(error, key, endpoint.name, request or {})
     if isinstance(error, TooLong):
@@ -397,8 +399,8 @@ def transport_error(
 
 
 def _in_words(error: BaseException, key: str) -> str:
-    told = " ".join(redact(str(error), key).split())
-    return told[:300] or type(error).__name__
+    text = " ".join(redact(str(error), key).split())
+    return text[:300] or type(error).__name__
 
 
 class FormRefused(Refused):
@@ -407,18 +409,18 @@ class FormRefused(Refused):
 
 def status_error(error: openai.APIStatusError, key: str, name: str, request: Mapping[str, Any]) -> CallError:
     """Tell what a status means: for this try, for this call, for its form, or for the whole run."""
-    told = redact(_server_message(error), key)[:500]
+    message = redact(_server_message(error), key)[:500]
     delay = _retry_after(error.response.headers.get("retry-after"))
-    named = meaning(error.status_code, error.body, told, delay, name, request)
-    named.status = error.status_code
-    return named
+    call_error = meaning(error.status_code, error.body, message, delay, name, request)
+    call_error.status = error.status_code
+    return call_error
 
 
 def meaning(
-    status: int, body: object, told: str, delay: float | None, name: str, request: Mapping[str, Any]
+    status: int, body: object, error_text: str, delay: float | None, name: str, request: Mapping[str, Any]
 ) -> CallError:
     """Tell what a status with an error (`body`, in words `told`) means for a request to endpoint `name`."""
-    message = f"HTTP {status}: {told}"
+    message = f"HTTP {status}: {error_text}"
     if is_spent(body):
         return Shut(message)
     if status in {408, 409, 425, 429} or status >= 500:
@@ -427,10 +429,10 @@ def meaning(
         return Shut(message)
     if 300 <= status < 400:
         return Shut(f"HTTP {status}: the endpoint redirects; give its final address")
-    if kind := kind_of(body, told):
+    if kind := kind_of(body, error_text):
         return Refused(message, kind=kind)
     sent = [parameter for parameter in PARAMETERS if parameter in request]
-    if refused := refused_parameter(body, told, sent):
+    if refused := refused_parameter(body, error_text, sent):
         why = f"The endpoint {name} does not take the parameter {refused} as it was given. {message}"
         return Shut(f"{why[:800]} Leave it out, or choose another value or model.", kind=errors.PARAMETER)
     if "response_format" in request and status in {400, 422}:

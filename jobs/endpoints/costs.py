@@ -41,8 +41,7 @@ FILE = "tokenizer.json"
 
 
 def counter(endpoint: Endpoint) -> tuple[Count, str]:
-    """Return what counts an endpoint's tokens, and how in words; raise JobError for a tokenizer that is not
-    there."""
+    """The token counter of an endpoint and its description; raise JobError for a missing tokenizer."""
     if not endpoint.tokenizer:
         return about_tokens, BY_CHARACTERS
     try:
@@ -62,8 +61,8 @@ def _loaded(name: str) -> Count:
 
     path = Path(name)
     text = (path / FILE if path.is_dir() else path).read_text(encoding="utf-8")
-    told = json.loads(text)
-    if not isinstance(told, dict) or not isinstance(told.get("model"), dict):
+    definition = json.loads(text)
+    if not isinstance(definition, dict) or not isinstance(definition.get("model"), dict):
         raise ValueError("it is no tokenizer.json: it has no model")
     tokenizer = Tokenizer.from_str(text)
 
@@ -76,11 +75,11 @@ def _loaded(name: str) -> Count:
 _MILLION = Decimal(1_000_000)
 
 
-WHOLE = Decimal(1)
+FULL_SHARE = Decimal(1)
 
 
 def cost(
-    endpoint: Endpoint, tokens_in: int | None, tokens_out: int | None, share: Decimal = WHOLE
+    endpoint: Endpoint, tokens_in: int | None, tokens_out: int | None, share: Decimal = FULL_SHARE
 ) -> Decimal | None:
     """Return the cost in the endpoint's currency; None where a price or a count is unknown.
 
@@ -96,4 +95,4 @@ def share_of(run: Run) -> Decimal:
     """Return the part of the ordinary price that a run's next calls cost."""
     if run.mode == Run.Mode.BATCH and run.endpoint is not None and run.endpoint.batch_share is not None:
         return run.endpoint.batch_share
-    return WHOLE
+    return FULL_SHARE

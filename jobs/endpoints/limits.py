@@ -68,7 +68,7 @@ def is_paced(endpoint: Endpoint) -> bool:
 
 @transaction.atomic
 def take(*, endpoint: Endpoint, worker: str, wish: Wish) -> Grant:
-    """Return what a worker may do at an endpoint until it asks again."""
+    """Grant a worker its share of an endpoint until its next request for one."""
     Pace.objects.get_or_create(endpoint=endpoint)
     with connection.cursor() as cursor:
         cursor.execute(_LOCK, [endpoint.pk])
@@ -99,19 +99,19 @@ def width_of(endpoint: Endpoint, pace: Pace | None) -> int:
     return max(1, min(int(pace.width), endpoint.concurrency))
 
 
-def allotted(limit: int, wanted: Mapping[str, int]) -> dict[str, int]:
+def allotted(limit: int, requests: Mapping[str, int]) -> dict[str, int]:
     """Divide a limit evenly among those who want some; what one has no use for goes to the others.
 
     The sum is at most `limit`, and no one gets more than is wanted. Who comes first by name gets the rest.
     """
-    given = dict.fromkeys(sorted(wanted), 0)
-    left = limit
-    while hungry := [name for name in given if given[name] < wanted[name]] if left else []:
-        each = max(1, left // len(hungry))
+    shares = dict.fromkeys(sorted(requests), 0)
+    remaining = limit
+    while hungry := [name for name in shares if shares[name] < requests[name]] if remaining else []:
+        each = max(1, remaining // len(hungry))
         for name in hungry:
-            more = min(each, wanted[name] - given[name], left)
-            given[name], left = given[name] + more, left - more
-    return given
+            more = min(each, requests[name] - shares[name], remaining)
+            shares[name], remaining = shares[name] + more, remaining - more
+    return shares
 
 
 def _breathe(pace: Pace, endpoint: Endpoint, wish: Wish, now: datetime) -> None:
@@ -173,10 +173,12 @@ def _share(endpoint: Endpoint, worker: str, wish: Wish, width: int, now: datetim
     mine = allotted(width, others | {worker: wish.wanted})[worker]
     least = max(wish.slots, wish.under_way)
     if mine > wish.slots:
-        held = Share.objects.filter(endpoint=endpoint).exclude(worker=worker).values_list("slots", flat=True)
-        mine = max(min(mine, width - sum(held)), 0)
+        taken_slots = (
+            Share.objects.filter(endpoint=endpoint).exclude(worker=worker).values_list("slots", flat=True)
+        )
+        mine = max(min(mine, width - sum(taken_slots)), 0)
         least = max(mine, wish.under_way)
     expires = now + timedelta(seconds=timing.lease())
-    told = {"slots": least, "wanted": wish.wanted, "expires": expires}
-    Share.objects.update_or_create(endpoint=endpoint, worker=worker, defaults=told)
+    values = {"slots": least, "wanted": wish.wanted, "expires": expires}
+    Share.objects.update_or_create(endpoint=endpoint, worker=worker, defaults=values)
     return mine

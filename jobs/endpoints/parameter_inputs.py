@@ -36,7 +36,7 @@ class LinesField(forms.CharField):
 
 def parameter_fields() -> dict[str, forms.Field]:
     """Return one field for each parameter, by its name, none of them required."""
-    return {one.name: _field_of_parameter_fields(one) for one in PARAMETERS.values()}
+    return {parameter.name: _field_of_parameter_fields(parameter) for parameter in PARAMETERS.values()}
 
 
 def given_parameters(form: forms.Form) -> dict[str, Any]:
@@ -78,16 +78,18 @@ class WithParameters(forms.Form):
         return any(field.errors or field.value() for field in self.parameters())
 
 
-def _field_of_parameter_fields(one: Parameter) -> forms.Field:
-    shared: dict[str, Any] = {"required": False, "label": one.label, "help_text": one.help}
-    bounds: dict[str, Any] = {"min_value": one.least, "max_value": one.most}
-    if one.kind == "number":
+def _field_of_parameter_fields(parameter: Parameter) -> forms.Field:
+    shared: dict[str, Any] = {"required": False, "label": parameter.label, "help_text": parameter.help}
+    bounds: dict[str, Any] = {"min_value": parameter.least, "max_value": parameter.most}
+    if parameter.kind == "number":
         return forms.FloatField(**shared, **bounds)
-    if one.kind == "whole":
+    if parameter.kind == "whole":
         return forms.IntegerField(**shared, **bounds)
-    if one.kind == "choice":
-        return forms.ChoiceField(**shared, choices=[("", "not sent"), *((key, key) for key in one.choices)])
-    return LinesField(**shared) if one.kind == "texts" else forms.BooleanField(**shared)
+    if parameter.kind == "choice":
+        return forms.ChoiceField(
+            **shared, choices=[("", "not sent"), *((key, key) for key in parameter.choices)]
+        )
+    return LinesField(**shared) if parameter.kind == "texts" else forms.BooleanField(**shared)
 
 
 # The sampling parameters in the HTTP API, made from their table.
@@ -95,7 +97,7 @@ def _field_of_parameter_fields(one: Parameter) -> forms.Field:
 
 def parameter_serializer_fields() -> dict[str, serializers.Field[Any, Any, Any, Any]]:
     """Return one field for each parameter, by its name; one that is left out or null is not sent."""
-    return {one.name: _field(one) for one in PARAMETERS.values()}
+    return {parameter.name: _field(parameter) for parameter in PARAMETERS.values()}
 
 
 def parameters_from_data(data: dict[str, Any]) -> dict[str, Any]:
@@ -106,21 +108,28 @@ def parameters_from_data(data: dict[str, Any]) -> dict[str, Any]:
         raise serializers.ValidationError(str(error)) from None
 
 
-def _field(one: Parameter) -> serializers.Field[Any, Any, Any, Any]:
-    shared: dict[str, Any] = {"required": False, "default": None, "allow_null": True, "help_text": one.help}
-    if one.kind == "number":
-        return serializers.FloatField(min_value=one.least, max_value=one.most, **shared)
-    if one.kind == "whole":
-        return serializers.IntegerField(min_value=_whole(one.least), max_value=_whole(one.most), **shared)
-    if one.kind == "choice":
-        return serializers.ChoiceField(choices=one.choices, **shared)
-    if one.kind == "yes":
+def _field(parameter: Parameter) -> serializers.Field[Any, Any, Any, Any]:
+    shared: dict[str, Any] = {
+        "required": False,
+        "default": None,
+        "allow_null": True,
+        "help_text": parameter.help,
+    }
+    if parameter.kind == "number":
+        return serializers.FloatField(min_value=parameter.least, max_value=parameter.most, **shared)
+    if parameter.kind == "whole":
+        return serializers.IntegerField(
+            min_value=_as_integer(parameter.least), max_value=_as_integer(parameter.most), **shared
+        )
+    if parameter.kind == "choice":
+        return serializers.ChoiceField(choices=parameter.choices, **shared)
+    if parameter.kind == "yes":
         return serializers.BooleanField(**shared)
     text = serializers.CharField(max_length=LONGEST_STOP, trim_whitespace=False)
     return serializers.ListField(child=text, max_length=MOST_STOPS, **shared)
 
 
-def _whole(bound: float | None) -> int | None:
+def _as_integer(bound: float | None) -> int | None:
     return None if bound is None else int(bound)
 
 
@@ -133,28 +142,28 @@ def add_parameters(parser: CommandParser, of: str = "", *, leave: Collection[str
     Those of another model are named after it: `--improver-top-p` where `of` is `improver`. Those to `leave`
     the command names itself.
     """
-    whose = f" of the {of}" if of else ""
-    group = parser.add_argument_group(f"sampling parameters{whose}", "sent to the model only where given")
-    for one in (one for name, one in PARAMETERS.items() if name not in leave):
-        group.add_argument(f"--{_named(of, one.name).replace('_', '-')}", **_how(one))
+    owner = f" of the {of}" if of else ""
+    group = parser.add_argument_group(f"sampling parameters{owner}", "sent to the model only where given")
+    for parameter in (parameter for name, parameter in PARAMETERS.items() if name not in leave):
+        group.add_argument(f"--{_option_name(of, parameter.name).replace('_', '-')}", **_how(parameter))
 
 
 def parameters_from_options(options: Mapping[str, Any], of: str = "") -> dict[str, Any]:
     """Return the parameters that the options give, still unchecked."""
-    given = {name: options.get(_named(of, name)) for name in PARAMETERS}
-    return {name: value for name, value in given.items() if value is not None}
+    options_by_name = {name: options.get(_option_name(of, name)) for name in PARAMETERS}
+    return {name: value for name, value in options_by_name.items() if value is not None}
 
 
-def _named(of: str, name: str) -> str:
+def _option_name(of: str, name: str) -> str:
     return f"{of}_{name}" if of else name
 
 
-def _how(one: Parameter) -> dict[str, Any]:
-    how: dict[str, Any] = {"help": one.help.replace("%", "%%")}
-    if one.kind == "yes":
+def _how(parameter: Parameter) -> dict[str, Any]:
+    how: dict[str, Any] = {"help": parameter.help.replace("%", "%%")}
+    if parameter.kind == "yes":
         return how | {"action": "store_true", "default": None}
-    if one.kind == "texts":
+    if parameter.kind == "texts":
         return how | {"action": "append", "metavar": "TEXT", "help": "a text that ends a reply; at most four"}
-    if one.kind == "choice":
-        return how | {"choices": one.choices}
-    return how | {"type": float if one.kind == "number" else int}
+    if parameter.kind == "choice":
+        return how | {"choices": parameter.choices}
+    return how | {"type": float if parameter.kind == "number" else int}

@@ -26,20 +26,20 @@ FORMS: dict[str, str] = {
 """Every form, the strictest first. A prompt without a schema is always asked for as text."""
 
 
-def forms_for(prompt: Prompt, known: str) -> tuple[str, ...]:
+def forms_for(prompt: Prompt, known_form: str) -> tuple[str, ...]:
     """Return the forms to try, in order; `known` is what the endpoint was found to take, '' if unknown."""
     if prompt.schema is None:
         return (TEXT,)
     order = tuple(FORMS)
-    return order[order.index(known) :] if known in FORMS else order
+    return order[order.index(known_form) :] if known_form in FORMS else order
 
 
 def response_format(form: str, prompt: Prompt) -> dict[str, Any]:
-    """Return what a form adds to a request."""
+    """Request fields of a response form."""
     if form == SCHEMA:
         assert prompt.schema is not None
-        told = {"name": "reply", "strict": True, "schema": dict(prompt.schema)}
-        return {"response_format": {"type": "json_schema", "json_schema": told}}
+        schema_format = {"name": "reply", "strict": True, "schema": dict(prompt.schema)}
+        return {"response_format": {"type": "json_schema", "json_schema": schema_format}}
     return {"response_format": {"type": "json_object"}} if form == JSON else {}
 
 
@@ -73,7 +73,7 @@ class Parameter:
         """Return a value as it is sent; raise JobError for one that it cannot have."""
         return _CHECKS[self.kind](self, value)
 
-    def shown(self, value: Any) -> str:
+    def in_name(self, value: Any) -> str:
         """Return it as it stands in a judge's name."""
         if self.kind == "number":
             return f"{self.name}={value:g}"
@@ -161,31 +161,33 @@ _TABLE = (
         requires="logprobs",
     ),
 )
-PARAMETERS: dict[str, Parameter] = {one.name: one for one in _TABLE}
+PARAMETERS: dict[str, Parameter] = {parameter.name: parameter for parameter in _TABLE}
 
 
-def checked(given: Mapping[str, Any]) -> dict[str, Any]:
+def checked(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that are given, as they are sent, in the order of the table; raise JobError.
 
     None, an empty text, an empty list and a `False` count as not given.
     """
-    if unknown := sorted(set(given) - PARAMETERS.keys()):
+    if unknown := sorted(set(values) - PARAMETERS.keys()):
         raise JobError(f"There is no parameter {unknown[0]!r}; there are {', '.join(PARAMETERS)}.")
-    told = {name: given[name] for name in PARAMETERS if name in given and _is_given(given[name])}
-    found = {name: PARAMETERS[name].checked(value) for name, value in told.items()}
-    for name in found:
-        one = PARAMETERS[name]
-        if one.excludes in found:
-            raise JobError(f"Give either {name} or {one.excludes}, not both.")
-        if one.requires and one.requires not in found:
-            raise JobError(f"{name} needs {one.requires}: give both.")
-    return found
+    raw_values = {name: values[name] for name in PARAMETERS if name in values and _is_given(values[name])}
+    checked_values = {name: PARAMETERS[name].checked(value) for name, value in raw_values.items()}
+    for name in checked_values:
+        parameter = PARAMETERS[name]
+        if parameter.excludes in checked_values:
+            raise JobError(f"Give either {name} or {parameter.excludes}, not both.")
+        if parameter.requires and parameter.requires not in checked_values:
+            raise JobError(f"{name} needs {parameter.requires}: give both.")
+    return checked_values
 
 
-def named(parameters: Mapping[str, Any]) -> str:
+def name_suffix(parameters: Mapping[str, Any]) -> str:
     """Return the parameters as they stand in a judge's name, each after a space; '' for none."""
-    known = {**dict.fromkeys(PARAMETERS), **parameters}
-    return "".join(f" {PARAMETERS[name].shown(known[name])}" for name in PARAMETERS if name in parameters)
+    all_values = {**dict.fromkeys(PARAMETERS), **parameters}
+    return "".join(
+        f" {PARAMETERS[name].in_name(all_values[name])}" for name in PARAMETERS if name in parameters
+    )
 
 
 def of_sample(parameters: Mapping[str, Any], sample: int) -> Mapping[str, Any]:
@@ -196,55 +198,55 @@ def of_sample(parameters: Mapping[str, Any], sample: int) -> Mapping[str, Any]:
 
 def most_written(parameters: Mapping[str, Any]) -> int | None:
     """Return how many tokens a reply has at most, None where nothing limits it."""
-    found: int | None = parameters.get("max_completion_tokens", parameters.get("max_tokens"))
-    return found
+    limit: int | None = parameters.get("max_completion_tokens", parameters.get("max_tokens"))
+    return limit
 
 
 def _is_given(value: Any) -> bool:
     return value is not None and value is not False and value != "" and value != [] and value != ()
 
 
-def _number(one: Parameter, value: Any) -> float:
+def _number(parameter: Parameter, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise JobError(f"{one.name}: {str(value)[:40]!r} is not a number.")
-    _bounded(one, value)
+        raise JobError(f"{parameter.name}: {str(value)[:40]!r} is not a number.")
+    _bounded(parameter, value)
     return float(value)
 
 
-def _whole(one: Parameter, value: Any) -> int:
+def _integer(parameter: Parameter, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise JobError(f"{one.name}: {str(value)[:40]!r} is not a whole number.")
-    _bounded(one, value)
+        raise JobError(f"{parameter.name}: {str(value)[:40]!r} is not a whole number.")
+    _bounded(parameter, value)
     return value
 
 
-def _bounded(one: Parameter, value: float) -> None:
-    assert one.least is not None
-    assert one.most is not None
-    if not one.least <= value <= one.most:  # not a number is in no range
-        raise JobError(f"{one.name} must be between {one.least:,} and {one.most:,}.")
+def _bounded(parameter: Parameter, value: float) -> None:
+    assert parameter.least is not None
+    assert parameter.most is not None
+    if not parameter.least <= value <= parameter.most:  # not a number is in no range
+        raise JobError(f"{parameter.name} must be between {parameter.least:,} and {parameter.most:,}.")
 
 
-def _choice(one: Parameter, value: Any) -> str:
-    if value not in one.choices:
-        raise JobError(f"{one.name}: {str(value)[:40]!r} is not one of {', '.join(one.choices)}.")
+def _choice(parameter: Parameter, value: Any) -> str:
+    if value not in parameter.choices:
+        raise JobError(f"{parameter.name}: {str(value)[:40]!r} is not one of {', '.join(parameter.choices)}.")
     return str(value)
 
 
-def _texts(one: Parameter, value: Any) -> list[str]:
+def _texts(parameter: Parameter, value: Any) -> list[str]:
     if not isinstance(value, list | tuple) or not all(isinstance(text, str) and text for text in value):
-        raise JobError(f"{one.name} must be a list of texts.")
+        raise JobError(f"{parameter.name} must be a list of texts.")
     if len(value) > MOST_STOPS or max(map(len, value)) > LONGEST_STOP:
-        raise JobError(f"{one.name}: at most {MOST_STOPS} texts of at most {LONGEST_STOP} characters.")
+        raise JobError(f"{parameter.name}: at most {MOST_STOPS} texts of at most {LONGEST_STOP} characters.")
     if any("\x00" in text for text in value):
-        raise JobError(f"{one.name}: a text holds a character that cannot be stored.")
+        raise JobError(f"{parameter.name}: a text holds a character that cannot be stored.")
     return list(value)
 
 
-def _yes(one: Parameter, value: Any) -> bool:
+def _yes(parameter: Parameter, value: Any) -> bool:
     if value is not True:
-        raise JobError(f"{one.name} is either given or not.")
+        raise JobError(f"{parameter.name} is either given or not.")
     return True
 
 
-_CHECKS = {"number": _number, "whole": _whole, "choice": _choice, "texts": _texts, "yes": _yes}
+_CHECKS = {"number": _number, "whole": _integer, "choice": _choice, "texts": _texts, "yes": _yes}

@@ -47,7 +47,7 @@ def redact(text: str, key: str) -> str:
 
 
 def decoded(body: bytes, key: str) -> Any:
-    """Return what a JSON document holds, redacted; raise ValueError or RecursionError where it is none."""
+    """Decode and redact a JSON document; raise ValueError or RecursionError for invalid JSON."""
     text = body.decode(json.detect_encoding(body), "surrogatepass")
     data = json.loads(text)
     return redacted(data, key) if may_hold(text, key) else data
@@ -99,23 +99,23 @@ def _unescaped_once(text: str) -> tuple[str, list[int]]:
     plain: list[str] = []
     starts: list[int] = []
     at = 0
-    for found in _ESCAPED.finditer(text):
-        plain.append(text[at : found.start()])
-        starts += range(at, found.start())
-        character = _character(found)
+    for match in _ESCAPED.finditer(text):
+        plain.append(text[at : match.start()])
+        starts += range(at, match.start())
+        character = _character(match)
         plain.append(character)
-        starts += [found.start()] * len(character)
-        at = found.end()
+        starts += [match.start()] * len(character)
+        at = match.end()
     plain.append(text[at:])
     return "".join(plain), [*starts, *range(at, len(text) + 1)]
 
 
-def _character(found: re.Match[str]) -> str:
-    wide, narrow, itself, percent, entity = found.groups()
+def _character(match: re.Match[str]) -> str:
+    wide, narrow, itself, percent, entity = match.groups()
     if itself:
         return str(itself)
     if entity:
-        return html.unescape(f"&{entity};") or found.group()
+        return html.unescape(f"&{entity};") or match.group()
     return chr(int(wide or narrow or percent, 16))
 
 
@@ -166,8 +166,8 @@ def tokens_of(logprobs: Any) -> Tokens:
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(content, list) or len(content) > MOST:
         return ()
-    found = [_token(entry) for entry in content]
-    return tuple(one for one in found if one is not None) if None not in found else ()
+    parsed = [_token(entry) for entry in content]
+    return tuple(token for token in parsed if token is not None) if None not in parsed else ()
 
 
 def of_text(tokens: Tokens, text: str) -> Tokens:
@@ -175,7 +175,7 @@ def of_text(tokens: Tokens, text: str) -> Tokens:
 
     A token may be a part of a character, so texts are compared by their length only where they differ.
     """
-    if not tokens or "".join(one.text for one in tokens) == text:
+    if not tokens or "".join(token.text for token in tokens) == text:
         return tokens
     length = 0
     for number in range(len(tokens) - 1, -1, -1):
@@ -187,24 +187,24 @@ def of_text(tokens: Tokens, text: str) -> Tokens:
 
 def as_json(tokens: Tokens) -> list[list[Any]] | None:
     """Return tokens as they are kept with a call: [text, logprob, [[text, logprob], ...]] each."""
-    return [[one.text, one.logprob, [list(pair) for pair in one.top]] for one in tokens] or None
+    return [[token.text, token.logprob, [list(pair) for pair in token.top]] for token in tokens] or None
 
 
-def from_json(kept: list[list[Any]] | None) -> Tokens:
+def from_json(stored: list[list[Any]] | None) -> Tokens:
     """Return tokens that were kept with a call."""
     return tuple(
         Token(text, logprob, tuple((other, value) for other, value in top))
-        for text, logprob, top in kept or ()
+        for text, logprob, top in stored or ()
     )
 
 
 def _token(entry: Any) -> Token | None:
-    told = _pair(entry)
-    top = entry.get("top_logprobs") or [] if told else None
-    if told is None or not isinstance(top, list):
+    spelling = _pair(entry)
+    top = entry.get("top_logprobs") or [] if spelling else None
+    if spelling is None or not isinstance(top, list):
         return None
     others = [_pair(other) for other in top]
-    return Token(*told, tuple(pair for pair in others if pair is not None))
+    return Token(*spelling, tuple(pair for pair in others if pair is not None))
 
 
 def _pair(entry: Any) -> tuple[str, float] | None:
@@ -326,20 +326,20 @@ def completion(data: Any, latency_ms: int, key: str = "") -> Reply:
     reply = Reply(text, tokens_in, tokens_out, latency_ms, tuple(dict.fromkeys(flags)))
     if trouble:
         raise Malformed(trouble, reply)
-    whole = _whole(choices[0], reply)
-    spelt = "".join(token.text for token in whole.tokens)
-    return replace(whole, tokens=()) if may_hold(spelt, key) else whole
+    complete = _complete_reply(choices[0], reply)
+    spelt = "".join(token.text for token in complete.tokens)
+    return replace(complete, tokens=()) if may_hold(spelt, key) else complete
 
 
-def _whole(choice: dict[str, Any], reply: Reply) -> Reply:
+def _complete_reply(choice: dict[str, Any], reply: Reply) -> Reply:
     """Return the reply with its reasoning and tokens apart; raise Withheld where it is no whole answer."""
     message = choice["message"]
     reasoning, text = _apart(message, reply.text)
     reply = replace(reply, text=text, reasoning=reasoning)
     refusal, ended = message.get("refusal"), choice.get("finish_reason")
     if isinstance(refusal, str) and refusal.strip():
-        told = replace(reply, text=reply.text or refusal[:MOST_CHARACTERS])
-        raise Withheld(f"the model refuses: {refusal.strip()[:300]}", told, errors.REFUSAL)
+        refused_reply = replace(reply, text=reply.text or refusal[:MOST_CHARACTERS])
+        raise Withheld(f"the model refuses: {refusal.strip()[:300]}", refused_reply, errors.REFUSAL)
     if ended == "content_filter":
         raise Withheld("the endpoint's content filter held it back", reply, errors.CONTENT_FILTER)
     if isinstance(ended, str) and ended in _CUT_OFF:
@@ -349,11 +349,11 @@ def _whole(choice: dict[str, Any], reply: Reply) -> Reply:
 
 
 def _apart(message: dict[str, Any], text: str) -> tuple[str, str]:
-    """Return what the model thought and what it answered: from a field, or a leading block of the text."""
+    """Split a reply into reasoning and answer: by a field, or a leading block of the text."""
     for name in ("reasoning_content", "reasoning"):
-        told = message.get(name)
-        if isinstance(told, str) and told:
-            return told[:MOST_CHARACTERS], text
+        reasoning = message.get(name)
+        if isinstance(reasoning, str) and reasoning:
+            return reasoning[:MOST_CHARACTERS], text
     if not text.lstrip().startswith(_THINKS):
         return "", text
     thought, end, answer = text.lstrip().removeprefix(_THINKS).partition(_THOUGHT)
@@ -391,8 +391,8 @@ def _no_choice(data: Any) -> str:
     """Say what came instead: some servers report an error with status 200."""
     error = data.get("error") if isinstance(data, dict) else None
     message = error.get("message") if isinstance(error, dict) else error
-    told = f": {message[:300]}" if isinstance(message, str) and message else ""
-    return f"the reply holds no choice{told}"
+    detail = f": {message[:300]}" if isinstance(message, str) and message else ""
+    return f"the reply holds no choice{detail}"
 
 
 def _raw(value: Any) -> str:

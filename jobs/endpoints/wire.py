@@ -110,9 +110,9 @@ def http_client(endpoint: Endpoint, most_bytes: int = MOST_BYTES) -> httpx2.Asyn
     A proxy that the environment names (HTTPS_PROXY, NO_PROXY) is used; then the proxy resolves the name, and
     what it may reach is for the proxy to say. No more than `most_bytes` of a response are read.
     """
-    named = proxy_for(endpoint.base_url)
-    guard = Guard(allow_private=endpoint.allow_private or named is not None)
-    proxy = None if named is None else httpx2.Proxy(named)
+    proxy_url = proxy_for(endpoint.base_url)
+    guard = Guard(allow_private=endpoint.allow_private or proxy_url is not None)
+    proxy = None if proxy_url is None else httpx2.Proxy(proxy_url)
     return DefaultAioHttpClient(follow_redirects=False, transport=GuardedTransport(guard, proxy, most_bytes))
 
 
@@ -182,7 +182,7 @@ def proxy_for(url: str) -> str | None:
     """Return the address of the proxy that the environment names for an address, None where there is none."""
     parts = urlsplit(url)
     proxies = getproxies()
-    found = proxies.get(parts.scheme) or proxies.get("all")
-    if not found or not parts.hostname or proxy_bypass(parts.hostname):
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or not parts.hostname or proxy_bypass(parts.hostname):
         return None
-    return found if "://" in found else f"http://{found}"
+    return proxy if "://" in proxy else f"http://{proxy}"

@@ -72,8 +72,8 @@ class Endpoint(models.Model):
     @property
     def server(self) -> dict[str, str]:
         """What of it is part of who a judge or a writer is: its address, and its revision where given."""
-        told = {"address": self.base_url.rstrip("/"), "revision": self.revision}
-        return {name: value for name, value in told.items() if value}
+        identity = {"address": self.base_url.rstrip("/"), "revision": self.revision}
+        return {name: value for name, value in identity.items() if value}
 
     @property
     def answering_model(self) -> str:

@@ -15,7 +15,7 @@ MOST_ATTEMPTS = 8
 
 
 def new_salt() -> str:
-    """Return what a secret is made of, together with the server's own."""
+    """Random salt from which, with the server's secret, a webhook's secret is derived."""
     return secrets.token_hex(16)
 
 

@@ -13,14 +13,14 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from config.trouble import FULL, passing
+from config.trouble import FULL, temporary_trouble
 from jobs.errors import JobCancelled, JobInterrupted, JobLost, JobRefused
 from jobs.kinds import Progress, kind_of, never
 from jobs.models import Job
 from jobs.queue import timing
 
 if TYPE_CHECKING:
-    from jobs.queue.worker import Heart
+    from jobs.queue.worker import Heartbeat
 
 logger = logging.getLogger(__name__)
 LOST = "its worker was lost each time it was tried"
@@ -45,7 +45,7 @@ def work(
     _queue: str,
     *,
     seconds: float,
-    heart: Heart,
+    heartbeat: Heartbeat,
     stopping: Callable[[], bool] = never,
     only: Sequence[int] | None = None,
 ) -> int:
@@ -55,14 +55,14 @@ def work(
     """
     until, count = time.monotonic() + seconds, 0
     while not stopping() and time.monotonic() < until:
-        job = claim(worker=heart.name, only=only)
+        job = claim(worker=heartbeat.name, only=only)
         if job is None:
             break
-        heart.hold([job.pk])
+        heartbeat.hold([job.pk])
         try:
-            met_trouble = _in_thread(job, heart.name, stopping)
+            met_trouble = _in_thread(job, heartbeat.name, stopping)
         finally:
-            heart.let_go([job.pk])
+            heartbeat.let_go([job.pk])
         count += 1
         if met_trouble:
             _pause(stopping)
@@ -96,7 +96,7 @@ def _in_thread(job: Job, worker: str, stopping: Callable[[], bool]) -> bool:
         error = future.exception()
     if isinstance(error, JobLost):
         logger.warning("%s went to another worker", job)
-    elif sentence := passing(error):
+    elif sentence := temporary_trouble(error):
         logger.warning("%s waits: %s", job, sentence)
         _put_back_once_possible(job, worker, sentence, stopping)
         return True
@@ -117,7 +117,7 @@ def _put_back_once_possible(job: Job, worker: str, sentence: str, stopping: Call
         try:
             return put_back(job, worker, sentence)
         except DatabaseError as error:
-            if passing(error) is None or stopping():
+            if temporary_trouble(error) is None or stopping():
                 raise
             connection.close()
             _pause(stopping)
@@ -154,7 +154,7 @@ def do(job: Job, *, worker: str, stopping: Callable[[], bool] = never) -> None:
 
 def close(job: Job, worker: str, state: Job.State, *, error: str = "", result: Result | None = None) -> None:
     """Write how a job ended, unless its lease went to another."""
-    held = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
+    leased = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
     ended: dict[str, Any] = {
         "state": state,
         "error": error,
@@ -165,13 +165,13 @@ def close(job: Job, worker: str, state: Job.State, *, error: str = "", result: R
     }
     if state == Job.State.DONE:
         ended["done"] = F("total")
-    held.update(**ended)
+    leased.update(**ended)
 
 
 def give_back(job: Job, worker: str) -> None:
     """Return a job that was interrupted: it waits again, as if it had not been tried."""
-    held = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
-    held.update(state=Job.State.QUEUED, worker="", lease_expires=None, attempts=F("attempts") - 1)
+    leased = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
+    leased.update(state=Job.State.QUEUED, worker="", lease_expires=None, attempts=F("attempts") - 1)
 
 
 def put_back(job: Job, worker: str, sentence: str) -> None:
@@ -179,22 +179,22 @@ def put_back(job: Job, worker: str, sentence: str) -> None:
 
     It is tried again until there is room on the disk, and so often as it may be after any other trouble.
     """
-    held = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
+    leased = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
     waits = {"state": Job.State.QUEUED, "worker": "", "lease_expires": None, "note": sentence[:200]}
-    if held.filter(cancel_asked=True).exists():
+    if leased.filter(cancel_asked=True).exists():
         close(job, worker, Job.State.CANCELLED)
     elif sentence == FULL:
-        held.update(**waits, attempts=F("attempts") - 1)
+        leased.update(**waits, attempts=F("attempts") - 1)
     elif job.attempts >= job.max_attempts:
         close(job, worker, Job.State.FAILED, error=sentence)
     else:
-        held.update(**waits)
+        leased.update(**waits)
 
 
-def renew(*, worker: str, held: Sequence[int]) -> None:
+def renew(*, worker: str, ids: Sequence[int]) -> None:
     """Extend the leases of jobs that a worker holds: the heartbeat."""
     expires = timezone.now() + timedelta(seconds=timing.lease())
-    Job.objects.filter(pk__in=held, worker=worker, state=Job.State.RUNNING).update(lease_expires=expires)
+    Job.objects.filter(pk__in=ids, worker=worker, state=Job.State.RUNNING).update(lease_expires=expires)
 
 
 def release(*, worker: str) -> int:
@@ -209,10 +209,10 @@ def sweep() -> int:
 
 @transaction.atomic
 def _take_back(**lost: Any) -> int:
-    held = Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(
+    leased = Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(
         state=Job.State.RUNNING, **lost
     )
-    jobs = Job.objects.filter(pk__in=list(held.values_list("pk", flat=True)))
+    jobs = Job.objects.filter(pk__in=list(leased.values_list("pk", flat=True)))
     count = jobs.count()
     ended = {"worker": "", "lease_expires": None, "finished_at": timezone.now()}
     jobs.filter(cancel_asked=True).update(state=Job.State.CANCELLED, **ended)

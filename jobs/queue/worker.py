@@ -37,7 +37,7 @@ _PROC = Path("/proc")
 
 @cache
 def machine() -> str:
-    """Return what processes that see each other share: this start of the system, its process numbers."""
+    """Identify the machine's boot and process namespace, which processes that see each other share."""
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
         return f"{boot} {os.readlink(_PROC / 'self/ns/pid')}"
@@ -93,27 +93,27 @@ def bury_the_dead() -> int:
 logger = logging.getLogger(__name__)
 
 
-class Heart:
+class Heartbeat:
     """Use as a context; inside it the worker is seen, and what it holds stays leased.
 
-    One that is `passing` (a Celery task) leaves its row: the process lives on and comes back under its name.
+    One that is `is_task` (a Celery task) leaves its row: the process lives on and comes back under its name.
     """
 
-    def __init__(self, queue: str, *, passing: bool = False) -> None:
-        self.queue, self.passing = queue, passing
-        unique = "" if passing else f"-{secrets.token_hex(3)}"
+    def __init__(self, queue: str, *, is_task: bool = False) -> None:
+        self.queue, self.is_task = queue, is_task
+        unique = "" if is_task else f"-{secrets.token_hex(3)}"
         self.name = f"{socket.gethostname()}-{os.getpid()}-{queue}{unique}"[:200]
         self._process = {
             "machine": machine(),
             "pid": os.getpid(),
             "birth": birth(os.getpid()),
         }
-        self._held: set[int] = set()
+        self._leased: set[int] = set()
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="heart", daemon=True)
+        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
 
-    def __enter__(self) -> Heart:
+    def __enter__(self) -> Heartbeat:
         self._say()
         # What a worker of this machine held when it was killed is free now, not when its lease ends.
         bury_the_dead()
@@ -125,27 +125,27 @@ class Heart:
     ) -> None:
         self._stop.set()
         self._thread.join(timeout=10)
-        if self.passing:
+        if self.is_task:
             return
         try:
             Worker.objects.filter(name=self.name).delete()
         except Error as trouble:
             logger.warning("the worker's row stays: %s", trouble)
 
-    def hold(self, held: Iterable[int]) -> None:
+    def hold(self, ids: Iterable[int]) -> None:
         """Keep these leased from now on."""
         with self._lock:
-            self._held.update(held)
+            self._leased.update(ids)
 
-    def let_go(self, held: Iterable[int]) -> None:
+    def let_go(self, ids: Iterable[int]) -> None:
         """These are finished or given back."""
         with self._lock:
-            self._held.difference_update(held)
+            self._leased.difference_update(ids)
 
     def let_all_go(self) -> None:
         """Nothing is held any more: the work was broken off, and its leases are to end."""
         with self._lock:
-            self._held.clear()
+            self._leased.clear()
 
     def _beat(self) -> None:
         swept = 0.0
@@ -170,9 +170,9 @@ class Heart:
             seen["lacks"] = actions.lacking()
         Worker.objects.update_or_create(name=self.name, defaults=seen)
         with self._lock:
-            held = list(self._held)
-        if held:
-            queue_of(self.queue).renew(worker=self.name, held=held)
+            ids = list(self._leased)
+        if ids:
+            queue_of(self.queue).renew(worker=self.name, ids=ids)
 
 
 # The plain worker: does what is ready, then waits for a NOTIFY or a short poll. No broker needed.
@@ -200,30 +200,32 @@ class Loop:
         """Work until told to stop."""
         signal.signal(signal.SIGTERM, self.stop)
         signal.signal(signal.SIGINT, self.stop)
-        with Heart(self.queue) as heart:
+        with Heartbeat(self.queue) as heartbeat:
             while not self._stop.is_set():
                 try:
-                    self._turn(heart)
+                    self._turn(heartbeat)
                 except (Error, psycopg.Error) as error:
-                    heart.let_all_go()
+                    heartbeat.let_all_go()
                     self._broken_off = True
                     self._mend(error)
         if self._ears:
             self._ears.close()
         connection.close()
 
-    def _turn(self, heart: Heart) -> None:
+    def _turn(self, heartbeat: Heartbeat) -> None:
         close_old_connections()
         self._listen()  # before looking, so that nothing that comes meanwhile is missed
         if self._swept is None or time.monotonic() - self._swept > timing.SWEEP_EVERY:
             sweep()
             self._swept = time.monotonic()
         if self._broken_off:
-            self._work.release(worker=heart.name)  # what the broken work held is anybody's again
+            self._work.release(worker=heartbeat.name)  # what the broken work held is anybody's again
             self._broken_off = False
         touched = 0
         if self._work.ready(self.queue):
-            touched = self._work.work(self.queue, seconds=SLICE, heart=heart, stopping=self._stop.is_set)
+            touched = self._work.work(
+                self.queue, seconds=SLICE, heartbeat=heartbeat, stopping=self._stop.is_set
+            )
         if not touched and self.until_empty and not self._work.waiting(self.queue):
             self.stop()
         elif not touched:

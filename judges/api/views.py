@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 
 from annotation.api.corpora_serializers import JobAnswer
 from annotation.models import turn_numbers
-from config.lists import Filters, named, numbered, one_of, since
+from config.lists import Filters, numbered, one_of, since, with_name
 from config.permissions import IsAdministrator, IsResearcher
 from jobs import access, runs
 from jobs.calls.batch_actions import of_run
@@ -393,9 +393,9 @@ RUNS = Filters(
     {
         "state": one_of("state", Run.State.values),
         "kind": one_of("kind", ("judge", "metric", "generate")),
-        "corpus": named("corpus__name", "corpus"),
+        "corpus": with_name("corpus__name", "corpus"),
         "campaign": numbered("campaign_id", "campaign"),
-        "rater": named("rater__name", "rater"),
+        "rater": with_name("rater__name", "rater"),
         "since": since("created_at"),
     },
     order=("id", "created_at", "finished_at"),

@@ -21,7 +21,7 @@ from annotation.work.labels import Answer
 from config.planner import WORTH_TELLING, tell_planner
 from jobs import errors, runs
 from jobs.calls.outcomes import DEFECTS, Outcome
-from jobs.calls.prepared import Asked, Read, is_reasked
+from jobs.calls.prepared import PreparedCall, Read, is_reasked
 from jobs.endpoints.parameters import of_sample
 from jobs.models.run import Call, Run
 from jobs.prompt import OutOfScale, Tokens, Unparseable
@@ -166,7 +166,7 @@ class JudgePreparer:
         self._material: dict[int, Material] = {}
         self._questions: dict[int, Questions] = {}
 
-    def make(self, calls: Sequence[Call]) -> list[Asked]:
+    def make(self, calls: Sequence[Call]) -> list[PreparedCall]:
         """Return the calls made ready, in order; those that need no request carry their outcome."""
         self._remember({call.rated for call in calls})
         if compared := [call.item_id for call in calls if call.item_id and _compares(call.run.answerer.spec)]:
@@ -174,7 +174,7 @@ class JudgePreparer:
         given = self._given(calls)
         return [self._asked(call, given.get(call.run.answerer.pk, {})) for call in calls]
 
-    def _asked(self, call: Call, given: Mapping[int, Given]) -> Asked:
+    def _asked(self, call: Call, given: Mapping[int, Given]) -> PreparedCall:
         spec = call.run.answerer.spec
         asker = asker_of(spec)
         protocol = asker.protocol
@@ -186,22 +186,22 @@ class JudgePreparer:
             if reading is not None:
                 answers = answers_of(call, material, questions, reading, case.shown)
                 done = Outcome(call.pk, "done", answers, reading.flags)
-                return Asked(call, protocol.key, known=done)
+                return PreparedCall(call, protocol.key, ready_outcome=done)
         except TooLong as error:
             too_long = Outcome(call.pk, "failed", error=str(error), error_kind=errors.OVER_BUDGET)
-            return Asked(call, protocol.key, known=too_long)
+            return PreparedCall(call, protocol.key, ready_outcome=too_long)
         except JudgeError as error:
             stuck = Outcome(call.pk, "failed", error=str(error), error_kind=errors.DEFECT)
-            return Asked(call, protocol.key, known=stuck)
+            return PreparedCall(call, protocol.key, ready_outcome=stuck)
         except DEFECTS as error:
             logger.exception("%s failed on call %s", protocol.key, call.pk)
             trouble = f"defect in the protocol: {type(error).__name__}: {error}"
             broken = Outcome(call.pk, "failed", error=trouble, error_kind=errors.DEFECT)
-            return Asked(call, protocol.key, known=broken)
+            return PreparedCall(call, protocol.key, ready_outcome=broken)
         read = partial(_read, call, asker, case, material, questions, flags)
         sent = of_sample(spec.get("parameters", {}), call.sample)
         told = protocol.reply_tokens if isinstance(protocol, Asking) else 0
-        return Asked(call, protocol.key, prompt, None, spec["model"], sent, read, told)
+        return PreparedCall(call, protocol.key, prompt, None, spec["model"], sent, read, told)
 
     def _remember(self, ids: set[int]) -> None:
         missing = ids - self._material.keys()

@@ -28,7 +28,7 @@ from jobs.calls.queue import work_slice as work
 from jobs.endpoints.actions import key_note, sync_environment
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from jobs.runs import ACTIVE
 from judges.errors import JudgeError
 from judges.metrics import DEFAULT_MODEL, METRICS, Metric, aspects
@@ -196,9 +196,11 @@ class Drive:
 
     def _work(self) -> None:
         queue = self.runs[0].queue
-        with Heart(queue) as heart:
+        with Heartbeat(queue) as heartbeat:
             while not self._stop.is_set() and self._active():
-                counts = work(queue, seconds=SLICE, heart=heart, stopping=self._stop.is_set, only=self.ids)
+                counts = work(
+                    queue, seconds=SLICE, heartbeat=heartbeat, stopping=self._stop.is_set, only=self.ids
+                )
                 if not counts.done + counts.failed:
                     # What is left waits for its time, or is held by another worker.
                     claims.sweep()

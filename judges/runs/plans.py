@@ -241,7 +241,7 @@ class Judge:
         below = f" on {', '.join(rater.name for rater in read)}" if read else ""
         if self.endpoint is None or not protocol.network:
             return f"{title.replace('_', '-')}{below}"[:180]
-        settings = parameters.named(parameters.checked(self.parameters))
+        settings = parameters.name_suffix(parameters.checked(self.parameters))
         return f"{marked(self.endpoint.answering_model)} {title}{settings}{below}"[:180]
 
 

@@ -191,7 +191,7 @@ def test_a_request_sent_twice_under_a_key_counts_once() -> None:
     assert corpus.campaigns.count() == 1
     other = post(client, "campaigns/", body | {"name": "other"}, **KEY)
     assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
-    KeptAnswer.objects.update(at=timezone.now() - idempotency.KEPT)
+    KeptAnswer.objects.update(at=timezone.now() - idempotency.RETENTION)
     assert post(client, "campaigns/", body | {"name": "later"}, **KEY).status_code == 201
     assert corpus.campaigns.count() == 2
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from django.db import connection
 
 from jobs.kinds import never, queue_of
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 
 
 def aside(work: Callable[[], object]) -> threading.Thread:
@@ -27,7 +27,7 @@ def work_off(queue: str) -> None:
     """Do what waits in a queue as its worker does, beside the browser."""
 
     def work() -> None:
-        with Heart(queue) as heart:
-            queue_of(queue).work(queue, seconds=20, heart=heart, stopping=never)
+        with Heartbeat(queue) as heartbeat:
+            queue_of(queue).work(queue, seconds=20, heartbeat=heartbeat, stopping=never)
 
     aside(work).join()

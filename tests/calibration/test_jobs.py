@@ -14,7 +14,7 @@ from calibration.reports.snapshot import snapshot_of
 from calibration.studies import actions as studies
 from jobs.models import Job
 from jobs.queue import jobs as queue
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from tests.calibration.world import world
 from tests.factories import user
 
@@ -28,8 +28,8 @@ def _study() -> Study:
 
 
 def _work_off() -> None:
-    with Heart("jobs") as heart:
-        queue.work("jobs", seconds=20, heart=heart)
+    with Heartbeat("jobs") as heartbeat:
+        queue.work("jobs", seconds=20, heartbeat=heartbeat)
 
 
 @pytest.mark.django_db(transaction=True)

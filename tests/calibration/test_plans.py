@@ -23,7 +23,7 @@ from calibration.studies.plans import PlanAnswer, PlanQuery, answer_of, read
 from config.models import Event
 from jobs.models import Job
 from jobs.queue import jobs as queue
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from tests.calibration.world import World, world
 from tests.factories import user
 
@@ -323,8 +323,8 @@ def test_what_takes_long_is_no_work_for_a_page() -> None:
 
 
 def _work_off() -> None:
-    with Heart("jobs") as heart:
-        queue.work("jobs", seconds=20, heart=heart)
+    with Heartbeat("jobs") as heartbeat:
+        queue.work("jobs", seconds=20, heartbeat=heartbeat)
 
 
 @pytest.mark.exhaustive

@@ -15,7 +15,7 @@ from calibration.comparisons import profiles
 from calibration.comparisons.profile_cells import ALL, APART, SAME
 from jobs.models import Job
 from jobs.queue import jobs as queue
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from tests import factories
 from tests.calibration.compared_world import rater, rollout, score, static
 
@@ -143,8 +143,8 @@ def test_a_kept_profile_has_both_the_shared_and_all_points(
     small = [read(path) for path in paths]
     monkeypatch.setattr(figure_cache, "SMALL", 0)
     assert client.get(api).status_code == 202
-    with Heart("jobs") as heart:
-        queue.work("jobs", seconds=20, heart=heart)
+    with Heartbeat("jobs") as heartbeat:
+        queue.work("jobs", seconds=20, heartbeat=heartbeat)
     assert Job.objects.get(kind="profile").state == Job.State.DONE
     monkeypatch.setattr(profiles, "figures_of", lambda *_: pytest.fail("labels are read in the request"))
     monkeypatch.setattr(profiles, "distribution", lambda *_: pytest.fail("labels are read in the request"))

@@ -24,7 +24,7 @@ from calibration.workbench.searches import IMPROVE, figures
 from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors
 from jobs.models import Call, Endpoint, Job, Run
 from jobs.queue import jobs as job_queue
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from judges.drafts import benches
 from judges.errors import JudgeError
 from judges.models import PromptVersion
@@ -89,8 +89,8 @@ def work(most: int = 200) -> int:
     """Let the workers of both queues work until nothing is left; return how many steps were taken."""
     steps = 0
     for _ in range(most):
-        with Heart("jobs") as heart:
-            done = job_queue.work("jobs", seconds=20, heart=heart)
+        with Heartbeat("jobs") as heartbeat:
+            done = job_queue.work("jobs", seconds=20, heartbeat=heartbeat)
         asked = finish()
         steps += done
         if not done and not asked.done and not asked.failed:
@@ -199,8 +199,8 @@ def test_the_bounds_are_never_passed_and_what_was_found_is_kept(fake: FakeLLM, b
 def test_a_search_waits_for_a_proposal_that_takes_longer_than_the_judge(fake: FakeLLM) -> None:
     search = searched(fake, rounds=1, clusters=14)
     for _ in range(20):  # the improving model is asked, and does not answer
-        with Heart("jobs") as heart:
-            job_queue.work("jobs", seconds=20, heart=heart)
+        with Heartbeat("jobs") as heartbeat:
+            job_queue.work("jobs", seconds=20, heartbeat=heartbeat)
         Call.objects.filter(run__kind=IMPROVE).update(not_before=timezone.now() + timedelta(hours=1))
         finish()
     search.refresh_from_db()
@@ -273,8 +273,8 @@ def test_a_proposal_that_cannot_be_a_prompt_is_asked_for_once_more_and_then_left
 @pytest.mark.exhaustive
 def test_a_cancelled_search_stops_and_goes_on_where_it_was(fake: FakeLLM) -> None:
     search = searched(fake, rounds=1, clusters=14)
-    with Heart("jobs") as heart:
-        job_queue.work("jobs", seconds=20, heart=heart)
+    with Heartbeat("jobs") as heartbeat:
+        job_queue.work("jobs", seconds=20, heartbeat=heartbeat)
     searches.cancel(by=None, search=search)
     assert not Run.objects.filter(state__in=["queued", "running"]).exists()
     work()

@@ -52,10 +52,10 @@ def administrator(client: Client, db: None) -> Client:
 def work_off() -> None:
     """Do the jobs that wait, as a worker does."""
     from jobs.queue import jobs
-    from jobs.queue.worker import Heart
+    from jobs.queue.worker import Heartbeat
 
-    with Heart("jobs") as heart:
-        jobs.work("jobs", seconds=20, heart=heart)
+    with Heartbeat("jobs") as heartbeat:
+        jobs.work("jobs", seconds=20, heartbeat=heartbeat)
 
 
 @pytest.fixture

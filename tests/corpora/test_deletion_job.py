@@ -15,7 +15,7 @@ from annotation.errors import DeletionRefused
 from annotation.models import Corpus, Label
 from jobs.models import Job
 from jobs.queue import jobs
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from tests import factories
 from tests.importing.helpers import imported, label, line, written
 
@@ -30,8 +30,8 @@ def large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Corpus:
 
 
 def work_off() -> None:
-    with Heart("jobs") as heart:
-        jobs.work("jobs", seconds=20, heart=heart)
+    with Heartbeat("jobs") as heartbeat:
+        jobs.work("jobs", seconds=20, heartbeat=heartbeat)
 
 
 def test_a_page_starts_the_deletion_and_a_worker_does_it(client: Client, large: Corpus) -> None:

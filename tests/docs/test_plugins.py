@@ -200,7 +200,7 @@ def test_a_gold_rule_is_exported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 def test_a_kind_of_job_is_done_and_listed(load: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from jobs.kinds import KINDS
     from jobs.queue import jobs
-    from jobs.queue.worker import Heart
+    from jobs.queue.worker import Heartbeat
 
     counting = load("annotation/corpora/counting.py")
     monkeypatch.setitem(KINDS, "recount", counting.__name__)
@@ -208,8 +208,8 @@ def test_a_kind_of_job_is_done_and_listed(load: Any, monkeypatch: pytest.MonkeyP
     factories.dialogue(corpus)
     job = counting.start(corpus=corpus, by=rei)
     assert counting.start(corpus=corpus, by=rei) == job
-    with Heart("jobs") as heart:
-        jobs.work("jobs", seconds=20, heart=heart)
+    with Heartbeat("jobs") as heartbeat:
+        jobs.work("jobs", seconds=20, heartbeat=heartbeat)
     page = Client()
     page.force_login(rei)
     assert "corpus Counted" in page.get(reverse("jobs")).content.decode()

@@ -20,7 +20,7 @@ from jobs.kinds import EVERY, Progress, never
 from jobs.models import Job, Worker
 from jobs.queue import jobs, timing
 from jobs.queue import worker as heartbeat
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,8 +31,8 @@ def begin(subject: str = "a", **params: Any) -> Job:
 
 def work_off(**options: Any) -> int:
     """Do what waits, as a worker does."""
-    with Heart("jobs") as heart:
-        return jobs.work("jobs", seconds=20, heart=heart, **options)
+    with Heartbeat("jobs") as heartbeat:
+        return jobs.work("jobs", seconds=20, heartbeat=heartbeat, **options)
 
 
 def now(job: Job) -> Job:
@@ -202,9 +202,9 @@ def test_the_heartbeat_extends_the_lease_of_what_is_held() -> None:
     job = begin()
     jobs.claim(worker="w")
     before = now(job).lease_expires
-    jobs.renew(worker="another", held=[job.pk])
+    jobs.renew(worker="another", ids=[job.pk])
     assert now(job).lease_expires == before
-    jobs.renew(worker="w", held=[job.pk])
+    jobs.renew(worker="w", ids=[job.pk])
     assert before is not None
     assert (now(job).lease_expires or before) > before
     assert timing.beat() * 6 <= timing.lease()

@@ -15,7 +15,7 @@ from jobs.calls import dispatcher
 from jobs.calls.outcomes import Counts
 from jobs.calls.queue import work_slice as work
 from jobs.models import Call, Endpoint, Run
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from judges.runs import actions
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
@@ -53,8 +53,8 @@ def begin(corpus: Corpus, judge: Judge, **scope: Any) -> Run:
 
 def finish(queue: str = "calls", seconds: float = 20) -> Counts:
     """Work on the queue until nothing is ready, as a worker does."""
-    with Heart(queue) as heart:
-        return work(queue, seconds=seconds, heart=heart)
+    with Heartbeat(queue) as heartbeat:
+        return work(queue, seconds=seconds, heartbeat=heartbeat)
 
 
 _FREE: list[ThreadPoolExecutor] = []

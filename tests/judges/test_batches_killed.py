@@ -16,7 +16,7 @@ from jobs.calls.queue import work_slice as work
 from jobs.models import Batch, Run
 from jobs.queue import timing
 from jobs.queue import worker as heartbeat
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from judges.runs import actions
 from judges.runs.plans import Judge
 from judges.runs.selection import RunSettings, Selection
@@ -38,9 +38,9 @@ def killed_after(fake: FakeLLM, requests: int, seconds: float) -> None:
     worker = os.fork()
     if not worker:
         try:
-            with Heart("calls") as heart:
+            with Heartbeat("calls") as heartbeat:
                 while True:
-                    work("calls", seconds=1, heart=heart)
+                    work("calls", seconds=1, heartbeat=heartbeat)
                     time.sleep(0.01)
         finally:
             os._exit(1)

@@ -28,7 +28,7 @@ def run(fake: FakeLLM) -> Run:
 
 
 def claim(run: Run, worker: str = "w", limit: int = 100) -> list[int]:
-    return claims.claim(queue="calls", worker=worker, limit=limit, lane=run.endpoint_id)
+    return claims.claim(queue="calls", worker=worker, limit=limit, endpoint_id=run.endpoint_id)
 
 
 def outcome(call: Call, value: float = 4, reply: str = "4") -> Outcome:

@@ -21,7 +21,7 @@ from jobs.models import Call, Run, Worker
 from jobs.progress import progress
 from jobs.queue import timing
 from jobs.queue import worker as heartbeat
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import FakeLLM
@@ -53,7 +53,7 @@ def test_a_worker_without_the_key_leaves_the_calls_to_one_that_has_it(
 def test_the_runs_page_says_which_workers_lack_the_key(fake: FakeLLM, client: Client) -> None:
     run = keyed_run(fake)
     client.force_login(factories.user(researcher=True))
-    with Heart("calls"):
+    with Heartbeat("calls"):
         page = client.get(f"/runs/{run.pk}/").content.decode()
         assert "No worker has SOME_API_KEY in its environment" in page
         assert "within 120 seconds" in page
@@ -64,7 +64,7 @@ def test_the_runs_page_says_which_workers_lack_the_key(fake: FakeLLM, client: Cl
 
 def test_a_run_fails_only_when_nobody_has_the_key_for_the_stated_time(fake: FakeLLM) -> None:
     run = keyed_run(fake)
-    with Heart("calls"):
+    with Heartbeat("calls"):
         heartbeat.sweep()
         run.refresh_from_db()
         assert (run.state, run.unserved_since is not None) == (Run.State.QUEUED, True)
@@ -92,7 +92,7 @@ def test_without_any_worker_a_run_just_waits(fake: FakeLLM) -> None:
 
 def test_a_test_is_left_to_a_worker_with_the_key(fake: FakeLLM) -> None:
     endpoint = endpoint_of(fake, key_env="SOME_API_KEY", test_asked=timezone.now())
-    with Heart("calls"):
+    with Heartbeat("calls"):
         assert probing._mine() == [endpoint], "nobody has it: this one says so"
         Worker.objects.create(name="other", queue="calls", last_seen=timezone.now())
         assert probing._mine() == []

@@ -21,7 +21,7 @@ from jobs.calls import claims
 from jobs.models import Call, Endpoint, OpenRequest, Run, Worker
 from jobs.progress import Progress, progress
 from jobs.queue import worker as heartbeat
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from judges.models import CallLabel
 from judges.runs.plans import Judge
 from tests.fake_llm import TOKENS_IN, TOKENS_OUT, FakeLLM
@@ -238,15 +238,15 @@ def test_what_a_killed_worker_held_is_free_the_moment_another_one_starts(fake: F
     worker.wait()
     held = run.calls.filter(state=Call.State.LEASED).count()
     assert held > 0
-    with Heart("calls"):
+    with Heartbeat("calls"):
         assert not run.calls.filter(state=Call.State.LEASED).exists()
     assert not Worker.objects.exists()
 
 
 def test_what_a_living_worker_or_one_of_another_machine_holds_stays(fake: FakeLLM) -> None:
     run = slow_run(fake)
-    with Heart("calls") as heart:
-        held = claims.claim(queue="calls", worker=heart.name, limit=3, lane=run.endpoint_id)
+    with Heartbeat("calls") as heartbeat:
+        held = claims.claim(queue="calls", worker=heartbeat.name, limit=3, endpoint_id=run.endpoint_id)
         other = {
             "machine": "elsewhere",
             "pid": 1,
@@ -255,6 +255,6 @@ def test_what_a_living_worker_or_one_of_another_machine_holds_stays(fake: FakeLL
             "last_seen": timezone.now(),
         }
         Worker.objects.create(name="far", **other)
-        held += claims.claim(queue="calls", worker="far", limit=3, lane=run.endpoint_id)
+        held += claims.claim(queue="calls", worker="far", limit=3, endpoint_id=run.endpoint_id)
         assert heartbeat.sweep() == 0
         assert set(run.calls.filter(state=Call.State.LEASED).values_list("pk", flat=True)) == set(held)

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from jobs.endpoints.client import Shut, kind_of, meaning, refused_parameter
-from jobs.endpoints.parameters import PARAMETERS, checked, named, of_sample
+from jobs.endpoints.parameters import PARAMETERS, checked, name_suffix, of_sample
 from jobs.errors import JobError
 from jobs.models import Call, Run
 from judges.runs.plans import Judge
@@ -68,8 +68,8 @@ def test_only_what_is_given_counts_and_a_zero_is_given() -> None:
 
 
 def test_a_judge_is_named_after_its_parameters() -> None:
-    assert named(checked({"max_tokens": 50, "temperature": 0.2})) == " temperature=0.2 max_tokens=50"
-    assert named({"stop": ["END"], "seed": 123456789}) == ' seed=123456789 stop=["END"]'
+    assert name_suffix(checked({"max_tokens": 50, "temperature": 0.2})) == " temperature=0.2 max_tokens=50"
+    assert name_suffix({"stop": ["END"], "seed": 123456789}) == ' seed=123456789 stop=["END"]'
 
 
 def test_each_sample_is_asked_with_a_seed_of_its_own() -> None:

@@ -27,7 +27,7 @@ def checkout(tmp_path, monkeypatch):
     for name, value in {"PROJECT": tmp_path, "VENV": venv, "PYTHON": venv / "bin" / "python"}.items():
         monkeypatch.setattr(packages, name, value)
     monkeypatch.setattr(packages, "LOCK", tmp_path / "requirements.lock")
-    packages.stamp().write_text(packages.wanted())
+    packages.stamp().write_text(packages.expected_stamp())
     return tmp_path
 
 

@@ -83,7 +83,7 @@ def test_json_that_was_sent_is_answered_with_json(visitor):
     ],
 )
 def test_only_what_passes_by_itself_is_to_be_tried_again(error, sentence):
-    assert trouble.passing(error) == sentence
+    assert trouble.temporary_trouble(error) == sentence
 
 
 def test_the_log_has_one_line_for_each_such_request(visitor, caplog):

@@ -18,7 +18,7 @@ from jobs import actions
 from jobs.errors import JobCancelled
 from jobs.models import Call, Job, Run
 from jobs.queue import jobs as queue
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from judges.errors import JudgeError
 from judges.runs import actions as starting
 from judges.runs.plans import Judge
@@ -46,8 +46,8 @@ def corpus() -> Corpus:
 
 
 def _work_off() -> Job:
-    with Heart("jobs") as heart:
-        queue.work("jobs", seconds=20, heart=heart)
+    with Heartbeat("jobs") as heartbeat:
+        queue.work("jobs", seconds=20, heartbeat=heartbeat)
     return Job.objects.get()
 
 
@@ -188,8 +188,8 @@ def test_gold_of_many_labels_is_made_by_a_worker_and_once() -> None:
     assert list(gold.labels.order_by("item_id").values_list("number", flat=True)) == [1, 0, 1, 0]
     again = derivation.gold_or_job(corpus=corpus, rule="majority", **how)  # type: ignore[arg-type]
     assert isinstance(again, Job)
-    with Heart("jobs") as heart:
-        queue.work("jobs", seconds=20, heart=heart)
+    with Heartbeat("jobs") as heartbeat:
+        queue.work("jobs", seconds=20, heartbeat=heartbeat)
     again.refresh_from_db()
     assert (again.result, Gold.objects.count()) == ({"gold": gold.pk}, 1)
 

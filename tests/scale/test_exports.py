@@ -21,7 +21,7 @@ from calibration.models import Export
 from jobs.errors import JobCancelled
 from jobs.models import Job
 from jobs.queue import jobs as queue
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from tests import factories
 from tests.calibration.world import world
 
@@ -49,8 +49,8 @@ def rea() -> User:
 
 
 def _work_off() -> Job:
-    with Heart("jobs") as heart:
-        queue.work("jobs", seconds=20, heart=heart)
+    with Heartbeat("jobs") as heartbeat:
+        queue.work("jobs", seconds=20, heartbeat=heartbeat)
     return Job.objects.latest("pk")
 
 

@@ -13,7 +13,7 @@ from jobs import runs
 from jobs.calls import claims
 from jobs.models import Call, Job, Run
 from jobs.queue import jobs as queue
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from judges.runs import actions
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
@@ -45,8 +45,8 @@ def _states(run: Run) -> dict[str, int]:
 
 
 def _work_off() -> Job:
-    with Heart("jobs") as heart:
-        queue.work("jobs", seconds=20, heart=heart)
+    with Heartbeat("jobs") as heartbeat:
+        queue.work("jobs", seconds=20, heartbeat=heartbeat)
     return Job.objects.latest("pk")
 
 

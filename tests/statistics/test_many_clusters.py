@@ -26,7 +26,7 @@ def test_kept_weights_are_the_very_weights_that_were_drawn(
     first, second = _weights(found), _weights(found)
     assert first.dtype == second.dtype == np.float64
     assert (first == second).all()
-    assert all(kept.dtype == np.uint8 for kept in found._kept)
+    assert all(kept.dtype == np.uint8 for kept in found._stored_chunks)
 
 
 def test_weights_of_many_clusters_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,7 +46,7 @@ def test_weights_too_many_to_keep_are_drawn_again_and_alike(monkeypatch: pytest.
     monkeypatch.setattr(resampling, "KEEP_SMALL", 0)
     found = _of(Plan(30))
     assert (_weights(found) == _weights(found)).all()
-    assert not found._kept
+    assert not found._stored_chunks
 
 
 def test_a_reader_that_stops_early_leaves_nothing_half_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,7 +84,7 @@ def test_all_orders_of_few_rows_are_tried() -> None:
     x = np.array([1.0, 2.0, 3.0, 4.0])
     found = permuted(x, x, "spearman", Orders.of(4, 2000, 0))
     assert (found.tried, found.extreme, found.p) == (24, 2, 2 / 24)
-    assert found.said == "all 24 permutations"
+    assert found.description == "all 24 permutations"
     with pytest.raises(ValueError, match="needs three"):
         Orders.of(2, 2000, 0)
 

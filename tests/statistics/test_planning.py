@@ -11,7 +11,7 @@ from calibration.statistics.planning import (
     clusters_for_alt_test,
     clusters_for_width,
     design_effect,
-    drawn,
+    draw_counts,
     planned,
     width_of,
 )
@@ -176,7 +176,7 @@ def test_a_large_study_is_drawn_by_counts_as_a_small_one_is_one_by_one() -> None
     rng = np.random.default_rng(0)
     pilot = np.array([0, 0, 1, 2])
     for n in (3, 400):
-        counts = drawn(rng, pilot, n, 2000)
+        counts = draw_counts(rng, pilot, n, 2000)
         assert (counts.sum(axis=1) == n).all()
         assert counts.mean(axis=0) / n == pytest.approx([0.5, 0.25, 0.25, 0], abs=0.02)
 

@@ -64,7 +64,7 @@ class Command(BaseCommand):
             with second_opinions() if options["verify"] else nullcontext() as opinions:
                 sections, entries, beside = _analysed(file, plan, options)
             if opinions is not None:
-                sections[0] = _with_facts(sections[0], [_verified(opinions.asked)])
+                sections[0] = _with_facts(sections[0], [_verified(opinions.n_requested)])
             if options["csv"] or options["latex"]:  # forms that hold figures alone
                 self.stderr.write("".join(f"{line}\n" for line in _notes(sections)), ending="")
             tables = _table_seven(file, sections, plan, options)

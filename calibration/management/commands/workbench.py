@@ -27,7 +27,7 @@ from jobs.errors import JobError
 from jobs.kinds import CALLS, JOBS
 from jobs.models import Job, Run
 from jobs.queue import jobs as steps
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from judges.drafts import actions, benches
 from judges.drafts.benches import SEARCH, USUAL, begun_from, options_of, parent_of, picked, wording_from
 from judges.management.run_options import add_needs, needs_told
@@ -268,7 +268,7 @@ def proposals(options: dict[str, Any]) -> dict[str, Any]:
 
 def to_the_end(search: Search, *, wait: bool, pause: Callable[[float], None] = time.sleep) -> None:
     """Work until a search has ended, or waits for a run that ended without its answers."""
-    with Heart(JOBS) as stepping, Heart(CALLS) as asking:
+    with Heartbeat(JOBS) as stepping, Heartbeat(CALLS) as asking:
         while True:
             search.refresh_from_db()
             if not search.active or searches.shown(search).stuck:
@@ -277,7 +277,7 @@ def to_the_end(search: Search, *, wait: bool, pause: Callable[[float], None] = t
                 pause(_PAUSE)
 
 
-def _work(search: Search, stepping: Heart, asking: Heart) -> bool:
+def _work(search: Search, stepping: Heartbeat, asking: Heartbeat) -> bool:
     """Take what there is to do of a search; return whether there was anything."""
     waiting = Job.objects.filter(kind=SEARCH, params__search=search.pk, state=Job.State.QUEUED)
     mine = list(waiting.values_list("pk", flat=True))
@@ -289,7 +289,7 @@ def _work(search: Search, stepping: Heart, asking: Heart) -> bool:
         finally:
             stepping.let_go([job.pk])
     runs = list(searches.runs_of(search).values_list("pk", flat=True))
-    counts = ask(CALLS, seconds=60, heart=asking, only=runs) if runs else None
+    counts = ask(CALLS, seconds=60, heartbeat=asking, only=runs) if runs else None
     return job is not None or bool(counts and counts.done + counts.failed)
 
 

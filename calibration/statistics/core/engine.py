@@ -256,12 +256,12 @@ class Statistic:
         """Return the first check that speaks against a value, or all flags together."""
         flags: tuple[str, ...] = ()
         for check in (enough, *self.checks):
-            found = check(sample)
-            if found is None:
+            outcome = check(sample)
+            if outcome is None:
                 continue
-            if found.status != "ok":
-                return found
-            flags += found.flags
+            if outcome.status != "ok":
+                return outcome
+            flags += outcome.flags
         return Verdict(flags=flags)
 
 
@@ -311,9 +311,9 @@ def few_events(sample: Sample) -> Verdict | None:
 
 def few_of_either(sample: Sample) -> Verdict | None:
     """Flag binary ratings whose rarer class has fewer than 30, for figures that rest on both classes."""
-    given = sample.values == sample.values
-    positive = given & (sample.values == sample.ratings.positive)
-    return _few(sample, positive) or _few(sample, given & ~positive)
+    present = sample.values == sample.values
+    positive = present & (sample.values == sample.ratings.positive)
+    return _few(sample, positive) or _few(sample, present & ~positive)
 
 
 def events_flags(events: float, *, corrected_for_chance: bool) -> tuple[str, ...]:
@@ -324,9 +324,9 @@ def events_flags(events: float, *, corrected_for_chance: bool) -> tuple[str, ...
 
 def too_few_of_either(sample: Sample) -> Verdict | None:
     """Flag binary ratings whose rarer class has fewer than 10: chance-corrected agreement has no interval."""
-    given = sample.values == sample.values
-    positive = given & (sample.values == sample.ratings.positive)
-    events = min(_events(sample, positive), _events(sample, given & ~positive))
+    present = sample.values == sample.values
+    positive = present & (sample.values == sample.ratings.positive)
+    events = min(_events(sample, positive), _events(sample, present & ~positive))
     return Verdict(flags=("too_few_events",)) if events < LEAST_EVENTS else None
 
 
@@ -392,9 +392,9 @@ def estimates(sample: Sample, statistics: Sequence[Statistic], resampling: Resam
     verdicts = {s.key: s.verdict(sample) for s in statistics}
     todo = [s for s in statistics if verdicts[s.key].status == "ok"]
     points = _values(sample, todo, [np.ones((1, resampling.n_units))])
-    kept = _values(sample, todo, resampling.chunks() if resampling.plan.resamples else [])
+    replicates = _values(sample, todo, resampling.chunks() if resampling.plan.resamples else [])
     if resampling.plan.interval == "bca":
-        left = _values(sample, todo, resampling.leave_one_out())
+        jackknives = _values(sample, todo, resampling.leave_one_out())
     out = []
     for statistic in statistics:
         verdict, key = verdicts[statistic.key], statistic.key
@@ -404,8 +404,8 @@ def estimates(sample: Sample, statistics: Sequence[Statistic], resampling: Resam
         point = _checked(statistic, sample, float(points[key][0]))
         if not np.isfinite(point):
             verdict = Verdict("undefined", "not defined on these ratings", verdict.flags)
-        jackknife = left[key] if resampling.plan.interval == "bca" else None
-        out.append(Estimate(statistic, verdict, point, kept[key], jackknife))
+        jackknife = jackknives[key] if resampling.plan.interval == "bca" else None
+        out.append(Estimate(statistic, verdict, point, replicates[key], jackknife))
     return out
 
 
@@ -413,7 +413,7 @@ def estimates(sample: Sample, statistics: Sequence[Statistic], resampling: Resam
 class SecondOpinions:
     """How many values a library was asked for once more."""
 
-    asked: int = 0
+    n_requested: int = 0
 
 
 _OPINIONS: ContextVar[SecondOpinions | None] = ContextVar("second opinions", default=None)
@@ -438,7 +438,7 @@ def _checked(statistic: Statistic, sample: Sample, point: float) -> float:
     if not np.isfinite(point):
         return point
     if (opinions := _OPINIONS.get()) is not None and statistic.second_opinion is not None:
-        opinions.asked += 1
+        opinions.n_requested += 1
         _compare(statistic, sample, point, statistic.second_opinion(sample))
     theirs = statistic.library(sample) if statistic.library is not None else None
     if theirs is None:
@@ -462,7 +462,9 @@ def _values(sample: Sample, statistics: Sequence[Statistic], chunks: object) -> 
             draw = Draw(sample, weights)
             for statistic in statistics:
                 parts[statistic.key].append(statistic.compute(draw))
-    return {key: np.concatenate(found) if found else EMPTY for key, found in parts.items()}
+    return {
+        key: np.concatenate(chunks_of_key) if chunks_of_key else EMPTY for key, chunks_of_key in parts.items()
+    }
 
 
 def result_of(estimate: Estimate, sample: Sample, plan: Plan) -> Result:
@@ -551,8 +553,8 @@ def resampled(
     """Return compute's value on the totals of rows (items x d), and on the totals of every resample."""
     if not units.size:
         return float("nan"), np.empty(0)
-    whole, drawn = totals(units, rows, plan)
-    return float(compute(whole)[0]), compute(drawn) if len(drawn) else np.empty(0)
+    total, replicates = totals(units, rows, plan)
+    return float(compute(total)[0]), compute(replicates) if len(replicates) else np.empty(0)
 
 
 def totals(units: Ints, rows: Floats, plan: Plan) -> tuple[Floats, Floats]:
@@ -589,7 +591,7 @@ def finished(
     which it is.
     """
     used = plan if leave_one_out is not None else replace(plan, interval="percentile")
-    said = f"{method}; {used.method}" if method else used.method
+    full_method = f"{method}; {used.method}" if method else used.method
     counts: Counts = {
         "n_items": n_items,
         "n_clusters": n_clusters,
@@ -597,10 +599,10 @@ def finished(
         "n_missing": n_missing,
     }
     if not np.isfinite(point):
-        return Result(name, status="undefined", reason=undefined, method=said, flags=flags, **counts)
-    drawn = n_clusters if n_drawn is None else n_drawn
-    bounds = interval_of(point, replicates, drawn, used, leave_one_out, flags)
-    flags += bounds.flags + cluster_flags(drawn)
+        return Result(name, status="undefined", reason=undefined, method=full_method, flags=flags, **counts)
+    n_units = n_clusters if n_drawn is None else n_drawn
+    bounds = interval_of(point, replicates, n_units, used, leave_one_out, flags)
+    flags += bounds.flags + cluster_flags(n_units)
     return Result(
-        name, point, bounds.low, bounds.high, method=said, reason=bounds.reason, flags=flags, **counts
+        name, point, bounds.low, bounds.high, method=full_method, reason=bounds.reason, flags=flags, **counts
     )

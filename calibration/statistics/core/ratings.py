@@ -186,8 +186,8 @@ class Ratings:
         on_scale = tuple(kind not in OFF_SCALE_KINDS for kind in rater_kinds)
         rated = matrix[:, list(on_scale)]
         observed = tuple(float(v) for v in np.unique(rated[np.isfinite(rated)]))
-        given = tuple(sorted({float(v) for v in scale})) if scale is not None else None
-        if given is None and level == "binary" and set(observed) <= {0.0, 1.0}:
+        declared_scale = tuple(sorted({float(v) for v in scale})) if scale is not None else None
+        if declared_scale is None and level == "binary" and set(observed) <= {0.0, 1.0}:
             observed = (0.0, 1.0)
         return Ratings(
             values=matrix,
@@ -195,14 +195,14 @@ class Ratings:
             items=tuple(str(i) for i in range(n)),
             raters=names,
             clusters=codes(clusters) if clusters is not None else np.arange(n),
-            scale=given or (observed if level not in ("interval", "ratio") else None),
+            scale=declared_scale or (observed if level not in ("interval", "ratio") else None),
             kinds=rater_kinds,
             identified=tuple(identified) if identified is not None else (True,) * k,
             on_scale=on_scale,
             systems=codes(systems) if systems is not None else None,
             positive=positive,
-            declared=given is not None,
-            problem=_problem(matrix, observed, given, level),
+            declared=declared_scale is not None,
+            problem=_problem(matrix, observed, declared_scale, level),
         )
 
 
@@ -228,8 +228,8 @@ def _problem(
 def codes(labels: Sequence[object] | npt.NDArray[np.generic]) -> Ints:
     """Return codes 0, 1, ... in order of first appearance."""
     seen: dict[object, int] = {}
-    listed = labels.tolist() if isinstance(labels, np.ndarray) else labels
-    return np.fromiter((seen.setdefault(x, len(seen)) for x in listed), dtype=np.int64, count=len(labels))
+    values = labels.tolist() if isinstance(labels, np.ndarray) else labels
+    return np.fromiter((seen.setdefault(x, len(seen)) for x in values), dtype=np.int64, count=len(labels))
 
 
 # From long records to :class:`~calibration.statistics.core.data.Ratings`: a table filled row by row.
@@ -305,11 +305,12 @@ def _decimal_point(value: Value) -> str:
     return ": write it with a decimal point" if as_number(text.replace(",", ".", 1)) is not None else ""
 
 
-def _check_binary(shown: Sequence[str], level: Level) -> None:
-    if level == "binary" and len(shown) > 2:
-        more = ", ..." if len(shown) > 5 else ""
+def _check_binary(scale_labels: Sequence[str], level: Level) -> None:
+    if level == "binary" and len(scale_labels) > 2:
+        more = ", ..." if len(scale_labels) > 5 else ""
         raise RatingError(
-            f"a binary scale has two values, not {len(shown)}: {', '.join(shown[:5])}{more}", field="scale"
+            f"a binary scale has two values, not {len(scale_labels)}: {', '.join(scale_labels[:5])}{more}",
+            field="scale",
         )
 
 
@@ -335,7 +336,7 @@ def ratings_from_records(
 
 
 def default_samples(level: Level) -> Samples:
-    """Return what becomes of repeated answers unless told: their mean on ordered scales, else the first."""
+    """Default handling of repeated answers: the mean on ordered scales, else the first."""
     return "mean" if level in ORDERED else "first"
 
 
@@ -348,7 +349,7 @@ class Collector:
         self._values: dict[Value, int] = {}
         self._about: list[tuple[str, str, str]] = []
         self._shared: dict[tuple[str, str, str], tuple[str, str, str]] = {}
-        self._who: list[tuple[str, bool]] = []
+        self._rater_roles: list[tuple[str, bool]] = []
         self._rows, self._columns, self._samples, self._answers = (array("i") for _ in range(4))
 
     def __len__(self) -> int:
@@ -375,9 +376,9 @@ class Collector:
         columns, samples, answers = (
             np.frombuffer(a, np.intc).astype(np.int64) for a in (self._columns, self._samples, self._answers)
         )
-        given = answers >= 0
+        present = answers >= 0
         most = int(samples.max(initial=0)) + 1
-        distinct = np.unique(columns[given] * most + samples[given]) // most
+        distinct = np.unique(columns[present] * most + samples[present]) // most
         counted = np.bincount(distinct, minlength=len(self._raters))
         return dict(zip(self._raters, counted.tolist(), strict=True))
 
@@ -398,11 +399,11 @@ class Collector:
         elif self._about[row] != about:
             self._clash(index, record, about, self._about[row])
         column = self._raters.setdefault(record.rater, len(self._raters))
-        who = (record.kind, record.identified)
-        if column == len(self._who):
-            self._who.append(who)
-        elif self._who[column] != who:
-            field = "kind" if self._who[column][0] != record.kind else "identified"
+        role = (record.kind, record.identified)
+        if column == len(self._rater_roles):
+            self._rater_roles.append(role)
+        elif self._rater_roles[column] != role:
+            field = "kind" if self._rater_roles[column][0] != record.kind else "identified"
             raise RatingError(f"rater {record.rater!r} has two different values of {field}", index, field)
         self._rows.append(row)
         self._columns.append(column)
@@ -411,9 +412,9 @@ class Collector:
         missing = value is None or value == "" or value != value  # a float that is not a number
         self._answers.append(-1 if missing else self._values.setdefault(value, len(self._values)))
 
-    def _clash(self, index: int, record: Record, one: tuple[str, ...], other: tuple[str, ...]) -> None:
+    def _clash(self, index: int, record: Record, stored: tuple[str, ...], other: tuple[str, ...]) -> None:
         field = next(
-            f for f, a, b in zip(("cluster", "system", "continuation"), one, other, strict=True) if a != b
+            f for f, a, b in zip(("cluster", "system", "continuation"), stored, other, strict=True) if a != b
         )
         raise RatingError(f"item {record.item!r} is in two different values of {field}", index, field)
 
@@ -442,10 +443,10 @@ class Collector:
         policy: Samples = samples or default_samples(level)
         if policy == "mean" and level not in ORDERED:
             raise RatingError(f"the mean of samples needs an ordered scale, not {level}", field="samples")
-        named = self._who_name_categories() if level == "nominal" else set()
+        nominal_columns = self._columns_naming_categories() if level == "nominal" else set()
         off = [
-            name in off_scale or (kind in OFF_SCALE_KINDS and column not in named)
-            for column, (name, (kind, _)) in enumerate(zip(self._raters, self._who, strict=True))
+            name in off_scale or (kind in OFF_SCALE_KINDS and column not in nominal_columns)
+            for column, (name, (kind, _)) in enumerate(zip(self._raters, self._rater_roles, strict=True))
         ]
         scale, numbers = self._encoded(level, values, positive, np.array(off, dtype=np.bool_))
         raw, keys = self._matrix(numbers)
@@ -458,8 +459,8 @@ class Collector:
             clusters=codes([a[0] for a in self._about]),
             scale=scale.numbers,
             names=scale.names,
-            kinds=tuple(self._who[b][0] for b in base),
-            identified=tuple(self._who[b][1] for b in base),
+            kinds=tuple(self._rater_roles[b][0] for b in base),
+            identified=tuple(self._rater_roles[b][1] for b in base),
             on_scale=tuple(not (off[b] or name in firsts) for b, name in zip(base, names, strict=True)),
             systems=self._optional(1),
             continuations=self._optional(2),
@@ -468,7 +469,7 @@ class Collector:
             firsts=firsts,
         )
 
-    def _who_name_categories(self) -> set[int]:
+    def _columns_naming_categories(self) -> set[int]:
         """Return the columns of raters all of whose answers are words: a metric's, too, are on the scale."""
         words = np.array([as_number(value) is None for value in self._values] + [True])
         answers, columns = np.frombuffer(self._answers, np.intc), np.frombuffer(self._columns, np.intc)

@@ -52,8 +52,8 @@ class Plan:
         """A line that says how an interval was made."""
         unit = {"clusters": "cluster", "items": "item", "systems": "system", "crossed": "cluster x system"}
         kind = "BCa" if self.interval == "bca" else "percentile"
-        drawn = f"{self.resamples} resamples, seed {self.seed}"
-        return f"{unit[self.scheme]} bootstrap, {kind} {self.level:g} interval, {drawn}"
+        draws = f"{self.resamples} resamples, seed {self.seed}"
+        return f"{unit[self.scheme]} bootstrap, {kind} {self.level:g} interval, {draws}"
 
 
 @dataclass
@@ -68,25 +68,25 @@ class Resampling:
     units: Ints
     n_units: int
     axes: tuple[Ints, Ints] | None = None
-    _kept: list[npt.NDArray[np.number]] = field(default_factory=list, repr=False)
+    _stored_chunks: list[npt.NDArray[np.number]] = field(default_factory=list, repr=False)
 
     def chunks(self) -> Iterator[Floats]:
         """Yield weights (rows x units) until the plan's resamples are drawn; the same each time."""
-        if self._kept:
-            yield from (kept.astype(np.float64, copy=False) for kept in self._kept)
+        if self._stored_chunks:
+            yield from (weights_chunk.astype(np.float64, copy=False) for weights_chunk in self._stored_chunks)
             return
         if self.n_units == 0:
             return
         size = self.plan.resamples * self.n_units
-        kept: list[npt.NDArray[np.number]] = []
+        chunks: list[npt.NDArray[np.number]] = []
         rng = np.random.default_rng(self.plan.seed)
         rows = max(1, CHUNK // self.n_units)
         for start in range(0, self.plan.resamples, rows):
             weights = self._draw(rng, min(rows, self.plan.resamples - start))
             if size <= KEEP_SMALL:
-                kept.append(weights if size <= KEEP else _small(weights))
+                chunks.append(weights if size <= KEEP else _small(weights))
             yield weights
-        self._kept = kept
+        self._stored_chunks = chunks
 
     def _draw(self, rng: np.random.Generator, rows: int) -> Floats:
         if self.axes is None:
@@ -142,12 +142,12 @@ def resampling_of(ratings: Ratings, plan: Plan) -> Resampling:
 
     ValueError if systems are needed and not known, or if BCa would leave out one of very many units.
     """
-    found = _resampling_of(ratings, plan)
-    if plan.interval == "bca" and found.n_units > MOST_FOR_BCA:
+    resampling = _resampling_of(ratings, plan)
+    if plan.interval == "bca" and resampling.n_units > MOST_FOR_BCA:
         raise ValueError(
-            f"BCa leaves out one unit at a time; with {found.n_units} units use percentile intervals"
+            f"BCa leaves out one unit at a time; with {resampling.n_units} units use percentile intervals"
         )
-    return found
+    return resampling
 
 
 def _resampling_of(ratings: Ratings, plan: Plan) -> Resampling:

@@ -18,7 +18,7 @@ from scipy import sparse
 from calibration.statistics.core.ratings import Floats, Ints, Ratings
 from calibration.statistics.core.resampling import Resampling
 
-Made = TypeVar("Made")
+Cached = TypeVar("Cached")
 MAX_TABLE = 2500  # cells of a joint table; above, ranks are kept per item
 
 
@@ -76,13 +76,13 @@ class Sample:
         self.clusters = ratings.clusters[self.used]
         self.n_clusters = len(np.unique(self.clusters))
         self.features: dict[str, Additive] = {}
-        self._made: dict[Callable[..., Any], Any] = {}
+        self._cached: dict[Callable[..., Any], Any] = {}
 
-    def once(self, make: Callable[[Sample], Made]) -> Made:
-        """Return what `make` makes of the sample, made once however many resamples ask for it."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        return cast(Made, self._made[make])
+    def once(self, make: Callable[[Sample], Cached]) -> Cached:
+        """Cached `make(sample)`: computed once for all resamples."""
+        if make not in self._cached:
+            self._cached[make] = make(self)
+        return cast(Cached, self._cached[make])
 
     @property
     def n_raters(self) -> int:
@@ -187,21 +187,21 @@ def equality(sample: Sample) -> Additive:
     for first in range(sample.n_raters):
         for second in range(first + 1, sample.n_raters):
             equal += sample.values[:, first] == sample.values[:, second]
-    given = sample.per_item[sample.used].astype(np.float64)
-    rows = np.column_stack([np.ones(sample.n_items), equal / (given * (given - 1) / 2)])
+    n_ratings = sample.per_item[sample.used].astype(np.float64)
+    rows = np.column_stack([np.ones(sample.n_items), equal / (n_ratings * (n_ratings - 1) / 2)])
     return additive(sample.units, sample.resampling.n_units, rows)
 
 
 def agreement(sample: Sample) -> Additive:
     """Per item with two ratings or more, the share of its ordered pairs in each cell of the table."""
-    given = sample.per_item[sample.used].astype(np.float64)
-    return _pairs_of_patterns(sample, given * (given - 1))
+    n_ratings = sample.per_item[sample.used].astype(np.float64)
+    return _pairs_of_patterns(sample, n_ratings * (n_ratings - 1))
 
 
 def coincidence(sample: Sample) -> Additive:
     """Krippendorff's coincidences: an item's ordered pairs of values, each weighing 1 / (ratings - 1)."""
-    given = sample.per_item[sample.used].astype(np.float64)
-    return _pairs_of_patterns(sample, given - 1)
+    n_ratings = sample.per_item[sample.used].astype(np.float64)
+    return _pairs_of_patterns(sample, n_ratings - 1)
 
 
 def pairs_once(sample: Sample) -> Additive:
@@ -235,13 +235,13 @@ def pair_tables(patterns: Floats, divisor: Floats) -> sparse.csr_array:
     for step in range(most):  # pair every value of a pattern with the one `step` further on in it, in a ring
         place = np.arange(len(rows)) - starts[rows]
         partner = starts[rows] + (place + step) % lengths[rows]
-        here = step < lengths[rows]
-        one, other = values[here], values[partner[here]]
-        amount = patterns[rows[here], one] * (patterns[rows[here], other] - (step == 0))
-        parts.append((amount / divisor[rows[here]], rows[here], one * k + other))
+        in_pattern = step < lengths[rows]
+        first, second = values[in_pattern], values[partner[in_pattern]]
+        amount = patterns[rows[in_pattern], first] * (patterns[rows[in_pattern], second] - (step == 0))
+        parts.append((amount / divisor[rows[in_pattern]], rows[in_pattern], first * k + second))
     data, where, cells = (np.concatenate([part[i] for part in parts]) for i in range(3))
-    given = data != 0
-    return sparse.csr_array((data[given], (where[given], cells[given])), shape=(len(patterns), k * k))
+    nonzero = data != 0
+    return sparse.csr_array((data[nonzero], (where[nonzero], cells[nonzero])), shape=(len(patterns), k * k))
 
 
 def shares(sample: Sample) -> Additive:
@@ -262,9 +262,9 @@ def shares(sample: Sample) -> Additive:
 
 def equal_counts(sample: Sample) -> Additive:
     """For Fleiss: items with the usual number of ratings, their agreement, and their ratings per value."""
-    given = sample.per_item[sample.used]
+    n_ratings = sample.per_item[sample.used]
     usual = usual_count(sample)
-    keep = given == usual
+    keep = n_ratings == usual
     counts = sample.counts[keep]
     agreeing = (
         (counts * (counts - 1)).sum(axis=1) / (usual * (usual - 1)) if usual > 1 else np.zeros(len(counts))
@@ -283,10 +283,10 @@ def spread(sample: Sample) -> Additive:
     """For interval alpha of any numbers: n values, their sum and square sum, and within-item disagreement."""
     centre, scale = float(np.nanmean(sample.values)), float(np.nanstd(sample.values)) or 1.0
     z = (sample.values - centre) / scale
-    given = sample.per_item[sample.used].astype(np.float64)
+    n_ratings = sample.per_item[sample.used].astype(np.float64)
     within = np.nansum((z - np.nanmean(z, axis=1, keepdims=True)) ** 2, axis=1)
     total, squares = np.nansum(z, axis=1), np.nansum(z * z, axis=1)
-    rows = np.column_stack([given, total, squares, 2 * given * within / (given - 1)])
+    rows = np.column_stack([n_ratings, total, squares, 2 * n_ratings * within / (n_ratings - 1)])
     return additive(sample.units, sample.resampling.n_units, rows)
 
 
@@ -301,10 +301,10 @@ def anova(sample: Sample) -> Additive:
     n_units, k = sample.resampling.n_units, sample.n_raters
     z = (sample.values - centre) / scale
     vectors = additive(sample.units, n_units, _anova_rows(z)).sums
-    given = ~np.isnan(z)
-    meeting = sparse.csr_array(given.astype(np.float64))
+    present = ~np.isnan(z)
+    meeting = sparse.csr_array(present.astype(np.float64))
     occurring = np.flatnonzero((meeting.T @ meeting).toarray().ravel() > 0)
-    sums = np.hstack([vectors, _anova_matrix(given, sample.units, n_units, occurring)])
+    sums = np.hstack([vectors, _anova_matrix(present, sample.units, n_units, occurring)])
     width = vectors.shape[1]
     cells = np.concatenate([np.arange(width), width + occurring])
     return Additive(sums, cells, (width + k * k,))
@@ -312,35 +312,35 @@ def anova(sample: Sample) -> Additive:
 
 def _anova_rows(z: Floats) -> Floats:
     """Return an item's terms per row but for the matrix, for values moved to mean 0 and unit spread."""
-    given = (~np.isnan(z)).astype(np.float64)
-    filled = np.where(given > 0, z, 0.0)
-    n = given.sum(axis=1)
+    present = (~np.isnan(z)).astype(np.float64)
+    filled = np.where(present > 0, z, 0.0)
+    n = present.sum(axis=1)
     mean = filled.sum(axis=1) / n
-    away = np.where(given > 0, filled - mean[:, None], 0.0)
+    away = np.where(present > 0, filled - mean[:, None], 0.0)
     return np.column_stack(
         [np.ones_like(n), n, n**2, filled.sum(axis=1), (away**2).sum(axis=1), n * mean**2]
-        + [given, filled, away]
+        + [present, filled, away]
     )
 
 
-def _anova_matrix(given: npt.NDArray[np.bool_], units: Ints, n_units: int, occurring: Ints) -> Floats:
+def _anova_matrix(present: npt.NDArray[np.bool_], units: Ints, n_units: int, occurring: Ints) -> Floats:
     """Sum each item's matrix per unit: 1 for each of its raters, less 1 over their number for each two.
 
     Only the raters of an item are looked at: of a crowd they are few.
     """
-    k, kept = given.shape[1], len(occurring)
-    sums = np.zeros(n_units * kept)
-    n = given.sum(axis=1)
+    k, n_cells = present.shape[1], len(occurring)
+    sums = np.zeros(n_units * n_cells)
+    n = present.sum(axis=1)
     for size in np.unique(n):
         rows = np.flatnonzero(n == size)
         for start in range(0, len(rows), max(1, BLOCK // size**2)):
             block = rows[start : start + max(1, BLOCK // size**2)]
-            raters = np.nonzero(given[block])[1].reshape(len(block), size)
+            raters = np.nonzero(present[block])[1].reshape(len(block), size)
             cells = raters[:, :, None] * k + raters[:, None, :]
-            places = units[block][:, None, None] * kept + np.searchsorted(occurring, cells)
+            places = units[block][:, None, None] * n_cells + np.searchsorted(occurring, cells)
             each = np.broadcast_to(np.eye(size) - 1 / size, cells.shape)
             sums += np.bincount(places.ravel(), weights=each.ravel(), minlength=len(sums))
-    return sums.reshape(n_units, kept)
+    return sums.reshape(n_units, n_cells)
 
 
 def _standard(values: Floats) -> Floats:
@@ -362,28 +362,28 @@ class Draw:
         self.sample = sample
         self.weights = weights
         self._totals: dict[str, Floats] = {}
-        self._made: dict[str, object] = {}
+        self._cached: dict[str, object] = {}
 
     def totals(self, feature: str) -> Floats:
         """Return the weighted totals of a feature, rows x its shape."""
         if feature not in self._totals:
-            known = self.sample.features
-            if feature not in known:
-                known[feature] = FEATURES[feature](self.sample)
-            self._totals[feature] = known[feature].totals(self.weights)
+            cache = self.sample.features
+            if feature not in cache:
+                cache[feature] = FEATURES[feature](self.sample)
+            self._totals[feature] = cache[feature].totals(self.weights)
         return self._totals[feature]
 
     def blocks(self, feature: str, cells: int) -> Iterator[Floats]:
         """Yield the totals of a wide feature a few rows at a time, of about so many cells; none are kept."""
-        known = self.sample.features
-        if feature not in known:
-            known[feature] = FEATURES[feature](self.sample)
-        step = max(1, cells // int(np.prod(known[feature].shape)))
+        cache = self.sample.features
+        if feature not in cache:
+            cache[feature] = FEATURES[feature](self.sample)
+        step = max(1, cells // int(np.prod(cache[feature].shape)))
         for start in range(0, len(self.weights), step):
-            yield known[feature].totals(self.weights[start : start + step])
+            yield cache[feature].totals(self.weights[start : start + step])
 
-    def once(self, name: str, make: Callable[[], Made]) -> Made:
-        """Return what several statistics read of these rows, made at first use."""
-        if name not in self._made:
-            self._made[name] = make()
-        return self._made[name]  # type: ignore[return-value]
+    def once(self, name: str, make: Callable[[], Cached]) -> Cached:
+        """Cached `make()`, shared by the statistics that read these rows."""
+        if name not in self._cached:
+            self._cached[name] = make()
+        return self._cached[name]  # type: ignore[return-value]

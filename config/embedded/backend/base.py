@@ -23,9 +23,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """
         if self.connection is None or self.connection.closed:
             return False
-        found = select.poll()
-        found.register(self.connection.fileno(), select.POLLIN)
-        return True if not found.poll(0) else bool(super().is_usable())
+        poller = select.poll()
+        poller.register(self.connection.fileno(), select.POLLIN)
+        return True if not poller.poll(0) else bool(super().is_usable())
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """A connection, once the server is there; one that died meanwhile is waited for.

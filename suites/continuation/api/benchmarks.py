@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from config.files import file_response
-from config.lists import Filters, named, one_of
+from config.lists import Filters, one_of, with_name
 from config.permissions import IsResearcher
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
 from jobs.errors import JobError
@@ -215,7 +215,7 @@ class BenchmarkEstimateSerializer(serializers.Serializer[Any]):
 
 
 BENCHMARKS = Filters(
-    {"state": one_of("state", Benchmark.State.values), "name": named("name", "benchmark")}, order=("id",)
+    {"state": one_of("state", Benchmark.State.values), "name": with_name("name", "benchmark")}, order=("id",)
 )
 
 

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.api.corpora_serializers import JobAnswer
-from config.lists import Filters, named, numbered, one_of
+from config.lists import Filters, numbered, one_of, with_name
 from config.permissions import IsResearcher
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
 from jobs.errors import JobError
@@ -160,9 +160,9 @@ class EstimateSerializer(TakenSerializer):
 PRODUCTIONS = Filters(
     {
         "run": numbered("run_id", "run"),
-        "corpus": named("dialogue__corpus__name", "corpus"),
-        "dialogue": named("dialogue__key", "dialogue"),
-        "system": named("writer__name", "system"),
+        "corpus": with_name("dialogue__corpus__name", "corpus"),
+        "dialogue": with_name("dialogue__key", "dialogue"),
+        "system": with_name("writer__name", "system"),
         "status": one_of("status", Production.Status.values),
     },
     order=("id", "finished_at"),

@@ -25,7 +25,7 @@ from annotation.models import Continuation, System
 from annotation.models.corpora import Dialogue
 from jobs import errors, runs
 from jobs.calls.outcomes import DEFECTS, Outcome
-from jobs.calls.prepared import Asked, Read
+from jobs.calls.prepared import PreparedCall, Read
 from jobs.endpoints.parameters import of_sample
 from jobs.models.run import Call, Run
 from jobs.prompt import Prompt, Tokens, Unparseable, about_tokens
@@ -510,7 +510,7 @@ class GenerateRun:
         """Nothing is remembered from one batch to the next: states change with every step."""
         return self
 
-    def make(self, calls: Sequence[Call]) -> list[Asked]:
+    def make(self, calls: Sequence[Call]) -> list[PreparedCall]:
         """Return the calls made ready, in order."""
         links: dict[int, list[ProductionCall]] = defaultdict(list)
         rows = ProductionCall.objects.select_related("production__writer", "production__run__endpoint")
@@ -554,7 +554,7 @@ class GenerateRun:
             run.state, run.error = Run.State.DONE, ""
 
 
-def _prepare_call(call: Call, links: Sequence[ProductionCall]) -> Asked:
+def _prepare_call(call: Call, links: Sequence[ProductionCall]) -> PreparedCall:
     """Prepare a call; one whose prompt cannot be made carries its failure."""
     by = call.run.spec.get("generator", "a generator")
     try:
@@ -562,10 +562,12 @@ def _prepare_call(call: Call, links: Sequence[ProductionCall]) -> Asked:
     except DEFECTS as error:
         logger.exception("%s failed on call %s", by, call.pk)
         trouble = f"defect in {by}: {type(error).__name__}: {error}"
-        return Asked(call, by, known=Outcome(call.pk, "failed", error=trouble, error_kind=errors.DEFECT))
+        return PreparedCall(
+            call, by, ready_outcome=Outcome(call.pk, "failed", error=trouble, error_kind=errors.DEFECT)
+        )
 
 
-def _ready(call: Call, links: Sequence[ProductionCall]) -> Asked:
+def _ready(call: Call, links: Sequence[ProductionCall]) -> PreparedCall:
     spec, part = call.run.spec, links[0].part
     productions = [link.production for link in links]
     generator = generator_of(productions[0])
@@ -577,7 +579,7 @@ def _ready(call: Call, links: Sequence[ProductionCall]) -> Asked:
     read = partial(_read_shared if shared else _read, generator, productions, part)
     usual_tokens = _usual(generator, productions) if call.run.is_capped else 100
     sent = of_sample(spec["parameters"], call.sample)
-    return Asked(call, generator.key, prompt, None, spec["model"], sent, read, usual_tokens)
+    return PreparedCall(call, generator.key, prompt, None, spec["model"], sent, read, usual_tokens)
 
 
 def _prompt(generator: Generator, production: Production, part: int) -> Prompt:

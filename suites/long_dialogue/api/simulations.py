@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation import access as corpora
-from config.lists import Filters, named, one_of
+from config.lists import Filters, one_of, with_name
 from config.permissions import IsResearcher
 from jobs.errors import JobError
 from jobs.runs import CAPS
@@ -156,7 +156,7 @@ class SimulationEstimateSerializer(serializers.Serializer[Any]):
 SIMULATIONS = Filters(
     {
         "state": one_of("state", Simulation.State.values),
-        "set": named("question_set__name", "question set"),
+        "set": with_name("question_set__name", "question set"),
     },
     order=("id",),
 )

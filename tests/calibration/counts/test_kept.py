@@ -14,7 +14,7 @@ from calibration.comparisons.count_inputs import CountsQuery
 from calibration.comparisons.counts import compute
 from jobs.models import Call, CallCount, Job, Run
 from jobs.queue import jobs as queue
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from tests.calibration.counts.built import Made, planted
 from tests.factories import user
 
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def work_off() -> None:
-    with Heart("jobs") as heart:
-        queue.work("jobs", seconds=20, heart=heart)
+    with Heartbeat("jobs") as heartbeat:
+        queue.work("jobs", seconds=20, heartbeat=heartbeat)
 
 
 @pytest.fixture(autouse=True)

@@ -19,7 +19,7 @@ from demo.fake_model.errors import u
 from jobs import runs
 from jobs.models import Job, Run
 from jobs.queue.jobs import work as work_jobs
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from suites.continuation.benchmarks.instances import starts
 from suites.continuation.benchmarks.metadata import PERSON_TEXTS, TEXTS
 from suites.continuation.errors import SystemsError
@@ -223,8 +223,8 @@ def test_jobs_bring_it_on_by_themselves(model: Served, sources: list[Corpus]) ->
         by=None, name="b", sources=named, order=Order(2), endpoint=model.endpoint()
     )
     for _ in range(12):
-        with Heart("jobs") as heart:
-            work_jobs("jobs", seconds=5, heart=heart)
+        with Heartbeat("jobs") as heartbeat:
+            work_jobs("jobs", seconds=5, heartbeat=heartbeat)
         finish()
         benchmark_actions.sweep()
         found.refresh_from_db()
@@ -244,8 +244,8 @@ def test_a_job_that_breaks_leaves_it_stuck_with_the_reason(
         raise RuntimeError(f"defect at {pk}")
 
     monkeypatch.setattr(benchmark_actions, "advance", broken)
-    with Heart("jobs") as heart:
-        work_jobs("jobs", seconds=5, heart=heart)
+    with Heartbeat("jobs") as heartbeat:
+        work_jobs("jobs", seconds=5, heartbeat=heartbeat)
     benchmark_actions.sweep()
     found.refresh_from_db()
     assert found.state == "stuck"

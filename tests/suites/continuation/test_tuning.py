@@ -18,7 +18,7 @@ from calibration.exports import downloads
 from calibration.models import Export
 from jobs.models import Job
 from jobs.queue import jobs as queue
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from suites.continuation.generators import GENERATORS, Reply
 from tests import factories
 
@@ -207,8 +207,8 @@ def test_many_examples_are_written_by_a_job(
     client.force_login(factories.user(researcher=True))
     found = client.get(f"/api/v1/exports/sft.jsonl?corpus={benchmark.pk}&turns_per_call=1")
     assert found.status_code == 202
-    with Heart("jobs") as heart:
-        queue.work("jobs", seconds=20, heart=heart)
+    with Heartbeat("jobs") as heartbeat:
+        queue.work("jobs", seconds=20, heartbeat=heartbeat)
     job = Job.objects.get(pk=found.json()["job"])
     assert (job.state, job.result["rows"]) == ("done", 60)
     sent = client.get(f"/api/v1/exports/files/{job.pk}/")

@@ -19,7 +19,7 @@ from annotation.text.draws import u as draw
 from calibration.ratings.calls import fake_systems
 from jobs.models import Endpoint
 from jobs.queue.jobs import work as work_jobs
-from jobs.queue.worker import Heart
+from jobs.queue.worker import Heartbeat
 from judges.models import Embedding
 from judges.runs.material import tools
 from judges.runs.selection import RunSettings
@@ -402,8 +402,8 @@ def test_jobs_bring_it_on_by_themselves(model: Served, asked: QuestionSet) -> No
     held = simulate(asked, model.endpoint(), rounds=0, memory="summary")
     for _ in range(6):
         simulation_actions.sweep()
-        with Heart("jobs") as heart:
-            work_jobs("jobs", seconds=20, heart=heart, stopping=lambda: False)
+        with Heartbeat("jobs") as heartbeat:
+            work_jobs("jobs", seconds=20, heartbeat=heartbeat, stopping=lambda: False)
         finish()
     held.refresh_from_db()
     assert (held.state, held.error) == ("done", "")
