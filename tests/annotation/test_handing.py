@@ -7,7 +7,6 @@ import threading
 from datetime import timedelta
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.db import connections
 from django.urls import reverse
 from django.utils import timezone
@@ -369,24 +368,6 @@ def test_the_api_lists_takes_back_and_gives(client, ana, ben, rosa, campaign):
         )[0]
         == 200
     )
-
-
-def test_the_command_lists_takes_back_and_gives(capsys, ana, ben, rosa, campaign):
-    own = began(ana, campaign)
-    call_command("submissions", campaign.name, "--held")
-    assert f"{own.pk}\t{factories.called(ana, campaign)}\tleased" in capsys.readouterr().out
-    by = {"by": "rosa", "reason": "on holiday"}
-    call_command("submissions", campaign.name, "--take-back", str(own.pk), "--to", "ben", **by)
-    assert began(ben, campaign).task == own.task
-    call_command("submissions", campaign.name, "--give", "d/self/3", "--to", "ana", **by)
-    call_command("submissions", campaign.name, "--held")
-    assert f"{factories.called(ana, campaign)}\tgiven" in capsys.readouterr().out
-    with pytest.raises(CommandError, match="Nothing was changed"):
-        call_command("submissions", campaign.name, "--give", "d/self/3", "--to", "ben", **by)
-    with pytest.raises(CommandError, match="--to"):
-        call_command("submissions", campaign.name, "--give", "d/self/3", **by)
-    with pytest.raises(CommandError, match="goes with"):
-        call_command("submissions", campaign.name, "--to", "ben")
 
 
 def test_a_given_task_waits_its_turn_after_what_was_returned_and_its_lease_is_not_shortened(

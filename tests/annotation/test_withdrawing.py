@@ -4,7 +4,6 @@ import json
 import threading
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connections, transaction
 from django.urls import reverse
 
@@ -256,18 +255,3 @@ def test_the_api_lists_and_withdraws(client, ana, rosa, campaign, submission):
     assert (answer.status_code, answer.json()["labels"]) == (200, 1)
     refused = client.post(address, json.dumps(body), content_type="application/json")
     assert (refused.status_code, refused.json()["code"]) == (409, "submission_refused")
-
-
-def test_the_command_lists_and_withdraws(capsys, rosa, campaign, submission):
-    call_command("submissions", campaign.name)
-    assert f"{submission.pk}" in capsys.readouterr().out
-    call_command(
-        "submissions", campaign.name, "--void", str(submission.pk), "--reason", "not read", "--by", "rosa"
-    )
-    assert Assignment.objects.get(pk=submission.pk).state == "voided"
-    with pytest.raises(CommandError, match="Only a submission"):
-        call_command(
-            "submissions", campaign.name, "--void", str(submission.pk), "--reason", "x", "--by", "rosa"
-        )
-    with pytest.raises(CommandError, match="no campaign"):
-        call_command("submissions", "nowhere")

@@ -1,14 +1,13 @@
-"""Checks are set up, keyed, read and decided by page, API and command alike."""
+"""Checks are set up, keyed, read and decided by page and API alike."""
 
 import csv
 import io
-import json
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.models import Assignment, CheckPlan, Item, KeyTask, Label, Rater, Standing
+from calibration.campaign_checks import written
 from tests import factories
 from tests.checks.world import RIGHT, campaign, work
 
@@ -21,12 +20,6 @@ def rosa(db):
 @pytest.fixture
 def made(rosa):
     return campaign(factories.user("ana"), main=6, check=2, opened=False, check_every=3)
-
-
-def run(*args):
-    out = io.StringIO()
-    call_command("checks", *args, stdout=out)
-    return out.getvalue()
 
 
 def test_a_task_is_answered_as_its_key_on_the_page(made, rosa, client):
@@ -110,27 +103,34 @@ def test_programs_key_tasks_from_answers_and_one_by_one(made, rosa, client):
 
 
 @pytest.mark.exhaustive
-def test_commands_set_up_key_decide_and_tell_the_results(made, rosa, tmp_path):
-    plan, keys = tmp_path / "plan.yaml", tmp_path / "keys.json"
-    plan.write_text("pause_below: 0.6\nleast: 1\n")
-    run("set", made.name, str(plan), "--by", "rosa")
+def test_programs_set_up_key_decide_and_read_the_results(made, rosa, client):
+    client.force_login(rosa)
+    settings = {"pause_below": 0.6, "least": 1}
+    client.patch(reverse("api-checks", args=[made.pk]), settings, content_type="application/json")
     assert CheckPlan.objects.get().pause_below == 0.6
-    answers = [{"question": "overall", "values": [RIGHT]}]
-    keys.write_text(json.dumps([{"about": "main/self/0", "occasion": "check", "answers": answers}]))
-    assert len(json.loads(run("key", made.name, str(keys), "--by", "rosa"))["keys"]) == 3
-    with pytest.raises(CommandError, match="entry 1: This has a key"):
-        run("key", made.name, str(keys), "--by", "rosa")
+    keys = reverse("api-check-keys", args=[made.pk])
+    key = {
+        "about": "main/self/0",
+        "occasion": "check",
+        "answers": [{"question": "overall", "values": [RIGHT]}],
+    }
+    assert client.post(keys, key, content_type="application/json").status_code == 201
+    assert len(client.get(keys).json()["keys"]) == 3
+    again = client.post(keys, key, content_type="application/json").json()
+    assert "This has a key" in again["detail"]
     factories.campaigns.open(by=rosa, campaign=made)
     ana = made.members.get().user
     work(ana, made)
-    (row,) = csv.DictReader(io.StringIO(run("results", made.name, "--format", "csv")))
+    (row,) = csv.DictReader(io.StringIO(written(made, "csv")))
     given = Assignment.objects.filter(occasion="check", state="submitted").count()  # where is drawn by ids
     assert given in (2, 3)
     assert (row["annotator"], row["score"], row["checks"]) == (factories.called(ana, made), "1.0", str(given))
-    run("pause", "ana", made.name, "--reason", "talk first", "--by", "rosa")
+    people = reverse("api-check-people", args=[made.pk])
+    decision = {"annotator": factories.called(ana, made), "verb": "pause", "reason": "talk first"}
+    assert client.post(people, decision, content_type="application/json").status_code == 204
     assert Standing.objects.get(user=ana).paused_why == "talk first"
-    with pytest.raises(CommandError, match="paused already"):
-        run("pause", "ana", made.name, "--reason", "again", "--by", "rosa")
+    refused = client.post(people, decision, content_type="application/json").json()
+    assert "paused already" in refused["detail"]
 
 
 @pytest.mark.exhaustive
