@@ -28,7 +28,7 @@ from annotation.script_records import (
 )
 from config.models import Event
 from suites.long_dialogue.editing.sessions import own_turns
-from suites.long_dialogue.scripts.names import SAID, Gender, anonymised, checked, people_of, swapped
+from suites.long_dialogue.scripts.names import GENDERS, Gender, anonymised, checked, people_of, swapped
 from suites.long_dialogue.scripts.sessions import People, script_of
 
 # A stored script as one record: all of its turns, facts and questions, for what has to read everything.
@@ -93,9 +93,9 @@ def make_names(
     try:
         if kind == SWAPPED:
             who = [people.id(name, "cast") for name in cast] or main_cast(record)
-            made = swapped(record, who, seed, aliases=also, kept=kept)
+            made = swapped(record, who, seed, aliases=also, unchanged=kept)
         else:
-            made = anonymised(record, seed, genders=told, aliases=also, kept=kept)
+            made = anonymised(record, seed, genders=told, aliases=also, unchanged=kept)
     except ValueError as error:
         raise ScriptRefused(str(error), field="cast" if kind == SWAPPED else "kept") from None
     return _keep(row, record, made, by, dialogue, seed=seed)
@@ -156,7 +156,7 @@ class _Ids:
 
 
 def _gender(who: str, said: str) -> Gender:
-    gender = SAID.get(said.strip().casefold())
+    gender = GENDERS.get(said.strip().casefold())
     if gender is None:
         raise ScriptRefused(f"{who[:80]!r} is female, male or neutral, not {said[:40]!r}.", field="genders")
     return gender  # type: ignore[return-value]

@@ -74,13 +74,13 @@ class Applied:
     @property
     def counts(self) -> dict[str, int]:
         """How many drafts were, or would be, accepted, corrected, rejected, and how many stay undecided."""
-        counted: Counter[str] = Counter(reviewed.outcome.standing for reviewed in self.reviewed)
+        counted: Counter[str] = Counter(reviewed.outcome.decision for reviewed in self.reviewed)
         return {standing: counted[standing] for standing in STANDINGS}
 
     @property
     def undecided(self) -> list[tuple[str, int]]:
         """Why drafts stay undecided, each reason with how many, the most frequent first."""
-        open_ = (one.outcome.reason for one in self.reviewed if one.outcome.standing == UNDECIDED)
+        open_ = (one.outcome.reason for one in self.reviewed if one.outcome.decision == UNDECIDED)
         return Counter(open_).most_common()
 
     def as_json(self) -> dict[str, Any]:
@@ -108,9 +108,9 @@ def apply_reviews(*, corpus: Corpus, kind: str, by: User | None) -> Applied:
     list(Record.objects.select_for_update().filter(corpus=corpus, kind=kind, status="draft").order_by("pk"))
     done = preview_reviews(corpus, kind)
     for standing in (ACCEPTED, REJECTED):
-        those = [one.record.pk for one in done.reviewed if one.outcome.standing == standing]
+        those = [one.record.pk for one in done.reviewed if one.outcome.decision == standing]
         Record.objects.filter(pk__in=those).update(status=standing)
-    _correct(corpus, by, [one for one in done.reviewed if one.outcome.standing == CORRECTED])
+    _correct(corpus, by, [one for one in done.reviewed if one.outcome.decision == CORRECTED])
     if any(done.counts[standing] for standing in (ACCEPTED, CORRECTED)):
         question_relations.mark_stale(corpus, f"reviews of {kind}s were taken over")
     if any(done.counts[standing] for standing in (ACCEPTED, CORRECTED, REJECTED)):

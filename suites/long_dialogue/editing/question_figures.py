@@ -135,7 +135,7 @@ class Figures:
         """Count one script's share."""
         told = overview(dialogue, (*dialogue.questions, *made.questions), made.set.uses)
         facts, asked = len(dialogue.facts), len({use.question for use in made.set.uses})
-        self.counts.update(scripts=1, sessions=told.sessions, asked=told.asked, turns=told.turns)
+        self.counts.update(scripts=1, sessions=told.sessions, asked=told.askable_sessions, turns=told.turns)
         self.counts.update(facts=facts, questions=asked)
         self.tests += told.tests
         for row in told.rows:

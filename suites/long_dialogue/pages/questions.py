@@ -219,7 +219,7 @@ def reviews(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
         "kind": kind,
         "told": told,
         "changes": told.counts["accepted"] + told.counts["corrected"] + told.counts["rejected"],
-        "open": [one for one in told.reviewed if one.outcome.standing == "undecided"][:SHOWN],
+        "open": [one for one in told.reviewed if one.outcome.decision == "undecided"][:SHOWN],
         "campaigns": question_records.review_campaigns(corpus, kind),
         **ROOM,
     }
