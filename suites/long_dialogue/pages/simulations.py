@@ -35,8 +35,8 @@ from suites.long_dialogue.models import Simulation
 from suites.long_dialogue.simulations import actions as simulation_actions
 from suites.long_dialogue.simulations.actions import (
     TITLES,
-    condition_told,
     counts,
+    describe_condition,
     estimate,
     fakes,
     paused,
@@ -216,7 +216,7 @@ def simulations(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _line(held: Simulation) -> dict[str, Any]:
     name, _ = simulation_actions.system_of(held)
-    return {"simulation": held, "system": name, "condition": condition_told(held), "counts": counts(held),
+    return {"simulation": held, "system": name, "condition": describe_condition(held), "counts": counts(held),
             "paused": paused(held)}  # fmt: skip
 
 
