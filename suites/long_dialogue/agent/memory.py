@@ -147,8 +147,8 @@ class Entry:
 
     `complete` says that all that was heard of the session stands in it, as its turns or as their summary.
     `time` is where it stands in time: the last place, and a half more for what was said beside the script.
-    `sought` is what a vector of it is made of, '' for its whole text: an answer that is remembered is found by
-    its question, whose vector can be made before anything is answered.
+    `sought` is what a vector of it is made of, '' for its whole text: an answer that is remembered is found
+    by its question, whose vector can be made before anything is answered.
     """
 
     session: int
