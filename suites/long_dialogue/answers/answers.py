@@ -39,7 +39,7 @@ from suites.long_dialogue.answers.rows import (
     varying,
 )
 from suites.long_dialogue.answers.tables import Cell, Line, Table
-from suites.long_dialogue.editing.question_records import found, spellings
+from suites.long_dialogue.editing.question_records import find_question_set, spellings
 from suites.long_dialogue.scripts.answers import ABSTAINED, LENIENT, RIGHT, STRICT, UNKNOWN_TEXT, Rule
 
 # From the database to rows: the answers of a corpus's scripts, and what raters said of them.
@@ -66,7 +66,7 @@ def stored(corpus: Corpus, names: Sequence[str]) -> list[QuestionSet]:
     """Return question sets by what answers call them: NAME:VERSION, or NAME for the newest version."""
     sets_by_pk: dict[int, QuestionSet] = {}
     for name in names:
-        if (question_set := found(corpus, name)) is not None:
+        if (question_set := find_question_set(corpus, name)) is not None:
             sets_by_pk[question_set.pk] = question_set
     return sorted(sets_by_pk.values(), key=lambda question_set: (question_set.name, -question_set.version))
 
@@ -206,7 +206,7 @@ def _word(value: object) -> str:
 
 
 def ratings_of(items: Collection[int], judge: Rater | str | None) -> dict[int, AnswerRatings]:
-    """Return what the rules and a judge said of answers, by item; of several samples most of them count."""
+    """Return the ratings of answers by the rules and a judge, by item; of several samples the majority."""
     by_rule: dict[int, dict[tuple[str, str], float]] = defaultdict(dict)
     labels = _live(items).filter(rater__name__in=(STRICT, LENIENT), question__key__in=(RIGHT, ABSTAINED))
     labels = labels.order_by("pk")  # of two versions of a rule the newer one stands
@@ -339,7 +339,7 @@ class Listing:
     rows: Sequence[AnswerRow]
     systems: Sequence[str]
     differ: Sequence[str] = ()
-    chosen: Mapping[str, str] = field(default_factory=dict)
+    filters: Mapping[str, str] = field(default_factory=dict)
 
 
 def listing(query: AnswersQuery, filters: Mapping[str, str]) -> Listing:

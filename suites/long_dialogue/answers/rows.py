@@ -49,7 +49,7 @@ MODEL, MEMORY, RETRIEVER, NAMES, SET = "model", "memory", "retriever", "names", 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRatings:
-    """What raters answered about one answer: by rule right or not and abstained, and what a judge said.
+    """Ratings of one answer: by rule whether it is right and whether it abstains, and the judge's.
 
     None where there is no such label. `undecided` says that the judge could not decide, which is wrong.
     """

@@ -43,7 +43,7 @@ from suites.long_dialogue.agent.agent import DialsimAgent, Trials
 from suites.long_dialogue.agent.memory import SUMMARY, Material, NoSummary, TooLong
 from suites.long_dialogue.agent.trial_settings import EMBEDDER, MEMORY, NAMES, REMEMBER
 from suites.long_dialogue.agent.walking import NoMaterial
-from suites.long_dialogue.editing.question_records import found
+from suites.long_dialogue.editing.question_records import find_question_set
 from suites.long_dialogue.models import Simulation, SimulationRun
 from suites.long_dialogue.scripts.names import names_of
 from suites.long_dialogue.simulations import material as scripts
@@ -74,7 +74,7 @@ TROUBLE = (JobError, Failed, NoMaterial, NoSummary, TooLong)
 
 def question_set(corpus: Corpus, name: str) -> QuestionSet:
     """Return the question set called NAME, in its last version, or NAME:VERSION; raise SystemsError."""
-    matching_set = found(corpus, name)
+    matching_set = find_question_set(corpus, name)
     if matching_set is None:
         names = ", ".join(sorted(set(corpus.question_sets.values_list("name", flat=True)))) or "none"
         raise SystemsError(f"{corpus.name} has no question set {name[:80]!r}; it has {names}.")
@@ -417,7 +417,7 @@ def _trials(
 def _begun_trials(
     rows: Sequence[Dialogue], order: Order, endpoint: Endpoint | None
 ) -> dict[tuple[int, int], State | None]:
-    """Return how far trials are that were begun before, None for those that are done."""
+    """Return the states of trials begun before, by script and trial; None for those that are done."""
     if endpoint is None:
         return {}
     plan = Generation(AGENT, endpoint, order.settings, order.parameters, order.name, order.condition).plan()
@@ -597,7 +597,7 @@ def fakes(simulation: Simulation) -> dict[str, bool]:
 
 
 def describe_condition(simulation: Simulation) -> list[tuple[str, Any]]:
-    """Return the parts of a condition that a reader looks for, without what is as usual."""
+    """Describe a condition by its main settings, then the others that differ from the defaults."""
     _, condition = system_of(simulation)
     parts = [
         (name, condition[name])

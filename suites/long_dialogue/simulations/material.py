@@ -39,7 +39,7 @@ from suites.long_dialogue.agent.trial_settings import EMBEDDER, SET
 from suites.long_dialogue.agent.walking import NoMaterial
 from suites.long_dialogue.editing import question_sets
 from suites.long_dialogue.editing.import_records import uses_of
-from suites.long_dialogue.editing.question_records import found, is_kept, named
+from suites.long_dialogue.editing.question_records import find_question_set, is_kept, versioned_name
 from suites.long_dialogue.scripts.graph import DEFAULT, RelationTable
 
 # Vectors by an endpoint's embedding model: asked for once, kept in the store, and looked up from there.
@@ -278,7 +278,7 @@ def question_set(dialogue: int, setting: str) -> QuestionSet:
     names = sorted(set(QuestionSet.objects.filter(corpus=corpus).values_list("name", flat=True)))
     if not setting and len(names) > 1:
         raise Failed(f"name a question set: {', '.join(names)}")
-    matching_set = found(corpus, setting or "".join(names))
+    matching_set = find_question_set(corpus, setting or "".join(names))
     if matching_set is None:
         available = f"; it has {', '.join(names)}" if names else ""
         raise Failed(f"the corpus has no question set {setting!r}".removesuffix(" ''") + available)
@@ -395,8 +395,8 @@ def _to_word(dialogue: int, settings: Settings) -> QuestionSet | None:
     if is_kept(target_set):
         why = "a simulation used it" if target_set.used_at else "people answered about its questions"
         raise Failed(
-            f"the questions of the set {named(target_set)} keep their texts, since {why}: make a set under "
-            "another name, and word that one"
+            f"the questions of the set {versioned_name(target_set)} keep their texts, since {why}: make "
+            "a set under another name, and word that one"
         )
     return target_set
 

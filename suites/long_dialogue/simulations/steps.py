@@ -56,7 +56,7 @@ from suites.long_dialogue.agent.trial_settings import (
     K,
 )
 from suites.long_dialogue.editing import answer_labels
-from suites.long_dialogue.editing.question_records import named
+from suites.long_dialogue.editing.question_records import versioned_name
 from suites.long_dialogue.models import Simulation, SimulationRun
 from suites.long_dialogue.scripts.answers import TEMPLATE, UNKNOWN_TEXT
 from suites.long_dialogue.scripts.names import mapped, names_of
@@ -98,7 +98,7 @@ class Order:
         if SET in self.settings:
             raise SystemsError("set: the question set is named by itself.")
         values = {name: value for name, value in self.settings.items() if not self._leaves(name)}
-        values |= {SET: named(question_set)} | ({MEMORY: NO_MEMORY} if self.baseline else {})
+        values |= {SET: versioned_name(question_set)} | ({MEMORY: NO_MEMORY} if self.baseline else {})
         try:
             settings = GENERATORS[AGENT].resolved(values)
         except WrongSettings as error:
