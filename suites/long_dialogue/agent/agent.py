@@ -92,7 +92,7 @@ YOU, NOW, HISTORY, QUESTION = "YOU", "NOW", "HISTORY", "QUESTION"
 
 @dataclass(frozen=True, slots=True)
 class PreparedQuestion:
-    """A question as it was asked: its prompt, and what stands in it."""
+    """A question with its prompt, and what the prompt contains."""
 
     ask: Ask
     put: Put
@@ -204,7 +204,7 @@ class Trials:
         return context - max(SPARE, rest + REPLY)
 
     def _remembered_entries(self, state: State, number: int) -> Iterator[Entry]:
-        """Yield what was asked and answered before a question, as it is remembered."""
+        """Yield the earlier questions and answers of a trial as memory entries."""
         settings = state["settings"]
         world = self.world(settings)
         pairs = zip(self.asks(state)[:number], state["answers"], strict=False)

@@ -457,7 +457,7 @@ class TooLong(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """What is asked of a memory at a moment.
+    """A query to the agent's memory at one moment.
 
     `evidence` are numbers of sessions; `budget` is how many tokens the history may take, None for any number;
     `remembered` are earlier questions and answers that are remembered.
@@ -567,7 +567,7 @@ def lines_of(entries: Iterable[Entry]) -> list[str]:
 
 
 def prompt_content(entries: Iterable[Entry]) -> PromptContent:
-    """Return what of the script stands in some entries."""
+    """Collect the sessions and turns that some entries show."""
     entries = tuple(entries)
     return PromptContent(
         sessions=frozenset(entry.session for entry in entries if entry.complete),

@@ -64,7 +64,7 @@ Wordings = dict[int, str]
 
 @dataclass(frozen=True, slots=True)
 class WordingRequest:
-    """What one request asks for: a question, the numbers of the askers, and what was wrong before."""
+    """One request: a question, the numbers of the askers, and what was wrong before."""
 
     question: Question
     numbers: tuple[int, ...]
@@ -178,7 +178,7 @@ class DialsimStyle(OfScript):
 
     @property
     def _valid_questions(self) -> list[Question]:
-        """Return the questions that it is given, without rejected ones."""
+        """Return the questions of the material, without rejected ones."""
         return [question for question in self.material.questions if question.status != "rejected"]
 
     def _recurring(self, least: int) -> list[str]:
@@ -193,7 +193,7 @@ class DialsimStyle(OfScript):
         return [speaker for speaker, n in counted.items() if n >= least and speaker not in nobody]
 
     def _requests(self, state: State) -> list[WordingRequest]:
-        """Return what the next requests ask for."""
+        """Return the next requests: those to repeat, else a batch of new ones."""
         if wrong := self._wrong(state):
             return wrong
         numbers = tuple(range(len(state["askers"])))
@@ -207,7 +207,7 @@ class DialsimStyle(OfScript):
         return [key for key in state["ids"] if key in self._questions]
 
     def _wrong(self, state: State) -> list[WordingRequest]:
-        """Return what is asked for again."""
+        """Return the requests to repeat."""
         existing = [(self._questions[key], wrong) for key, wrong in state["again"] if key in self._questions]
         return [
             WordingRequest(

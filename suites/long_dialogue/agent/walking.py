@@ -439,7 +439,7 @@ def choices_of(question: Question, use: Use) -> tuple[str, ...]:
 
 
 def format_question(text: str, choices: Sequence[str], form: str) -> str:
-    """Return a question as it is asked in a format; ValueError for a format that there is not."""
+    """Format a question with its options; ValueError for an unknown format."""
     if form == OPEN:
         return text
     if form == TEMPLATE:

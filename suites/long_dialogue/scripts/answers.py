@@ -221,7 +221,7 @@ Extent = Literal["sufficient", "partly", "none"]
 
 @dataclass(frozen=True, slots=True)
 class PromptContent:
-    """What of a script stands in a prompt.
+    """The parts of a script that a prompt shows.
 
     `sessions` are the numbers of those that stand there as all that was heard of them, or as their summary;
     `turns` are positions of own turns that stand there by themselves.

@@ -387,7 +387,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionStatus:
-    """How a question stands in a session: a form per hop, its type, whether it has an answer, and the rule.
+    """Status of a question in a session: a form per hop, its type, whether it has an answer, and the rule.
 
     Without forms it is excluded. There is one object for each status, so they compare by identity.
     """
@@ -425,7 +425,7 @@ STATUSES = (
 
 
 def question_status(graph: Graph, stated: Stated, t: int) -> QuestionStatus:
-    """Say how a question about a fact stands in session `t`, by the table of one hop.
+    """Return the status of a question about a fact in session `t`, by the table of one hop.
 
     A fact of the session itself is known where its turns are: it is asked about only after them.
     """
@@ -446,7 +446,7 @@ def question_status(graph: Graph, stated: Stated, t: int) -> QuestionStatus:
 
 
 def question_statuses(graph: Graph, stated: Stated) -> list[QuestionStatus]:
-    """Return how a question about a fact stands in each session in which the main character is asked."""
+    """Return the status of a question about a fact in each session with the main character."""
     return [question_status(graph, stated, t) for t in graph.askable_sessions]
 
 

@@ -402,7 +402,7 @@ def _words_of(dialogue: Dialogue, people: Iterable[Person]) -> set[str]:
 
 
 def _unchanged(olds: Iterable[str], declared: Iterable[str]) -> tuple[str, ...]:
-    """Return what stays: what is declared, and in small letters the names that are words as well."""
+    """Return the spellings that stay: declared ones, and in small letters names that are words as well."""
     small = [old.lower() for old in olds if fold(old) in listed_words("ordinary") and old != old.lower()]
     return tuple(dict.fromkeys([*declared, *small]))
 
