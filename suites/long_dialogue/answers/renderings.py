@@ -67,7 +67,7 @@ def best_and_oracle(report: AnswersReport) -> list[dict[str, Any]]:
     """Return two bars for every model: its best memory, and the oracle."""
     bars = []
     for row in beside_oracle(report.answers, report.query.rule):
-        bars.append(_bar(row.label, "best memory", row.accuracy, row.best_told))
+        bars.append(_bar(row.label, "best memory", row.accuracy, row.best_label))
         bars.append(_bar(row.label, "oracle", row.oracle))
     return bars
 

@@ -392,7 +392,7 @@ class BesideOracle:
         return label(self.group)
 
     @property
-    def best_told(self) -> str:
+    def best_label(self) -> str:
         """How the best memory is called."""
         return NOTHING_SHARED if self.best is None else column_head(self.best)
 
@@ -433,7 +433,7 @@ def oracle_table(rows: Sequence[BesideOracle]) -> Table:
     lines = []
     for row in rows:
         more: tuple[Cell, ...] = (row.figure7 or undefined("accuracy", NOT_RUN),) if has_figure7 else ()
-        cells = (row.best_told, row.accuracy, row.oracle, row.gap, *more)
+        cells = (row.best_label, row.accuracy, row.oracle, row.gap, *more)
         lines.append(Line(row.label, cells))
     heads = (
         "Best memory",

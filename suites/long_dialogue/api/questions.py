@@ -346,7 +346,7 @@ class SetUses(generics.GenericAPIView[Use]):
 
 
 def _use(use: Use) -> dict[str, Any]:
-    use_data = question_records.use_told(use, use.question, question_records.sessions_of(use.question))
+    use_data = question_records.describe_use(use, use.question, question_records.sessions_of(use.question))
     return {"question": use.question.key, "dialogue": use.question.dialogue.key, **use_data}
 
 

@@ -302,11 +302,11 @@ def _searched_turns(request: Request, seen: Overview) -> QuerySet[Turn]:
     if number and not (number.isascii() and number.isdigit() and 1 <= int(number[:8]) <= 10**6):
         raise serializers.ValidationError({"session": ["A whole number from 1 to 1000000."]})
     if not number:
-        return reading.looked_for(seen, **search)
+        return reading.find_turns(seen, **search)
     row = seen.row(int(number))
     if row is None:
         return Turn.objects.none()
-    return reading.looked_for(seen, **search, row=row)
+    return reading.find_turns(seen, **search, row=row)
 
 
 def _row(dialogue: Dialogue, number: int) -> tuple[Overview, Row]:

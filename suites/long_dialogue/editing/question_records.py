@@ -218,7 +218,7 @@ DROPPED = {
 }
 
 
-def type_told(name: str) -> str:
+def describe_type(name: str) -> str:
     """Return what a type means; a pair of hops is told hop by hop."""
     if name in TYPES:
         return TYPES[name]
@@ -226,12 +226,12 @@ def type_told(name: str) -> str:
     return "two facts, in their order: " + "; ".join(TYPES[part] for part in hops) if hops else name
 
 
-def rule_told(name: str) -> str:
+def describe_rule(name: str) -> str:
     """Return a rule in words."""
     return RULES.get(name, name)
 
 
-def dropped_told(name: str) -> str:
+def describe_dropped(name: str) -> str:
     """Return in words why questions or facts came to nothing."""
     return DROPPED.get(name, name)
 
@@ -362,7 +362,7 @@ def uses_of(question_set: QuestionSet, record: Record) -> QuerySet[Use]:
     return Use.objects.filter(set=question_set, question=record).order_by("session")
 
 
-def use_told(use: Use, record: Record, sessions: list[Mapping[str, Any]]) -> dict[str, Any]:
+def describe_use(use: Use, record: Record, sessions: list[Mapping[str, Any]]) -> dict[str, Any]:
     """Return a use as pages and programs show it, by the sessions of its script."""
     session = sessions[use.session - 1]
     choices = record.content.get("choices") or []
@@ -376,10 +376,10 @@ def use_told(use: Use, record: Record, sessions: list[Mapping[str, Any]]) -> dic
         "right": "I don't know" if use.key == UNKNOWN else offered[LETTERS.index(use.key)],
         "choices": offered,
         "type": use.type,
-        "type_told": type_told(use.type),
+        "type_told": describe_type(use.type),
         "why": [{"number": number, "id": sessions[number - 1]["id"]} for number in use.why],
         "rule": use.rule,
-        "rule_told": rule_told(use.rule),
+        "rule_told": describe_rule(use.rule),
         "since": use.since,
     }
 

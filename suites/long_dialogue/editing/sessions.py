@@ -199,7 +199,7 @@ def turns_of(overview: Overview, row: Row) -> QuerySet[Turn]:
     return own_turns(overview.dialogue).filter(position__range=(row.first, row.last))
 
 
-def looked_for(
+def find_turns(
     overview: Overview,
     *,
     words: str = "",

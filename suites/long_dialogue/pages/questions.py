@@ -26,14 +26,14 @@ from jobs.actions import active_job
 from jobs.models import Job
 from suites.long_dialogue.editing import question_editing, question_records, question_relations, question_sets
 from suites.long_dialogue.editing.question_figures import SOURCES, figures_of, table2
-from suites.long_dialogue.editing.question_records import dropped_told, rule_told, type_told
+from suites.long_dialogue.editing.question_records import describe_dropped, describe_rule, describe_type
 from suites.long_dialogue.editing.question_relations import table_of, version_of
 from suites.long_dialogue.scripts.quiz import POLICIES
 
 PAGE_SIZE = 50
 USES_SHOWN = 100
 ROOM = {"active_room": "corpora"}
-POLICIES_TOLD = {
+POLICY_TITLES = {
     "body": "unanswerable: “I don't know” is right",
     "appendix": "not asked at all",
 }
@@ -50,7 +50,7 @@ class MakeForm(forms.Form):
         min_value=0, max_value=2**31 - 1, initial=0, label="Seed", help_text="Of choices and their order."
     )
     policy = forms.ChoiceField(
-        choices=[(policy, POLICIES_TOLD[policy]) for policy in POLICIES],
+        choices=[(policy, POLICY_TITLES[policy]) for policy in POLICIES],
         label="A quiz question before its evidence is",
         help_text="The paper's text says the first, its appendix the second. Reports name which was used.",
     )
@@ -138,14 +138,14 @@ def question_set(request: HttpRequest, pk: int, one: int) -> HttpResponse:
             "types": [
                 {
                     **row,
-                    "told": type_told(row["type"]),
+                    "told": describe_type(row["type"]),
                     "title": SOURCES.get((row["source"], row["hops"]), ""),
                 }
                 for row in figures["rows"]
             ],
-            "dropped": [(dropped_told(name), n) for name, n in figures.get("dropped", {}).items()],
-            "excluded": [(rule_told(name), n) for name, n in figures.get("excluded", {}).items()],
-            "policy_told": POLICIES_TOLD.get(stored_set.options.get("policy", ""), ""),
+            "dropped": [(describe_dropped(name), n) for name, n in figures.get("dropped", {}).items()],
+            "excluded": [(describe_rule(name), n) for name, n in figures.get("excluded", {}).items()],
+            "policy_told": POLICY_TITLES.get(stored_set.options.get("policy", ""), ""),
             "asked": filters,
             "filters": _filters(stored_set),
             "page": page,
@@ -192,7 +192,7 @@ def question(request: HttpRequest, pk: int, one: int, record: int) -> HttpRespon
             dialogue=question_record.dialogue, key__in=question_record.content.get("facts", [])
         ),
         "page": page,
-        "rows": [question_records.use_told(use, question_record, sessions) for use in page],
+        "rows": [question_records.describe_use(use, question_record, sessions) for use in page],
         "query": "",
         **ROOM,
     }

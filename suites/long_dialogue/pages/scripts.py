@@ -203,7 +203,7 @@ def _unfolded(seen: Overview, row: Row, request: HttpRequest) -> dict[str, Any]:
 
 def _search_results(request: HttpRequest, seen: Overview, search: dict[str, str]) -> dict[str, Any]:
     """Return the turns that hold the words or are by the speaker, a page of them."""
-    turns = sessions.looked_for(seen, words=search["text"], speaker=search["speaker"])
+    turns = sessions.find_turns(seen, words=search["text"], speaker=search["speaker"])
     page = Paginator(turns, TURNS_SHOWN).get_page(request.GET.get("page"))
     return {"page": page, "turns": [_hit(seen, turn) for turn in page], "searched": True}
 
@@ -289,8 +289,8 @@ def name_maps(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
             messages.success(request, f"Version {saved.version} of the {saved.kind} names is kept.")
             address = reverse("name-maps", args=[pk, dialogue])
             return redirect(f"{address}?names={saved.kind}:{saved.version}")
-    forms_told = {"make": form} if is_made else {"write": form}
-    return _page_of_script_names(request, script_row, selected_map, status=422, **forms_told)
+    bound_form = {"make": form} if is_made else {"write": form}
+    return _page_of_script_names(request, script_row, selected_map, status=422, **bound_form)
 
 
 def _requested_map(request: HttpRequest, dialogue: Dialogue) -> NameMap | None:
