@@ -345,7 +345,7 @@ class Listing:
 def listing(query: AnswersQuery, filters: Mapping[str, str]) -> Listing:
     """Return the answers of a part, narrowed. Raises AnswersRefused for a test part that was not opened.
 
-    ``chosen`` may name a `system`, and a value of each key of NARROWED; other values narrow nothing.
+    ``filters`` may name a `system`, and a value of each key of NARROWED; other values narrow nothing.
     """
     split, part = part_of(query)
     clusters = None if split is None else splits.clusters(split=split, part=part)
