@@ -89,11 +89,11 @@ class AnswerMatch(Asking):
         data = json_object(reply)
         if "".join(reply.split()) in "".join(_turn(case).text.split()):
             raise Unparseable("the reply repeats a text of the dialogue: the answer that it judges")
-        told = {name: _truth(data, name) for name in (CORRECT, WRONG)}
-        if told[CORRECT] == told[WRONG]:
-            both = "both" if told[CORRECT] else "neither"
+        flags = {name: _truth(data, name) for name in (CORRECT, WRONG)}
+        if flags[CORRECT] == flags[WRONG]:
+            both = "both" if flags[CORRECT] else "neither"
             raise Contradiction(f"{both} of {CORRECT} and {WRONG} is true")
-        return Reading((Verdict(RIGHT, case.turn, float(told[CORRECT])),))
+        return Reading((Verdict(RIGHT, case.turn, float(flags[CORRECT])),))
 
     def given_up(self, error: Unparseable, case: Case) -> Reading | None:
         """An answer that stays both or neither is wrong and undecided; another reply is no answer."""

@@ -32,7 +32,7 @@ from annotation.script_records import (
     Use,
 )
 from annotation.text.words import fold
-from suites.long_dialogue.longform import EVERYBODY, KEY, MAIN, TOLD, named_main, run_backwards
+from suites.long_dialogue.longform import EVERYBODY, KEY, MAIN, MAX_PLACES, named_main, run_backwards
 from suites.long_dialogue.scripts.making import check, unchecked
 from suites.long_dialogue.scripts.sessions import Sessions
 
@@ -122,7 +122,7 @@ def _month(name: str, text: str) -> int:
 # The file does not say what gives the answer, nor the true answer of a question that is asked where it
 # cannot be known; the latter is taken from another use of it, where there is one.
 
-ASKED = frozenset({"questions", "options", "answer"})
+QUESTION_FIELDS = frozenset({"questions", "options", "answer"})
 EASY = {
     name: name
     for name in (
@@ -160,23 +160,23 @@ class Questions:
     """The questions of all scenes, and their uses in order."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str, tuple[str, ...]], _Gathered] = {}
+        self._questions: dict[tuple[str, str, tuple[str, ...]], _Gathered] = {}
         self._uses: list[Use] = []
         self._counts = {"quiz": 0, "tkg": 0}
-        self._asked: set[tuple[str, str]] = set()
+        self._seen: set[tuple[str, str]] = set()
         self._twice: list[str] = []
         self._unmatched: list[str] = []
         self._reworded: list[str] = []
 
     def take(self, scene: Fields, session: str) -> None:
         """Take what is asked in a scene; raise ImportProblem with the path of what does not fit."""
-        for name, known in (("easy_q", EASY), ("hard_q", None)):
-            for type, asked in _object(scene, name).items():
+        for name, quiz_types in (("easy_q", EASY), ("hard_q", None)):
+            for type, entries in _object(scene, name).items():
                 path = f"{scene.at(name)}.{type}"
-                meant = _quiz_type(type, path) if known else _tkg_type(type, path)
-                for key, raw in _each(asked, path):
-                    fields = Fields(raw, f"{path}.{key}", ASKED)
-                    self._take("quiz" if known else "tkg", meant, key, fields, session)
+                question_type = _quiz_type(type, path) if quiz_types else _tkg_type(type, path)
+                for key, raw in _each(entries, path):
+                    fields = Fields(raw, f"{path}.{key}", QUESTION_FIELDS)
+                    self._take("quiz" if quiz_types else "tkg", question_type, key, fields, session)
 
     def _take(self, source: records.Source, type: str, number: str, fields: Fields, session: str) -> None:
         styles = _styles(fields)
@@ -194,10 +194,10 @@ class Questions:
             self._unmatched.append(fields.path)
             return
         question = self._question(source, type, number, styles, options[:4])
-        if (question.id, session) in self._asked:
+        if (question.id, session) in self._seen:
             self._twice.append(fields.path)
             return
-        self._asked.add((question.id, session))
+        self._seen.add((question.id, session))
         self._reword(question, styles, fields.path)
         if letter != UNKNOWN:
             question.answer = question.answer or options[LETTERS.index(letter)]
@@ -218,11 +218,11 @@ class Questions:
     ) -> _Gathered:
         text = styles.get(DEFAULT_STYLE) or next(iter(styles.values()))
         place = (source, fold(text), tuple(sorted(map(fold, choices))))
-        if place not in self._known:
+        if place not in self._questions:
             self._counts[source] += 1
             key = f"{'q' if source == 'quiz' else 'k'}{self._counts[source]}"
-            self._known[place] = _Gathered(key, source, type, text, choices, number=number)
-        return self._known[place]
+            self._questions[place] = _Gathered(key, source, type, text, choices, number=number)
+        return self._questions[place]
 
     def _reword(self, question: _Gathered, styles: dict[str, str], path: str) -> None:
         """Add wordings that are new; the first one of a speaker stays."""
@@ -231,18 +231,18 @@ class Questions:
                 self._reworded.append(path)
                 return
 
-    def whole(self) -> tuple[tuple[Question, ...], tuple[Use, ...]]:
+    def result(self) -> tuple[tuple[Question, ...], tuple[Use, ...]]:
         """Return the questions and their uses."""
         bases = {
-            (one.number, tuple(sorted(map(fold, one.choices)))): one.id
-            for one in self._known.values()
-            if one.source == "quiz" and one.type not in DATED
+            (question.number, tuple(sorted(map(fold, question.choices)))): question.id
+            for question in self._questions.values()
+            if question.source == "quiz" and question.type not in DATED
         }
-        return tuple(_record(one, bases) for one in self._known.values()), tuple(self._uses)
+        return tuple(_record(question, bases) for question in self._questions.values()), tuple(self._uses)
 
     def notes(self) -> Iterator[str]:
         """Yield what is to be told of the questions, with the first places."""
-        for paths, told in (
+        for paths, description in (
             (
                 self._unmatched,
                 "uses without a wording, with equal options, or whose answer is none of them, left out",
@@ -251,24 +251,24 @@ class Questions:
             (self._reworded, "questions that are worded anew for a speaker; the first wording is kept"),
         ):
             if paths:
-                yield f"{told}: {len(paths)} ({', '.join(paths[:TOLD])})"
+                yield f"{description}: {len(paths)} ({', '.join(paths[:MAX_PLACES])})"
 
 
-def _record(one: _Gathered, bases: dict[tuple[str, tuple[str, ...]], str]) -> Question:
-    hops = one.type.split("_") if one.source == "tkg" else []
-    dated = one.type in DATED
+def _record(gathered: _Gathered, bases: dict[tuple[str, tuple[str, ...]], str]) -> Question:
+    hops = gathered.type.split("_") if gathered.source == "tkg" else []
+    dated = gathered.type in DATED
     forms = tuple(FORMS[hop] for hop in hops) if all(hop in FORMS for hop in hops) else ()
     return Question(
-        id=one.id,
-        source=one.source,
-        text=one.text,
-        choices=one.choices,
-        answer=one.answer,
+        id=gathered.id,
+        source=gathered.source,
+        text=gathered.text,
+        choices=gathered.choices,
+        answer=gathered.answer,
         hops=len(hops),
         forms=forms,
         dated=dated or "past" in hops,
-        base=bases.get((one.number, tuple(sorted(map(fold, one.choices)))), "") if dated else "",
-        styles=one.styles,
+        base=bases.get((gathered.number, tuple(sorted(map(fold, gathered.choices)))), "") if dated else "",
+        styles=gathered.styles,
         status="accepted",
     )
 
@@ -282,14 +282,14 @@ def _object(fields: Fields, name: str) -> dict[str, Any]:
     return value
 
 
-def _each(asked: Any, path: str) -> Iterator[tuple[str, Any]]:
+def _each(entries: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Yield (number, question) of an object or a list."""
-    if isinstance(asked, dict):
-        yield from asked.items()
-    elif isinstance(asked, list):
-        yield from ((str(number), raw) for number, raw in enumerate(asked))
+    if isinstance(entries, dict):
+        yield from entries.items()
+    elif isinstance(entries, list):
+        yield from ((str(number), raw) for number, raw in enumerate(entries))
     else:
-        raise ImportProblem(f"must be an object or a list of questions, not {kind_of(asked)}", field=path)
+        raise ImportProblem(f"must be an object or a list of questions, not {kind_of(entries)}", field=path)
 
 
 def _quiz_type(name: str, path: str) -> str:
@@ -301,8 +301,8 @@ def _quiz_type(name: str, path: str) -> str:
 def _tkg_type(name: str, path: str) -> str:
     hops = name.split("_")
     if len(hops) > 2 or not all(hop in HOPS for hop in hops):
-        told = "is no type of question about facts: past, cur or fu, or a pair of them such as past_cur"
-        raise ImportProblem(told, field=path)
+        reason = "is no type of question about facts: past, cur or fu, or a pair of them such as past_cur"
+        raise ImportProblem(reason, field=path)
     return "_".join(HOPS[hop] for hop in hops)
 
 
@@ -328,13 +328,13 @@ def _is_dont_know(text: str) -> bool:
     return text.replace("’", "'").rstrip(".! ") == DONT_KNOW
 
 
-def _order(choices: tuple[str, ...], shown: tuple[str, ...]) -> str:
+def _order(choices: tuple[str, ...], options: tuple[str, ...]) -> str:
     """Return which of a question's choices stands at A to D."""
-    left = {number: fold(choice) for number, choice in enumerate(choices)}
+    remaining = {number: fold(choice) for number, choice in enumerate(choices)}
     order = ""
-    for option in shown:
-        number = next(number for number, choice in left.items() if choice == fold(option))
-        del left[number]
+    for option in options:
+        number = next(number for number, choice in remaining.items() if choice == fold(option))
+        del remaining[number]
         order += str(number)
     return order
 
@@ -356,14 +356,14 @@ YEAR = re.compile(r"\bin\s+(?P<year>(?:19|20)\d\d)\b", re.IGNORECASE)
 class _Checked:
     """A use with the number and date of its session, and what its question's other uses say.
 
-    `named` are the dates in the question's text. `answered` and `current` are the first session in which the
-    question is answerable, and in which a fact holds; None where there is none.
+    `text_dates` are the dates in the question's text. `answered` and `current` are the first session in which
+    the question is answerable, and in which a fact holds; None where there is none.
     """
 
     use: Use
     number: int
     date: Date
-    named: tuple[Date, ...]
+    text_dates: tuple[Date, ...]
     answered: int | None
     current: int | None
 
@@ -390,7 +390,7 @@ def _answered_before(it: _Checked) -> bool:
 
 
 def _past_not_past(it: _Checked) -> bool:
-    return it.use.type == "past" and any(not date.before(it.date) for date in it.named)
+    return it.use.type == "past" and any(not date.before(it.date) for date in it.text_dates)
 
 
 def _known_future(it: _Checked) -> bool:
@@ -413,7 +413,7 @@ def differences(record: Dialogue, paths: Mapping[str, str]) -> Iterator[str]:
 
     `paths` are the places of its sessions in the file.
     """
-    uses = [use for one in record.question_sets for use in one.uses]
+    uses = [use for question_set in record.question_sets for use in question_set.uses]
     if not uses:
         return
     silent = len(unchecked(record, record.questions))
@@ -425,17 +425,17 @@ def differences(record: Dialogue, paths: Mapping[str, str]) -> Iterator[str]:
     for fault in check(record, record.questions, uses):
         faults[UNHEARD if fault.file == "asked" else OTHER_KEY].append((fault.question, fault.session))
     checked = list(_checked(record, uses))
-    for told, wrong in CHECKS:
-        faults[told] = [(it.use.question, it.use.session) for it in checked if wrong(it)]
-    for told, several in faults.items():
+    for description, wrong in CHECKS:
+        faults[description] = [(it.use.question, it.use.session) for it in checked if wrong(it)]
+    for description, several in faults.items():
         if several:
-            places = [f"{question} in {paths[session]}" for question, session in several[:TOLD]]
-            yield f"{told}: {len(several)} ({', '.join(places)})"
+            places = [f"{question} in {paths[session]}" for question, session in several[:MAX_PLACES]]
+            yield f"{description}: {len(several)} ({', '.join(places)})"
 
 
 def _checked(record: Dialogue, uses: list[Use]) -> Iterator[_Checked]:
     sessions = Sessions(record)
-    named = {one.id: tuple(dates_in(one.text)) for one in record.questions}
+    dates_by_id = {question.id: tuple(dates_in(question.text)) for question in record.questions}
     firsts = _firsts(sessions, uses)
     for use in uses:
         number = sessions.numbers[use.session]
@@ -443,7 +443,7 @@ def _checked(record: Dialogue, uses: list[Use]) -> Iterator[_Checked]:
             use=use,
             number=number,
             date=sessions[number].date,
-            named=named[use.question],
+            text_dates=dates_by_id[use.question],
             answered=firsts.answered.get(use.question),
             current=firsts.current.get(use.question),
         )
@@ -453,9 +453,9 @@ def _firsts(sessions: Sessions, uses: list[Use]) -> _Firsts:
     firsts = _Firsts()
     for use in uses:
         number = sessions.numbers[use.session]
-        for there, told in ((use.answerable, firsts.answered), (use.type == "current", firsts.current)):
-            if there and number < told.get(use.question, number + 1):
-                told[use.question] = number
+        for holds, earliest in ((use.answerable, firsts.answered), (use.type == "current", firsts.current)):
+            if holds and number < earliest.get(use.question, number + 1):
+                earliest[use.question] = number
     return firsts
 
 
@@ -545,8 +545,8 @@ def _refuse_pickle(source: Source, file: Path) -> None:
     """Refuse a pickle by its first bytes, or by its name: it is never opened."""
     with file.open("rb") as opened:
         if is_pickle(opened.read(16)) or source.called(file).lower().endswith(PICKLED):
-            told = "is a pickle, and opening it would run code: convert it to JSON first"
-            raise ImportProblem(told, file=source.name_in_folder(file))
+            reason = "is a pickle, and opening it would run code: convert it to JSON first"
+            raise ImportProblem(reason, file=source.name_in_folder(file))
 
 
 def _episodes(document: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -573,7 +573,7 @@ def _dialogue(reader: _Reader) -> Dialogue:
     collective = tuple(name for name in counts if name.casefold() in EVERYBODY)
     own = _own_main(reader.source, counts)
     main = named_main(reader.source, counts, tuple(counts), collective, own)
-    questions, uses = reader.questions.whole()
+    questions, uses = reader.questions.result()
     sets = (QuestionSet(name=SET, imported=True, uses=uses),) if uses else ()
     return Dialogue(
         id=_key(reader.source),
@@ -592,8 +592,8 @@ def _dialogue(reader: _Reader) -> Dialogue:
 
 def _own_main(source: Source, counts: Counter[str]) -> str:
     """Return the main character of a published file, '' where it is none or nobody is called so."""
-    for beginning, name in MAIN_OF.items():
-        if source.name.lower().startswith(beginning) and name in counts:
+    for prefix, name in MAIN_OF.items():
+        if source.name.lower().startswith(prefix) and name in counts:
             return name
     return ""
 

@@ -31,12 +31,12 @@ HEADING = re.compile(r"={2,}(?P<parts>[^=].*?)={2,}")
 BEGINS = re.compile(r"={2,}")
 BAR = re.compile(r"\s*[|｜]\s*")
 PART = re.compile(r"(?P<name>place|episode|scene|season|present)\s*[:：]\s*(?P<value>.*)", re.IGNORECASE)
-SAID = re.compile(r"(?P<name>[^:：]*)[:：](?P<text>.*)", re.DOTALL)
+SPOKEN_LINE = re.compile(r"(?P<name>[^:：]*)[:：](?P<text>.*)", re.DOTALL)
 CLOCK = re.compile(r"\d[:：]\d")
 DIRECTION = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）|【[^【】]*】")
 SPACE = re.compile(r"\s+")
 BEFORE_SIGN = re.compile(r"\s+([,.;:!?…，。；：！？])")
-LISTED = re.compile(r"\s*[,;、，；]\s*")
+LIST_SEPARATOR = re.compile(r"\s*[,;、，；]\s*")
 NAME = 60
 """The characters that the name of a speaker may have."""
 FORM = "a session begins with a line such as “== s01 | 1994-09-22 | kitchen ==”"
@@ -44,7 +44,7 @@ NEITHER = "is neither a heading of a session, nor “Name: text”, nor a direct
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SpokenLine:
     """What a line has somebody say: the speaker, the text without directions, and these in their order.
 
     `marked` is the text with its directions, each in its place.
@@ -77,25 +77,25 @@ def read_heading(line: str) -> Session:
         raise ImportProblem(f"the session {key!r} has no date: {error}") from None
     parts = _parts(key, rest[1:])
     present = parts.pop("present", "")
-    listed = dict.fromkeys(name for name in LISTED.split(present) if name)
-    return Session(id=key, date=date, present=tuple(listed), **parts)
+    names = dict.fromkeys(name for name in LIST_SEPARATOR.split(present) if name)
+    return Session(id=key, date=date, present=tuple(names), **parts)
 
 
 def _parts(key: str, rest: list[str]) -> dict[str, str]:
     """Return what the further parts of a heading say, by name; the one without a name is the place."""
-    told: dict[str, str] = {}
+    parts: dict[str, str] = {}
     for part in filter(None, rest):
-        named = PART.fullmatch(part)
-        name, value = (named["name"].lower(), named["value"].strip()) if named else ("place", part)
-        if name in told:
+        match = PART.fullmatch(part)
+        name, value = (match["name"].lower(), match["value"].strip()) if match else ("place", part)
+        if name in parts:
             raise ImportProblem(
                 f"the session {key!r} has {name} twice: after id, date and place, parts are named "
                 "episode: ..., scene: ..., season: ... or present: Ana, Ben"
             )
         if name != "present" and len(value) > NAME_LIMIT:
             raise ImportProblem(f"{name} is longer than {NAME_LIMIT} characters")
-        told[name] = value
-    return told
+        parts[name] = value
+    return parts
 
 
 def is_direction(line: str) -> bool:
@@ -119,11 +119,11 @@ def directions(text: str) -> tuple[str, ...]:
         before = hidden
         places.extend(match.span() for match in DIRECTION.finditer(hidden))
         hidden = DIRECTION.sub(lambda match: " " * len(match[0]), hidden)
-    outer = [one for one in places if not any(a < one[0] and one[1] < b for a, b in places)]
+    outer = [span for span in places if not any(a < span[0] and span[1] < b for a, b in places)]
     return tuple(text[first:last] for first, last in sorted(outer))
 
 
-def read_line(line: str) -> Said:
+def read_line(line: str) -> SpokenLine:
     """Return what `Name: text` has somebody say; raise ImportProblem for any other line.
 
     Brackets about the name, as in `Ben (laughs): Again?`, are directions too.
@@ -136,7 +136,7 @@ def read_line(line: str) -> Said:
     if not speaker or len(speaker) > NAME or not any(letter.isalnum() for letter in speaker):
         raise ImportProblem(f"{NEITHER}: a name has 1 to {NAME} characters")
     marked = SPACE.sub(" ", " ".join([*before, text.strip()])).strip()
-    return Said(speaker, bare(text), marked, (*before, *directions(text)))
+    return SpokenLine(speaker, bare(text), marked, (*before, *directions(text)))
 
 
 def _name(line: str) -> int | None:
@@ -144,7 +144,7 @@ def _name(line: str) -> int | None:
     hidden, before = line, ""
     while before != hidden:
         before, hidden = hidden, DIRECTION.sub(lambda match: "_" * len(match[0]), hidden)
-    match = SAID.fullmatch(hidden)
+    match = SPOKEN_LINE.fullmatch(hidden)
     if match is None:
         return None
     colon = match.end("name")
@@ -155,7 +155,7 @@ MAIN, KEEP, KEY = "main", "keep_directions", "dialogue"
 EVERYBODY = frozenset(("all", "everyone", "everybody", "both", "others", "大家", "所有人", "众人", "全体"))
 """Speakers that are no person, in any case."""
 TOGETHER = re.compile(r"\s*(?:[,&/+、，]|\band\b|和)\s*", re.IGNORECASE)
-TOLD = 5
+MAX_PLACES = 5
 """So many sessions are named of those that a note is about."""
 
 
@@ -202,18 +202,18 @@ class _Reader:
             self.waiting.append(line)
 
     def _say(self, line: str) -> None:
-        said = read_line(line)
+        spoken = read_line(line)
         if not self.sessions:
             raise ImportProblem("stands before the first heading of a session")
         session = self.sessions[-1].id
-        self.dropped += len(said.directions)
-        text = " ".join([*self.waiting, said.marked]) if self.keep else said.text
+        self.dropped += len(spoken.directions)
+        text = " ".join([*self.waiting, spoken.marked]) if self.keep else spoken.text
         if not text:
             self.wordless += 1
-            self.silent.setdefault(session, {})[said.speaker] = None
+            self.silent.setdefault(session, {})[spoken.speaker] = None
             return
         self.waiting.clear()
-        self.turns.append(Turn(said.speaker, text, session=session))
+        self.turns.append(Turn(spoken.speaker, text, session=session))
 
     def present(self, together: dict[str, tuple[str, ...]]) -> tuple[Session, ...]:
         """Return the sessions with who is there without a turn: in a line without words, or with others."""
@@ -222,10 +222,10 @@ class _Reader:
             if turn.speaker in together:
                 beside.setdefault(turn.session, {}).update(dict.fromkeys(together[turn.speaker]))
         return tuple(
-            replace(one, present=tuple(dict.fromkeys((*one.present, *beside[one.id]))))
-            if one.id in beside
-            else one
-            for one in self.sessions
+            replace(session, present=tuple(dict.fromkeys((*session.present, *beside[session.id]))))
+            if session.id in beside
+            else session
+            for session in self.sessions
         )
 
 
@@ -293,22 +293,22 @@ def named_main(
 
     Raises ImportProblem where it is nobody who speaks or is present.
     """
-    named = str(source.settings.get(MAIN, ""))
+    requested = str(source.settings.get(MAIN, ""))
     persons = {name: counts[name] for name in people if name not in collective}
-    if named:
-        meant = [name for name in persons if name == named] or [
-            name for name in persons if name.casefold() == named.casefold()
+    if requested:
+        matching = [name for name in persons if name == requested] or [
+            name for name in persons if name.casefold() == requested.casefold()
         ]
-        if len(meant) == 1:
-            return meant[0]
+        if len(matching) == 1:
+            return matching[0]
         most = sorted(persons, key=lambda name: -persons[name])[:12]
-        raise ImportProblem(f"{named!r} neither speaks nor is present ({', '.join(most)} do)", field=MAIN)
+        raise ImportProblem(f"{requested!r} neither speaks nor is present ({', '.join(most)} do)", field=MAIN)
     if not persons:
         raise ImportProblem("nobody but everybody speaks: there is no main character", field=MAIN)
-    chosen = own or max(persons, key=lambda name: persons[name])
-    why = "as the published file has it" if own else f"who has the most turns ({persons[chosen]})"
-    source.notes.append(f"the main character is {chosen}, {why}: the setting {MAIN} names another")
-    return chosen
+    main = own or max(persons, key=lambda name: persons[name])
+    why = "as the published file has it" if own else f"who has the most turns ({persons[main]})"
+    source.notes.append(f"the main character is {main}, {why}: the setting {MAIN} names another")
+    return main
 
 
 def _notes(reader: _Reader, record: Dialogue) -> Iterator[str]:
@@ -320,22 +320,22 @@ def _notes(reader: _Reader, record: Dialogue) -> Iterator[str]:
     places = {key: f"{key} on line {line}" for key, line in reader.lines.items()}
     yield from run_backwards(record.script.sessions, places)
     spoken = {turn.session for turn in reader.turns}
-    empty = [one.id for one in record.script.sessions if one.id not in spoken]
+    empty = [session.id for session in record.script.sessions if session.id not in spoken]
     if empty:
-        named = ", ".join(f"{key} (line {reader.lines[key]})" for key in empty[:TOLD])
-        yield f"sessions without a turn: {len(empty)}, {named}"
+        empty_sessions = ", ".join(f"{key} (line {reader.lines[key]})" for key in empty[:MAX_PLACES])
+        yield f"sessions without a turn: {len(empty)}, {empty_sessions}"
 
 
 def run_backwards(sessions: Sequence[Session], places: Mapping[str, str]) -> Iterator[str]:
     """Yield what is to be told of dates that run backwards, with the places of both sessions in the file."""
     late = list(backwards(sessions))
-    for one, other in late[:TOLD]:
+    for earlier, later in late[:MAX_PLACES]:
         yield (
-            f"dates run backwards: {places[other.id]} is of {other.date}, "
-            f"but {places[one.id]} before it of {one.date}"
+            f"dates run backwards: {places[later.id]} is of {later.date}, "
+            f"but {places[earlier.id]} before it of {earlier.date}"
         )
-    if len(late) > TOLD:
-        yield f"dates run backwards in {len(late) - TOLD} further places"
+    if len(late) > MAX_PLACES:
+        yield f"dates run backwards in {len(late) - MAX_PLACES} further places"
 
 
 def _looks_like(head: Head) -> bool:

@@ -92,7 +92,7 @@ def question(raw: Any, path: str, record: Dialogue) -> Question:
     """
     fields = Fields(raw, path, QUESTION)
     answer = fields.text("answer") and fields.id("answer", limit=TEXT_LIMIT)
-    facts = {known.id for known in record.facts}
+    facts = {existing.id for existing in record.facts}
     for index, name in enumerate(fields.texts("facts")):
         if name not in facts:
             raise ImportProblem(f"there is no fact {name!r}", field=f"{fields.at('facts')}[{index}]")
@@ -127,10 +127,10 @@ def question_set(raw: Any, path: str, record: Dialogue) -> QuestionSet:
     fields = Fields(raw, path, SET)
     uses = []
     seen: set[tuple[str, str]] = set()
-    known = {asked.id for asked in record.questions}
+    question_ids = {entry.id for entry in record.questions}
     sessions = {session.id for session in record.script.sessions} if record.script else set()
     for place, part in fields.items("uses"):
-        use = _use(part, place, known, sessions)
+        use = _use(part, place, question_ids, sessions)
         if (use.question, use.session) in seen:
             raise ImportProblem(f"{use.question!r} is asked twice in {use.session!r}", field=place)
         seen.add((use.question, use.session))
@@ -147,9 +147,9 @@ def question_set(raw: Any, path: str, record: Dialogue) -> QuestionSet:
 
 def _use(raw: Any, path: str, questions: set[str], sessions: set[str]) -> Use:
     fields = Fields(raw, path, USE)
-    asked, session = fields.id("question"), fields.id("session")
-    if asked not in questions:
-        raise fields.problem("question", f"there is no question {asked!r}")
+    question_id, session = fields.id("question"), fields.id("session")
+    if question_id not in questions:
+        raise fields.problem("question", f"there is no question {question_id!r}")
     for name in (session, *fields.texts("sessions")):
         if name not in sessions:
             raise fields.problem("session", f"there is no session {name!r}")
@@ -160,7 +160,7 @@ def _use(raw: Any, path: str, questions: set[str], sessions: set[str]) -> Use:
     if sorted(order) != list("0123"):
         raise fields.problem("order", "must have each of 0, 1, 2 and 3 once")
     return Use(
-        question=asked,
+        question=question_id,
         session=session,
         answerable=answerable,
         key=key,
@@ -239,11 +239,11 @@ def with_script(record: Dialogue, fields: Fields) -> Dialogue:
             if fields.has(name):
                 raise fields.problem(name, f"belongs to a dialogue whose kind is {KIND!r}")
         return record
-    known = {person.id for person in record.participants} | {turn.speaker for turn in record.turns}
+    people_ids = {person.id for person in record.participants} | {turn.speaker for turn in record.turns}
     main = fields.id("main")
-    if main not in known:
+    if main not in people_ids:
         raise fields.problem("main", f"{main!r} is neither a participant nor a speaker")
-    sessions = tuple(_session(part, path, known) for path, part in fields.items("sessions"))
+    sessions = tuple(_session(part, path, people_ids) for path, part in fields.items("sessions"))
     if not sessions:
         raise fields.problem("sessions", "a script needs a session at least")
     once([session.id for session in sessions], "sessions")
@@ -253,28 +253,28 @@ def with_script(record: Dialogue, fields: Fields) -> Dialogue:
         collective=fields.texts("collective") if fields.has("collective") else ("all",),
         names=tuple(_names(part, path) for path, part in fields.items("names")),
     )
-    whole = replace(record, script=script)
-    check_order(whole)
-    return _with_records(whole, fields)
+    scripted = replace(record, script=script)
+    check_order(scripted)
+    return _with_records(scripted, fields)
 
 
 def _with_records(record: Dialogue, fields: Fields) -> Dialogue:
     facts = tuple(fact(part, path, record) for path, part in fields.items("facts"))
-    once([one.id for one in facts], "facts")
+    once([entry.id for entry in facts], "facts")
     _check_superseded(facts, "facts")
     with_facts = replace(record, facts=facts)
     questions = tuple(question(part, path, with_facts) for path, part in fields.items("questions"))
-    once([one.id for one in questions], "questions")
+    once([entry.id for entry in questions], "questions")
     _check_superseded(questions, "questions")
     with_questions = replace(with_facts, questions=questions)
     sets = tuple(question_set(part, path, with_questions) for path, part in fields.items("question_sets"))
-    names = [found.name for found in sets]
+    names = [imported_set.name for imported_set in sets]
     if len(set(names)) < len(names):
         raise fields.problem("question_sets", "two of them have the same name")
-    for index, asked in enumerate(questions):
-        if asked.origin and asked.origin not in names:
+    for index, item in enumerate(questions):
+        if item.origin and item.origin not in names:
             raise ImportProblem(
-                f"there is no question set {asked.origin!r}", field=f"questions[{index}].origin"
+                f"there is no question set {item.origin!r}", field=f"questions[{index}].origin"
             )
     return replace(with_questions, question_sets=sets)
 
@@ -306,11 +306,11 @@ def check_order(record: Dialogue) -> None:
     last = 0
     for place, turn in enumerate(record.turns):
         if turn.session not in numbers:
-            told = f"{turn.session!r} is not the id of a session" if turn.session else "is missing"
-            raise ImportProblem(told, field=f"turns[{place}].session")
+            reason = f"{turn.session!r} is not the id of a session" if turn.session else "is missing"
+            raise ImportProblem(reason, field=f"turns[{place}].session")
         if numbers[turn.session] < last:
-            told = f"the session {turn.session!r} comes before that of the turn above it"
-            raise ImportProblem(told, field=f"turns[{place}].session")
+            reason = f"the session {turn.session!r} comes before that of the turn above it"
+            raise ImportProblem(reason, field=f"turns[{place}].session")
         last = numbers[turn.session]
 
 
@@ -323,11 +323,11 @@ def once(ids: list[str], path: str) -> None:
         seen.add(name)
 
 
-def _session(raw: Any, path: str, known: set[str]) -> Session:
+def _session(raw: Any, path: str, people_ids: set[str]) -> Session:
     fields = Fields(raw, path, SESSION)
     present = fields.texts("present")
     for index, person in enumerate(present):
-        if person not in known:
+        if person not in people_ids:
             raise ImportProblem(
                 f"{person!r} is not the id of a participant", field=f"{path}.present[{index}]"
             )

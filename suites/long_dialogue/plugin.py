@@ -40,21 +40,21 @@ JOB_KINDS = {
 OWN_PAGES = {KIND: OwnPages("script", "api-script-turns")}
 
 
-def _of_corpus(name: str, shown: Mapping[str, Any]) -> str:
+def _of_corpus(name: str, context: Mapping[str, Any]) -> str:
     """Return an address of a corpus that has scripts, '' for others."""
-    return reverse(name, args=[shown["corpus"].pk]) if shown["has_scripts"] else ""
+    return reverse(name, args=[context["corpus"].pk]) if context["has_scripts"] else ""
 
 
-def _script(shown: Mapping[str, Any]) -> str:
-    dialogue = shown["dialogue"]
+def _script(context: Mapping[str, Any]) -> str:
+    dialogue = context["dialogue"]
     return reverse("script", args=[dialogue.corpus_id, dialogue.pk]) if dialogue.script else ""
 
 
 LINKS = {
     "corpus": [
-        Link("Questions", lambda shown: _of_corpus("questions", shown)),
-        Link("Simulate", lambda shown: _of_corpus("simulate", shown)),
-        Link("Answers", lambda shown: _of_corpus("answers", shown)),
+        Link("Questions", lambda context: _of_corpus("questions", context)),
+        Link("Simulate", lambda context: _of_corpus("simulate", context)),
+        Link("Answers", lambda context: _of_corpus("answers", context)),
     ],
     "dialogue": [Link("Script", _script)],
 }

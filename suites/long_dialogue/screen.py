@@ -52,13 +52,14 @@ def _wordings(styles: Mapping[str, str], names: Names, view: View) -> tuple[tupl
     """Return the wordings by who asks so, that for everybody else last."""
     order = sorted(styles.items(), key=lambda style: style[0] == DEFAULT_STYLE)
     return tuple(
-        (EVERYBODY_ELSE if who == DEFAULT_STYLE else names.of(who), view.about(text)) for who, text in order
+        (EVERYBODY_ELSE if asker == DEFAULT_STYLE else names.of(asker), view.about(text))
+        for asker, text in order
     )
 
 
 LONG = 60
 """Sessions after the first are folded where there are more lines than this in all."""
-ASKED, REPLIED = "what was asked", "the reply, to be rated"
+QUESTION_HEADING, REPLY_HEADING = "what was asked", "the reply, to be rated"
 
 
 class Session(NamedTuple):
@@ -71,30 +72,34 @@ class Session(NamedTuple):
 
     def heading(self, view: View) -> str:
         """Return what stands above it: its number, id, date and place."""
-        told = [f"session {self.number}", view.line(self.id), self.date, view.line(self.place)]
-        return " · ".join(text for text in told if text)
+        parts = [f"session {self.number}", view.line(self.id), self.date, view.line(self.place)]
+        return " · ".join(text for text in parts if text)
 
 
-def sessions(head: Head, asked: Sequence[Row]) -> list[str]:
+def sessions(head: Head, rows: Sequence[Row]) -> list[str]:
     """Return the ids of the sessions that a record, or the question answered, is about."""
     if head.record is None:
-        told = answered(asked)
-        there = list(_sessions(head))
-        return [there[number - 1] for number in told.get("evidence") or () if 0 < number <= len(there)]
+        answer = answered(rows)
+        session_ids = list(_sessions(head))
+        return [
+            session_ids[number - 1]
+            for number in answer.get("evidence") or ()
+            if 0 < number <= len(session_ids)
+        ]
     content = json.loads(head.record)
     return [content["session"]] if head.kind == FACT.key else list(content.get("evidence") or ())
 
 
-def answered(asked: Sequence[Row]) -> Mapping[str, Any]:
+def answered(rows: Sequence[Row]) -> Mapping[str, Any]:
     """Return what is known of an answer: the question's key, its answer, and where that is said."""
-    told = (asked[-1].extra or {}).get("extra") or {} if asked else {}
-    return told.get("answer") or {}
+    extra = (rows[-1].extra or {}).get("extra") or {} if rows else {}
+    return extra.get("answer") or {}
 
 
 def _sessions(head: Head) -> dict[str, Session]:
     return {
-        told["id"]: Session(number, told["id"], str(date_record(told["date"])), told.get("place") or "")
-        for number, told in enumerate(json.loads(head.script or "{}").get("sessions", ()), start=1)
+        entry["id"]: Session(number, entry["id"], str(date_record(entry["date"])), entry.get("place") or "")
+        for number, entry in enumerate(json.loads(head.script or "{}").get("sessions", ()), start=1)
     }
 
 
@@ -104,11 +109,11 @@ class About:
     def __init__(self, head: Head, rows: Sequence[Row], names: Names, view: View) -> None:
         self._head, self._names, self._view = head, names, view
         self._own = [row for row in rows if row.own]
-        self._asked = [row for row in rows if not row.own]
-        self._there = _sessions(head)
+        self._answer_rows = [row for row in rows if not row.own]
+        self._sessions = _sessions(head)
         self._content: Mapping[str, Any] = json.loads(head.record or "{}")
-        wanted = [name for name in dict.fromkeys(sessions(head, self._asked)) if name in self._there]
-        self._wanted = sorted((self._there[name] for name in wanted), key=lambda session: session.number)
+        ids = [name for name in dict.fromkeys(sessions(head, self._answer_rows)) if name in self._sessions]
+        self._selected = sorted((self._sessions[name] for name in ids), key=lambda session: session.number)
 
     @property
     def card(self) -> Card:
@@ -117,17 +122,17 @@ class About:
             return self._answer_card()
         if self._head.kind == FACT.key:
             return of_fact(self._content, self._view)
-        evidence = [f"session {session.number} ({session.id})" for session in self._wanted]
+        evidence = [f"session {session.number} ({session.id})" for session in self._selected]
         return of_question(self._content, evidence, self._names, self._view)
 
     @property
-    def named(self) -> tuple[tuple[str, str], ...]:
+    def evidence_choices(self) -> tuple[tuple[str, str], ...]:
         """The sessions that a question's evidence may be chosen from, by id."""
         if self._head.record is None or self._head.kind == FACT.key:
             return ()
         return tuple(
             (session.id, f"session {session.number} · {session.id} · {session.date}")
-            for session in self._wanted
+            for session in self._selected
         )
 
     @property
@@ -136,7 +141,7 @@ class About:
         if self._head.record is None:
             return ()
         if self._head.kind != FACT.key:
-            return (("sessions", tuple(self._there)),)
+            return (("sessions", tuple(self._sessions)),)
         people = json.loads(self._head.participants)
         names = tuple(dict.fromkeys(self._names.of(person["id"]) for person in people))
         relations = json.loads(self._head.relations) if self._head.relations else list(RELATIONS)
@@ -145,7 +150,10 @@ class About:
     def parts(self, write: Writer) -> list[Part]:
         """Lay out the sessions, each under its heading, with the marked turns; an answer comes last."""
         marked = set(self._content.get("turns") or self._content.get("evidence_turns") or ())
-        parts = [Part(one.heading(self._view), self._lines(one, marked, write)) for one in self._wanted]
+        parts = [
+            Part(session.heading(self._view), self._lines(session, marked, write))
+            for session in self._selected
+        ]
         if sum(len(part.lines) for part in parts) > LONG or self._content.get("styles"):
             parts = [
                 part._replace(folded=number > 0 or bool(self._content.get("styles")))
@@ -162,28 +170,31 @@ class About:
         return tuple(lines)
 
     def _answer_parts(self, write: Writer) -> list[Part]:
-        if not self._asked:
+        if not self._answer_rows:
             return []
-        *before, reply = self._asked
+        *before, reply = self._answer_rows
         at = reply.at or 0
-        given = [row for row in before if row.given and row.at == reply.at]
-        asked = tuple(write(at + 1, row, "given")._replace(heading="") for row in given)
-        replied = write(at + 1 + len(given), reply, "item")._replace(heading="")
-        return [*([Part(ASKED, asked)] if asked else []), Part(REPLIED, (replied,))]
+        questions = [row for row in before if row.given and row.at == reply.at]
+        question_lines = tuple(write(at + 1, row, "given")._replace(heading="") for row in questions)
+        replied = write(at + 1 + len(questions), reply, "item")._replace(heading="")
+        return [
+            *([Part(QUESTION_HEADING, question_lines)] if question_lines else []),
+            Part(REPLY_HEADING, (replied,)),
+        ]
 
     def _answer_card(self) -> Card:
-        told = answered(self._asked)
-        unknown = told.get("key") == UNKNOWN
-        right = "I don't know: it cannot be known at this point" if unknown else told.get("answer") or ""
+        answer = answered(self._answer_rows)
+        unknown = answer.get("key") == UNKNOWN
+        right = "I don't know: it cannot be known at this point" if unknown else answer.get("answer") or ""
         rows = [("Right answer", self._view.line(right))]
-        also = [text for text in told.get("answers") or () if text != told.get("answer")]
+        also = [text for text in answer.get("answers") or () if text != answer.get("answer")]
         if also and not unknown:
             rows.append(("Right, too", self._view.line(", ".join(also))))
-        if isinstance(number := told.get("session"), int) and 0 < number <= len(self._there):
-            rows.append(("Asked in", list(self._there.values())[number - 1].heading(self._view)))
+        if isinstance(number := answer.get("session"), int) and 0 < number <= len(self._sessions):
+            rows.append(("Asked in", list(self._sessions.values())[number - 1].heading(self._view)))
         choices = tuple(
-            Choice(letter, self._view.line(text), letter == told.get("key"))
-            for letter, text in zip(LETTERS, told.get("choices") or (), strict=False)
+            Choice(letter, self._view.line(text), letter == answer.get("key"))
+            for letter, text in zip(LETTERS, answer.get("choices") or (), strict=False)
         )
         return Card("What is right here", tuple(rows), choices)
 
@@ -193,7 +204,7 @@ def compose(task: int, head: Head, rows: Sequence[Row], scene: Scene) -> Screen:
     assert head.item is not None
     about = About(head, rows, scene.names, scene.view)
     screen = scene.screen(task, (head.item,), about.parts(scene.write))
-    return replace(screen, card=about.card, named=about.named, offered=about.offered)
+    return replace(screen, card=about.card, named=about.evidence_choices, offered=about.offered)
 
 
 def parts(head: Head, rows: Sequence[Row], names: Names, view: View, write: Writer) -> list[Part]:

@@ -12,7 +12,7 @@ from annotation.formats import Source, jsonl
 from annotation.records import Dialogue
 from demo import series
 from demo.fake_model.roles.long_dialogues import sufficient
-from suites.long_dialogue.scripts.answers import Moment, Shown, question_sufficiency
+from suites.long_dialogue.scripts.answers import Moment, PromptContent, question_sufficiency
 from suites.long_dialogue.scripts.making import make
 from suites.long_dialogue.scripts.sessions import Sessions
 
@@ -62,7 +62,7 @@ def test_marks_suffice_exactly_where_the_evidence_does(script: Dialogue) -> None
         heard = [place for t in sorted(sessions.heard) if t <= number for place in sessions.heard_turns(t)]
         for share in (0.3, 0.7, 1.0):
             turns = frozenset(source.sample(heard, int(share * len(heard))))
-            extent = question_sufficiency(asked, Shown(turns=turns), sessions=sessions, asked=moment)
+            extent = question_sufficiency(asked, PromptContent(turns=turns), sessions=sessions, moment=moment)
             history = "\n".join(script.turns[place].text for place in sorted(turns))
             held = sufficient(series.key_of(asked), history)
             assert held == (extent == "sufficient"), (use, share)

@@ -25,9 +25,9 @@ def make_script() -> Any:
 
 
 def make_sending(by: User) -> dict[str, Any]:
-    from suites.long_dialogue.editing.export import Wanted
+    from suites.long_dialogue.editing.export import ExportSelection
 
-    return {"dialogue": make_script(), "wanted": Wanted()}
+    return {"dialogue": make_script(), "selection": ExportSelection()}
 
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {

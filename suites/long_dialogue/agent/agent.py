@@ -38,16 +38,16 @@ from suites.long_dialogue.agent.memory import (
     NO_MEMORY,
     RETRIEVED,
     UTTERANCE,
-    Chosen,
     Entry,
     Heard,
     Material,
     NoSummary,
     Recall,
+    Recalled,
+    RecallRequest,
     TooLong,
-    Wanted,
     lines_of,
-    shown_by,
+    prompt_content,
     text_digest,
 )
 from suites.long_dialogue.agent.trial_settings import (
@@ -91,12 +91,12 @@ YOU, NOW, HISTORY, QUESTION = "YOU", "NOW", "HISTORY", "QUESTION"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A question as it was asked: its prompt, and what stands in it."""
+class PreparedQuestion:
+    """A question with its prompt, and what the prompt contains."""
 
     ask: Ask
     put: Put
-    chosen: Chosen
+    recalled: Recalled
     extent: Extent
     prompt: Prompt
 
@@ -111,7 +111,7 @@ class Trials:
         self._walks: LruCache[Walk] = LruCache(50)
         self._worlds: LruCache[World] = LruCache(3)
         self._recalls: LruCache[Recall] = LruCache(4)
-        self._asked: LruCache[Asked] = LruCache(1000)
+        self._prepared: LruCache[PreparedQuestion] = LruCache(1000)
 
     def rough(self) -> Trials:
         """Return the trials as an estimate goes through them: without anything embedded."""
@@ -123,9 +123,9 @@ class Trials:
 
     def walk(self, settings: Settings, trial: int) -> Walk:
         """Return what a trial asks; it hangs on nothing of the system."""
-        chosen = trial_settings.walk_settings(settings)
+        walk_settings = trial_settings.walk_settings(settings)
         return self._walks.get(
-            (chosen, trial), lambda: walk_offers(self._offers, trial=trial, settings=chosen)
+            (walk_settings, trial), lambda: walk_offers(self._offers, trial=trial, settings=walk_settings)
         )
 
     def asks(self, state: State) -> tuple[Ask, ...]:
@@ -134,9 +134,9 @@ class Trials:
 
     def world(self, settings: Settings) -> World:
         """Return the script under its names. Raises NoMaterial for a name map that it does not have."""
-        chosen = str(settings[trial_settings.NAMES])
+        name_map = str(settings[trial_settings.NAMES])
         try:
-            names = names_of(script_of(self.material.dialogue), chosen)
+            names = names_of(script_of(self.material.dialogue), name_map)
         except ValueError as error:
             raise NoMaterial(str(error).removesuffix(".")) from error
         return self._worlds.get(names, lambda: World(self.material, names))
@@ -147,45 +147,47 @@ class Trials:
         retriever = BM25 if self._by_words else str(settings[trial_settings.RETRIEVER])
         world = self.world(settings)
 
-        def made() -> Recall:
+        def build_recall() -> Recall:
             search = world.search(memory, retriever) if memory in RETRIEVED else None
             return Recall(world.heard, memory, self.material.count_tokens, search)
 
-        return self._recalls.get((settings[trial_settings.NAMES], memory, retriever), made)
+        return self._recalls.get((settings[trial_settings.NAMES], memory, retriever), build_recall)
 
-    def question(self, state: State, number: int) -> Asked:
+    def question(self, state: State, number: int) -> PreparedQuestion:
         """Return a question of a trial as it is asked; the answers before it are in the state."""
         key = [*state["settings"].items(), state["trial"], number]
         if state["settings"][trial_settings.REMEMBER]:
             key += [answer["text"] for answer in state["answers"][:number]]
-        return self._asked.get(tuple(key), lambda: self._question(state, number))
+        return self._prepared.get(tuple(key), lambda: self._question(state, number))
 
     def moment(self, ask: Ask) -> Moment:
         """Return when a question is asked."""
         return Moment(ask.session, ask.point)
 
-    def _question(self, state: State, number: int) -> Asked:
+    def _question(self, state: State, number: int) -> PreparedQuestion:
         settings, ask = state["settings"], self.asks(state)[number]
         world, recall = self.world(settings), self.recall(settings)
         put = world.put(ask, settings[trial_settings.FORMAT])
-        wanted = Wanted(
+        request = RecallRequest(
             moment=self.moment(ask),
             query=put.query,
             evidence=self.evidence(self.questions[ask.question]),
             k=settings[trial_settings.K],
             order=settings[trial_settings.ORDER],
             budget=self._budget(settings, world, ask, put),
-            said=tuple(self._said(state, number)) if settings[trial_settings.REMEMBER] else (),
+            remembered=tuple(self._remembered_entries(state, number))
+            if settings[trial_settings.REMEMBER]
+            else (),
         )
-        chosen = recall.recalled(wanted)
+        recalled = recall.recalled(request)
         extent = question_sufficiency(
             self.questions[ask.question],
-            shown_by(chosen.entries),
+            prompt_content(recalled.entries),
             sessions=world.heard.sessions,
-            asked=wanted.moment,
+            moment=request.moment,
         )
-        prompt = _prompt(settings, world, ask, put, lines_of(chosen.entries))
-        return Asked(ask, put, chosen, extent, prompt)
+        prompt = _prompt(settings, world, ask, put, lines_of(recalled.entries))
+        return PreparedQuestion(ask, put, recalled, extent, prompt)
 
     def evidence(self, question: Question) -> tuple[int, ...]:
         """Return the numbers of the sessions that give a question's answer."""
@@ -201,22 +203,22 @@ class Trials:
         rest = self.material.count_tokens(bare.system) + self.material.count_tokens(bare.user)
         return context - max(SPARE, rest + REPLY)
 
-    def _said(self, state: State, number: int) -> Iterator[Entry]:
-        """Yield what was asked and answered before a question, as it is remembered."""
+    def _remembered_entries(self, state: State, number: int) -> Iterator[Entry]:
+        """Yield the earlier questions and answers of a trial as memory entries."""
         settings = state["settings"]
         world = self.world(settings)
         pairs = zip(self.asks(state)[:number], state["answers"], strict=False)
         for ask, answer in pairs:
             put = world.put(ask, settings[trial_settings.FORMAT])
-            asked = world.heard.said(world.said(ask, put.text))
-            replied = world.heard.said(_replied(world.main, answer))
+            asked_lines = world.heard.turn_lines(world.question_turn(ask, put.text))
+            replied = world.heard.turn_lines(_replied(world.main, answer))
             heading = world.heard.headings[ask.session]
-            sought = "\n".join((heading, *asked))
+            sought = "\n".join((heading, *asked_lines))
             if settings[trial_settings.MEMORY] == UTTERANCE:
-                yield Entry(ask.session, heading, asked, ask.point + 0.25, sought=sought)
+                yield Entry(ask.session, heading, asked_lines, ask.point + 0.25, sought=sought)
                 yield Entry(ask.session, heading, replied, ask.point + 0.5, sought=sought)
             else:
-                yield Entry(ask.session, heading, (*asked, *replied), ask.point + 0.5, sought=sought)
+                yield Entry(ask.session, heading, (*asked_lines, *replied), ask.point + 0.5, sought=sought)
 
 
 def _replied(main: str, answer: dict[str, Any]) -> Turn:
@@ -231,7 +233,7 @@ def _prompt(
         quote(YOU, [heard.name(world.main)]),
         quote(NOW, [spoken(heard.sessions[ask.session].date)]),
         quote(HISTORY, history),
-        quote(QUESTION, heard.said(world.said(ask, put.text))),
+        quote(QUESTION, heard.turn_lines(world.question_turn(ask, put.text))),
     ]
     name = f"dialsim_answer_{settings[trial_settings.FORMAT]}"
     return filled(name, VERSION, {"blocks": "\n\n".join(blocks)}, folder=PROMPTS)
@@ -247,7 +249,7 @@ def turns_of(trials: Trials, state: State) -> tuple[Turn, ...]:
     return tuple(turn for number in range(len(state["answers"])) for turn in _pair(trials, state, number))
 
 
-def outcome_of(answer: Mapping[str, Any], asked: Asked, settings: Settings) -> Outcome:
+def outcome_of(answer: Mapping[str, Any], prepared: PreparedQuestion, settings: Settings) -> Outcome:
     """Return what an answer came to: a letter, or why there is none. `seconds` are those of its reply."""
     if "error" in answer:
         return Outcome(FAILED)
@@ -255,45 +257,45 @@ def outcome_of(answer: Mapping[str, Any], asked: Asked, settings: Settings) -> O
     if answer["seconds"] is not None and late(answer["seconds"], limit):
         return Outcome(LATE)
     if settings[trial_settings.FORMAT] == TEMPLATE:
-        return read_template(answer["text"], asked.put.choices)
+        return read_template(answer["text"], prepared.put.choices)
     if settings[trial_settings.FORMAT] == NATURAL:
-        return read_natural(answer["text"], asked.put.choices)
+        return read_natural(answer["text"], prepared.put.choices)
     return Outcome(TEXT if answer["text"].strip() else NONE)
 
 
 def _pair(trials: Trials, state: State, number: int) -> Iterator[Turn]:
-    asked, answer = trials.question(state, number), state["answers"][number]
-    ask = asked.ask
+    prepared, answer = trials.question(state, number), state["answers"][number]
+    ask = prepared.ask
     main = trials.main
     at, session = ask.point + 1, ask.use.session
-    yield Turn(ask.asker, asked.put.text, given=True, at=at, session=session, addressees=(main,))
-    extra = {"answer": _told(trials, state, asked, answer)}
+    yield Turn(ask.asker, prepared.put.text, given=True, at=at, session=session, addressees=(main,))
+    extra = {"answer": _answer_json(trials, state, prepared, answer)}
     act: Act = "message" if answer["text"].strip() else "silence"
     yield Turn(main, answer["text"], at=at, session=session, addressees=(ask.asker,), act=act, extra=extra)
 
 
-def _told(trials: Trials, state: State, asked: Asked, answer: Mapping[str, Any]) -> Json:
+def _answer_json(trials: Trials, state: State, prepared: PreparedQuestion, answer: Mapping[str, Any]) -> Json:
     settings = state["settings"]
-    outcome = outcome_of(answer, asked, settings)
-    question = trials.questions[asked.ask.question]
+    outcome = outcome_of(answer, prepared, settings)
+    question = trials.questions[prepared.ask.question]
     return {
-        **_of_question(trials, question, asked, settings),
+        **_of_question(trials, question, prepared, settings),
         "outcome": outcome.value,
         "lenient": outcome.lenient,
         "seconds": answer["seconds"],
         "retrieval": {
-            "sessions": sorted({entry.session for entry in asked.chosen.entries}),
-            "evidence": asked.extent,
-            "k": asked.chosen.k,
+            "sessions": sorted({entry.session for entry in prepared.recalled.entries}),
+            "evidence": prepared.extent,
+            "k": prepared.recalled.k,
             "k_asked": settings[trial_settings.K] or None,
         },
-        "distance": _distance(trials, question, asked, trials.recall(settings)),
+        "distance": _distance(trials, question, prepared, trials.recall(settings)),
         **({"error": answer["error"]} if "error" in answer else {}),
     }
 
 
-def _of_question(trials: Trials, question: Question, asked: Asked, settings: Settings) -> Json:
-    ask, use, put = asked.ask, asked.ask.use, asked.put
+def _of_question(trials: Trials, question: Question, prepared: PreparedQuestion, settings: Settings) -> Json:
+    ask, use, put = prepared.ask, prepared.ask.use, prepared.put
     return {
         "question": question.id,
         "set": settings[trial_settings.SET],
@@ -314,26 +316,26 @@ def _of_question(trials: Trials, question: Question, asked: Asked, settings: Set
         "rule": use.rule,
         "format": settings[trial_settings.FORMAT],
         "names": settings[trial_settings.NAMES],
-        "class": {"wanted": ask.wanted, "asked": ask.asked, "owed": list(ask.owed)},
+        "class": {"wanted": ask.drawn_class, "asked": ask.asked_class, "owed": list(ask.owed)},
     }
 
 
-def _distance(trials: Trials, question: Question, asked: Asked, recall: Recall) -> Json:
+def _distance(trials: Trials, question: Question, prepared: PreparedQuestion, recall: Recall) -> Json:
     """Return how far back the most recent evidence is that was heard, in sessions and in heard tokens."""
-    moment, heard = trials.moment(asked.ask), recall.heard
+    moment, heard = trials.moment(prepared.ask), recall.heard
     places = [
         place
         for number in trials.evidence(question)
         if number <= moment.session
         for place in heard.of(number, moment.point if number == moment.session else None)
     ]
-    told = [place for place in places if place in question.evidence_turns] or places
-    if not told:
+    evidence_places = [place for place in places if place in question.evidence_turns] or places
+    if not evidence_places:
         return {"sessions": None, "tokens": None}
-    session = heard.sessions.of_turn[told[-1]]
+    session = heard.sessions.of_turn[evidence_places[-1]]
     return {
         "sessions": moment.session - session,
-        "tokens": recall.tokens_between(told[-1], moment.point),
+        "tokens": recall.tokens_between(evidence_places[-1], moment.point),
     }
 
 
@@ -490,9 +492,9 @@ class DialsimAgent(Generator):
         """No reply is asked for again: what cannot be read is wrong."""
         return 0
 
-    def resolved(self, given: Mapping[str, Any]) -> dict[str, Value]:
+    def resolved(self, values: Mapping[str, Any]) -> dict[str, Value]:
         """Return a value for every setting, the same ones for equal conditions. Raises WrongSettings."""
-        return settled(super().resolved(given))
+        return settled(super().resolved(values))
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
         """Return the model: memory and the rest are its condition."""
@@ -534,28 +536,28 @@ def _unknown(seed: int, script: str, trial: int, ask: Ask) -> str:
 
 
 BASELINES: Mapping[str, Baseline] = {
-    one.key: one
-    for one in (
+    baseline.key: baseline
+    for baseline in (
         Baseline("random", "one of A to E, each as likely", _uniform),
         Baseline("always_e", "always (E)", _unknown),
     )
 }
 
 
-def settings_of(told: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return all settings of a trial of a baseline: it has no memory, and is shown letters.
 
     Raises WrongSettings.
     """
-    return DialsimAgent().resolved({**told, MEMORY: NO_MEMORY, FORMAT: TEMPLATE})
+    return DialsimAgent().resolved({**values, MEMORY: NO_MEMORY, FORMAT: TEMPLATE})
 
 
-def played(baseline: Baseline, material: Material, told: Mapping[str, Any], trial: int) -> tuple[Turn, ...]:
+def played(baseline: Baseline, material: Material, values: Mapping[str, Any], trial: int) -> tuple[Turn, ...]:
     """Return the questions of a trial with what a baseline answers, as an agent's continuation has them.
 
     Nothing is returned where nothing is asked. Raises WrongSettings for settings that there are not.
     """
-    settings, trials = settings_of(told), Trials(material)
+    settings, trials = settings_of(values), Trials(material)
     state: State = {"settings": settings, "trial": trial, "answers": []}
     letters = (
         baseline.chooses(int(settings[SEED]), material.dialogue.id, trial, ask) for ask in trials.asks(state)

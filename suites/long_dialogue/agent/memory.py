@@ -26,7 +26,7 @@ from annotation.text.words import UNSPACED
 from jobs.prompt import about_tokens
 from judges.protocols.base import Case
 from judges.protocols.quoting import Seen
-from suites.long_dialogue.scripts.answers import Moment, Shown
+from suites.long_dialogue.scripts.answers import Moment, PromptContent
 from suites.long_dialogue.scripts.graph import DEFAULT, RelationTable
 from suites.long_dialogue.scripts.sessions import Sessions, spoken
 
@@ -67,10 +67,10 @@ class Heard:
     def lines(self, place: int) -> Lines:
         """Return a turn as lines, without a heading: `Ana: text`, what follows a line break indented."""
         if place not in self._lines:
-            self._lines[place] = self.said(self.dialogue.turns[place])
+            self._lines[place] = self.turn_lines(self.dialogue.turns[place])
         return self._lines[place]
 
-    def said(self, turn: Turn) -> Lines:
+    def turn_lines(self, turn: Turn) -> Lines:
         """Return any turn as lines, without a heading."""
         return tuple(self._seen.turn(turn, turn))
 
@@ -86,12 +86,12 @@ class Heard:
     def headings(self) -> dict[int, str]:
         """The heading of each session that is heard: its date and which one of that day it is."""
         met: Counter[Date] = Counter()
-        made = {}
+        headings = {}
         for number in self.numbers:
             date = self.sessions[number].date
             met[date] += 1
-            made[number] = f"== {spoken(date)}, session {met[date]} =="
-        return made
+            headings[number] = f"== {spoken(date)}, session {met[date]} =="
+        return headings
 
 
 # What an agent of a long dialogue is given to read: more than a state could hold, and the same at each step.
@@ -145,10 +145,10 @@ class NoSummary(ValueError):
 class Entry:
     """Something remembered of a session: its heading, its lines, and the places that stand in it.
 
-    `whole` says that all that was heard of the session stands in it, as its turns or as their summary. `time`
-    is where it stands in time: the last place, and a half more for what was said beside the script. `sought`
-    is what a vector of it is made of, '' for its whole text: an answer that is remembered is found by its
-    question, whose vector can be made before anything is answered.
+    `complete` says that all that was heard of the session stands in it, as its turns or as their summary.
+    `time` is where it stands in time: the last place, and a half more for what was said beside the script.
+    `sought` is what a vector of it is made of, '' for its whole text: an answer that is remembered is found
+    by its question, whose vector can be made before anything is answered.
     """
 
     session: int
@@ -156,7 +156,7 @@ class Entry:
     lines: Lines
     time: float
     places: tuple[int, ...] = ()
-    whole: bool = False
+    complete: bool = False
     sought: str = ""
 
     @property
@@ -214,13 +214,13 @@ class WholeSessions:
             session = self._heard.sessions[number]
             raise NoSummary(f"session {number} ({session.id}) has no summary: make the summaries first")
         lines = summary_lines(summary)
-        return Entry(number, self._heard.headings[number], lines, places[-1], whole=True)
+        return Entry(number, self._heard.headings[number], lines, places[-1], complete=True)
 
 
 def session_entry(heard: Heard, number: int, places: Sequence[int]) -> Entry:
     """Return what was heard of a session, at least one turn, as one entry."""
     lines = tuple(line for place in places for line in heard.lines(place))
-    return Entry(number, heard.headings[number], lines, places[-1], tuple(places), whole=True)
+    return Entry(number, heard.headings[number], lines, places[-1], tuple(places), complete=True)
 
 
 def running_entry(heard: Heard, moment: Moment) -> Entry | None:
@@ -253,7 +253,7 @@ def summary_lines(summary: str) -> Lines:
 
 K1, B = 1.5, 0.75
 Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
+Integers = NDArray[np.int64]
 Tokens = Sequence[str]
 _WORD = regex.compile(rf"[{UNSPACED}]\p{{M}}*|(?:(?![{UNSPACED}])[\p{{L}}\p{{N}}\p{{M}}_])+")
 
@@ -270,7 +270,7 @@ def tokens(text: str) -> list[str]:
 class Posting:
     """Where a word stands: the numbers of its entries, ascending, and how often it stands in each."""
 
-    entries: Whole
+    entries: Integers
     counts: Floats
 
 
@@ -287,38 +287,40 @@ class Index:
                 places.setdefault(word, []).append(number)
                 counts.setdefault(word, []).append(count)
         self._postings = {
-            word: Posting(np.array(held, dtype=np.int64), np.array(counts[word], dtype=np.float64))
-            for word, held in places.items()
+            word: Posting(np.array(numbers, dtype=np.int64), np.array(counts[word], dtype=np.float64))
+            for word, numbers in places.items()
         }
 
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def scores(self, query: Tokens, there: int, beside: Sequence[Tokens] = ()) -> Floats:
-        """Return the scores of the first `there` entries and then of those beside the index, 0 or more.
+    def scores(self, query: Tokens, entry_count: int, beside: Sequence[Tokens] = ()) -> Floats:
+        """Return the scores of the first `entry_count` entries and then of those beside the index, 0 or more.
 
         IndexError where the index does not have so many entries.
         """
-        if not 0 <= there <= len(self):
-            raise IndexError(f"{there} entries are asked for, and there are {len(self)}")
-        number = there + len(beside)
-        found = np.zeros(number)
+        if not 0 <= entry_count <= len(self):
+            raise IndexError(f"{entry_count} entries are asked for, and there are {len(self)}")
+        number = entry_count + len(beside)
+        totals = np.zeros(number)
         if not number:
-            return found
+            return totals
         extra = [Counter(entry) for entry in beside]
-        lengths = np.concatenate([self.lengths[:there], [float(len(entry)) for entry in beside]])
-        mean = (self._sums[there] + lengths[there:].sum()) / number
+        lengths = np.concatenate([self.lengths[:entry_count], [float(len(entry)) for entry in beside]])
+        mean = (self._sums[entry_count] + lengths[entry_count:].sum()) / number
         for word, times in Counter(query).items():
-            places, counts = self._held(word, there, extra)
+            places, counts = self._occurrences(word, entry_count, extra)
             if len(places):
-                found[places] += times * _weights(counts, lengths[places], mean, number)
-        return found
+                totals[places] += times * _weights(counts, lengths[places], mean, number)
+        return totals
 
-    def _held(self, word: str, there: int, extra: Sequence[Counter[str]]) -> tuple[Whole, Floats]:
+    def _occurrences(
+        self, word: str, entry_count: int, extra: Sequence[Counter[str]]
+    ) -> tuple[Integers, Floats]:
         """Return the entries that hold a word at a moment, and how often each of them does."""
         posting = self._postings.get(word, _NOWHERE)
-        end = int(np.searchsorted(posting.entries, there))
-        more = [(there + at, count[word]) for at, count in enumerate(extra) if word in count]
+        end = int(np.searchsorted(posting.entries, entry_count))
+        more = [(entry_count + at, count[word]) for at, count in enumerate(extra) if word in count]
         if not more:
             return posting.entries[:end], posting.counts[:end]
         places, counts = zip(*more, strict=True)
@@ -328,15 +330,15 @@ class Index:
         )
 
 
-def ranking(scores: Floats, times: Floats) -> Whole:
+def ranking(scores: Floats, times: Floats) -> Integers:
     """Return the places of scores from the best to the worst; of equal ones the more recent comes first."""
     return np.lexsort((-times, -scores))
 
 
 def _weights(counts: Floats, lengths: Floats, mean: float, number: int) -> Floats:
     """Return what a word adds to the score of each entry that holds it."""
-    held = len(counts)
-    idf = math.log(1 + (number - held + 0.5) / (held + 0.5))
+    document_frequency = len(counts)
+    idf = math.log(1 + (number - document_frequency + 0.5) / (document_frequency + 0.5))
     return idf * counts * (K1 + 1) / (counts + K1 * (1 - B + B * lengths / mean))
 
 
@@ -354,8 +356,8 @@ Cost = Callable[[Entry], int]
 class Retriever(Protocol):
     """Scores entries against a query."""
 
-    def scores(self, query: str, there: int, beside: Sequence[Entry]) -> Floats:
-        """Return the scores of the first `there` entries, then of those beside them: more is better."""
+    def scores(self, query: str, entry_count: int, beside: Sequence[Entry]) -> Floats:
+        """Return the scores of the first `entry_count` entries, then of those beside them: more is better."""
 
 
 class ByWords:
@@ -364,9 +366,9 @@ class ByWords:
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._index = Index([tokens(entry.text) for entry in entries])
 
-    def scores(self, query: str, there: int, beside: Sequence[Entry]) -> Floats:
+    def scores(self, query: str, entry_count: int, beside: Sequence[Entry]) -> Floats:
         """Return what `bm25` gives them with the statistics of this moment."""
-        return self._index.scores(tokens(query), there, [tokens(entry.text) for entry in beside])
+        return self._index.scores(tokens(query), entry_count, [tokens(entry.text) for entry in beside])
 
 
 class ByVectors:
@@ -376,12 +378,12 @@ class ByVectors:
         self._embeds = embeds
         self._rows = self._unit(list(map(_sought, entries)))
 
-    def scores(self, query: str, there: int, beside: Sequence[Entry]) -> Floats:
+    def scores(self, query: str, entry_count: int, beside: Sequence[Entry]) -> Floats:
         """Return the cosines, from -1 to 1; 0 for a vector that is zero."""
         rows = self._unit([query, *map(_sought, beside)])
-        asked, more = rows[0], rows[1:]
-        known = self._rows[:there] @ asked if there else np.zeros(0)
-        cosines: Floats = np.concatenate([known, more @ asked]).astype(np.float64)
+        query_row, more = rows[0], rows[1:]
+        indexed = self._rows[:entry_count] @ query_row if entry_count else np.zeros(0)
+        cosines: Floats = np.concatenate([indexed, more @ query_row]).astype(np.float64)
         return np.round(cosines, 6)
 
     def _unit(self, texts: Sequence[str]) -> Vectors:
@@ -406,18 +408,19 @@ class Search:
 
     def best(self, query: str, moment: Moment, k: int, more: Sequence[Entry] = ()) -> list[Entry]:
         """Return the k best entries of a moment, the best first; `more` are entries beside the memory's."""
-        there, running = self.memory.at(moment)
+        entry_count, running = self.memory.at(moment)
         beside = [*more, *running]
-        scores = self.retriever.scores(query, there, beside)
-        times = np.concatenate([self._times[:there], [entry.time for entry in beside]])
+        scores = self.retriever.scores(query, entry_count, beside)
+        times = np.concatenate([self._times[:entry_count], [entry.time for entry in beside]])
         entries = self.memory.entries
         return [
-            entries[place] if place < there else beside[place - there] for place in ranking(scores, times)[:k]
+            entries[place] if place < entry_count else beside[place - entry_count]
+            for place in ranking(scores, times)[:k]
         ]
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Recalled:
     """The entries that stand in a prompt, in their order there; None where k has no meaning."""
 
     entries: tuple[Entry, ...]
@@ -426,20 +429,20 @@ class Chosen:
 
 def fitting(ranked: Sequence[Entry], cost: Cost, budget: int | None) -> list[Entry]:
     """Return the first entries that together take at most `budget` tokens."""
-    kept, left = [], budget
+    entries, remaining = [], budget
     for entry in ranked:
-        if left is not None:
-            left -= cost(entry)
-            if left < 0:
+        if remaining is not None:
+            remaining -= cost(entry)
+            if remaining < 0:
                 break
-        kept.append(entry)
-    return kept
+        entries.append(entry)
+    return entries
 
 
-def in_order(ranked: Sequence[Entry], order: str) -> Chosen:
+def in_order(ranked: Sequence[Entry], order: str) -> Recalled:
     """Return entries as they stand in the prompt; `ranked` has the best first."""
     entries = tuple(ranked) if order == RANK else tuple(sorted(ranked, key=lambda entry: entry.time))
-    return Chosen(entries, len(ranked))
+    return Recalled(entries, len(ranked))
 
 
 # What an agent recalls when it is asked: the part of its history that stands in the prompt.
@@ -453,11 +456,11 @@ class TooLong(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is asked of a memory at a moment.
+class RecallRequest:
+    """A query to the agent's memory at one moment.
 
     `evidence` are numbers of sessions; `budget` is how many tokens the history may take, None for any number;
-    `said` are earlier questions and answers that are remembered.
+    `remembered` are earlier questions and answers that are remembered.
     """
 
     moment: Moment
@@ -466,7 +469,7 @@ class Wanted:
     k: int
     order: str
     budget: int | None
-    said: tuple[Entry, ...] = ()
+    remembered: tuple[Entry, ...] = ()
 
 
 @dataclass
@@ -479,17 +482,17 @@ class Recall:
     search: Search | None = None
     _costs: dict[str, int] = field(default_factory=dict)
 
-    def recalled(self, wanted: Wanted) -> Chosen:
+    def recalled(self, request: RecallRequest) -> Recalled:
         """Return the entries of the prompt, in their order. Raises TooLong where `full` does not fit."""
         if self.search is not None:
-            ranked = self.search.best(wanted.query, wanted.moment, wanted.k, wanted.said)
-            return in_order(fitting(ranked, self.cost, wanted.budget), wanted.order)
+            ranked = self.search.best(request.query, request.moment, request.k, request.remembered)
+            return in_order(fitting(ranked, self.cost, request.budget), request.order)
         if self.memory == ORACLE:
-            return self._oracle(wanted)
+            return self._oracle(request)
         if self.memory == NO_MEMORY:
-            return Chosen(())
+            return Recalled(())
         assert self.memory in (BASE, FULL)
-        return Chosen(self._recent(wanted))
+        return Recalled(self._recent(request))
 
     def cost(self, entry: Entry) -> int:
         """Return how many tokens an entry takes."""
@@ -500,31 +503,34 @@ class Recall:
             self._costs[line] = self.count(f"| {line}\n")
         return self._costs[line]
 
-    def _oracle(self, wanted: Wanted) -> Chosen:
+    def _oracle(self, request: RecallRequest) -> Recalled:
         """Return the evidence that was heard, the most recent of it where it is too much."""
-        heard = [entry for number in wanted.evidence if (entry := self._whole(number, wanted.moment))]
-        recent = sorted(heard, key=lambda entry: -entry.time)[: wanted.k]
-        return in_order(fitting(recent, self.cost, wanted.budget), "time")
+        heard = [
+            entry for number in request.evidence if (entry := self._session_entry(number, request.moment))
+        ]
+        recent = sorted(heard, key=lambda entry: -entry.time)[: request.k]
+        return in_order(fitting(recent, self.cost, request.budget), "time")
 
-    def _whole(self, number: int, moment: Moment) -> Entry | None:
+    def _session_entry(self, number: int, moment: Moment) -> Entry | None:
         if number == moment.session:
             return running_entry(self.heard, moment)
         places = self.heard.of(number) if number < moment.session else ()
         return session_entry(self.heard, number, places) if places else None
 
-    def _recent(self, wanted: Wanted) -> tuple[Entry, ...]:
+    def _recent(self, request: RecallRequest) -> tuple[Entry, ...]:
         """Return the most recent turns that fit, by sessions, with what is remembered of questions."""
-        now = self.heard.so_far(wanted.moment.point)
-        taken = sum(map(self.cost, wanted.said))
+        now = self.heard.so_far(request.moment.point)
+        remembered_tokens = sum(map(self.cost, request.remembered))
         first = 0
-        if wanted.budget is not None:
-            left = wanted.budget - taken
-            first = bisect_left(range(now), -left, key=lambda place: -self._tokens(place, now))
+        if request.budget is not None:
+            remaining = request.budget - remembered_tokens
+            first = bisect_left(range(now), -remaining, key=lambda place: -self._tokens(place, now))
         if self.memory == FULL and first:
             raise TooLong(
-                f"the whole history has {taken + self._tokens(0, now):,} tokens, and {wanted.budget:,} fit"
+                f"the whole history has {remembered_tokens + self._tokens(0, now):,} tokens, "
+                f"and {request.budget:,} fit"
             )
-        return _merged(self.heard, self.heard.places[first:now], wanted.said)
+        return _merged(self.heard, self.heard.places[first:now], request.remembered)
 
     def _tokens(self, first: int, now: int) -> int:
         """Return how many tokens the heard turns from one to another take, with their sessions' headings."""
@@ -538,13 +544,13 @@ class Recall:
     @cached_property
     def _sums(self) -> Sequence[int]:
         """The tokens before each heard turn, with the headings of sessions at their first turns."""
-        made, before = [], 0
+        token_counts, before = [], 0
         for index, place in enumerate(self.heard.places):
             number = self._number(index)
             heading = self._cost(self.heard.headings[number]) if number != before else 0
-            made.append(heading + sum(map(self._cost, self.heard.lines(place))))
+            token_counts.append(heading + sum(map(self._cost, self.heard.lines(place))))
             before = number
-        return [0, *accumulate(made)]
+        return [0, *accumulate(token_counts)]
 
     def tokens_between(self, place: int, point: int) -> int:
         """Return how many tokens were heard after the turn at a place, up to the one at `point`."""
@@ -560,25 +566,25 @@ def lines_of(entries: Iterable[Entry]) -> list[str]:
     return lines or [NOTHING]
 
 
-def shown_by(entries: Iterable[Entry]) -> Shown:
-    """Return what of the script stands in some entries."""
+def prompt_content(entries: Iterable[Entry]) -> PromptContent:
+    """Collect the sessions and turns that some entries show."""
     entries = tuple(entries)
-    return Shown(
-        sessions=frozenset(entry.session for entry in entries if entry.whole),
+    return PromptContent(
+        sessions=frozenset(entry.session for entry in entries if entry.complete),
         turns=frozenset(place for entry in entries for place in entry.places),
     )
 
 
-def _merged(heard: Heard, places: Sequence[int], said: Sequence[Entry]) -> tuple[Entry, ...]:
+def _merged(heard: Heard, places: Sequence[int], remembered: Sequence[Entry]) -> tuple[Entry, ...]:
     """Return heard turns as one entry a session, parted where something was said beside the script."""
     numbers = heard.sessions.of_turn
-    breaks = [entry.time for entry in said]
+    breaks = [entry.time for entry in remembered]
     groups = groupby(places, key=lambda place: (numbers[place], sum(place > time for time in breaks)))
     entries = [
         Entry(number, heard.headings[number], _lines(heard, group), group[-1], group)
         for (number, _), group in ((key, tuple(each)) for key, each in groups)
     ]
-    return tuple(sorted([*entries, *said], key=lambda entry: entry.time))
+    return tuple(sorted([*entries, *remembered], key=lambda entry: entry.time))
 
 
 def _lines(heard: Heard, places: Sequence[int]) -> tuple[str, ...]:

@@ -57,7 +57,7 @@ class Reading:
         self.names = by_name(dialogue)
 
     @cached_property
-    def told(self) -> tuple[int, ...]:
+    def spoken_sessions(self) -> tuple[int, ...]:
         """The numbers of the sessions in which something is said, in order."""
         return tuple(number for number in self.sessions.positions if self.places(number))
 
@@ -169,7 +169,7 @@ FACT_SCHEMA: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class ReplyFact:
     """A fact as a reply has it; `turn` counts from 1 among the turns shown."""
 
     head: str
@@ -205,7 +205,7 @@ class DialsimFacts(OfScript):
 
     def calls_left(self, state: State) -> int:
         """Return how many sessions are still to be asked about."""
-        return len(self.reading.told) - int(state["asked"])
+        return len(self.reading.spoken_sessions) - int(state["asked"])
 
     def check(self, state: State, part: int, reply: str) -> None:
         """Read the reply about one session."""
@@ -214,14 +214,16 @@ class DialsimFacts(OfScript):
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
         """Keep the facts whose relation is one of the table, with people under their names."""
         counts: Counter[str] = Counter(state["counts"])
-        kept = list(state["facts"])
+        fact_rows = list(state["facts"])
         batch = self._batch(state)
         keeper = _Keeper(self.material.relations, People(self.reading.dialogue.participants), counts)
         for number, reply in zip(batch, replies, strict=True):
             places = self.reading.places(number)
-            facts = keeper.kept(read_facts(reply.text, len(places)))
-            kept += [[number, fact.head, fact.relation, fact.tail, places[fact.turn - 1]] for fact in facts]
-        return {**state, "asked": state["asked"] + len(batch), "facts": kept, "counts": dict(counts)}
+            facts = keeper.valid_facts(read_facts(reply.text, len(places)))
+            fact_rows += [
+                [number, fact.head, fact.relation, fact.tail, places[fact.turn - 1]] for fact in facts
+            ]
+        return {**state, "asked": state["asked"] + len(batch), "facts": fact_rows, "counts": dict(counts)}
 
     def pretend(self, state: State) -> Sequence[str]:
         """Return a fact for each of the sessions."""
@@ -229,10 +231,10 @@ class DialsimFacts(OfScript):
         return [json.dumps({FACT_LIST: [fact | {"turn": 1}]})] * len(self._batch(state))
 
     def _batch(self, state: State) -> tuple[int, ...]:
-        return self.reading.told[state["asked"] :][: state["batch"]]
+        return self.reading.spoken_sessions[state["asked"] :][: state["batch"]]
 
     def _prompt(self, number: int) -> Prompt:
-        relations = [_told(relation) for relation in self.material.relations.values()]
+        relations = [_relation_line(relation) for relation in self.material.relations.values()]
         values = {
             "people": quote("PEOPLE", self.reading.people()),
             "relations": quote("RELATIONS", relations),
@@ -242,14 +244,14 @@ class DialsimFacts(OfScript):
 
     def _done(self, state: State) -> Done:
         numbers: Counter[int] = Counter()
-        made = []
+        records = []
         for number, head, relation, tail, place in state["facts"]:
             numbers[number] += 1
             session = self.reading.sessions[number].id
             fact = Fact(f"f{session}-{numbers[number]}", head, relation, tail, session, (place,))
-            made.append(MadeRecord(FACT, fact.id, fact_json(fact)))
+            records.append(MadeRecord(FACT, fact.id, fact_json(fact)))
         flags = tuple(f"{name}: {count}" for name, count in sorted(state["counts"].items()))
-        return Done(records=tuple(made), flags=flags)
+        return Done(records=tuple(records), flags=flags)
 
 
 class _Keeper:
@@ -260,10 +262,10 @@ class _Keeper:
         self._people = people
         self._counts = counts
 
-    def kept(self, drawn: Sequence[Drawn]) -> list[Drawn]:
-        """Return the facts of a session that are kept, in their order."""
-        kept: dict[tuple[str, str, str], Drawn] = {}
-        for fact in drawn:
+    def valid_facts(self, reply_facts: Sequence[ReplyFact]) -> list[ReplyFact]:
+        """Return the valid facts of a session, each once, in their order."""
+        facts: dict[tuple[str, str, str], ReplyFact] = {}
+        for fact in reply_facts:
             relation = self._relations.get(fold(fact.relation))
             if relation is None:
                 self._counts[UNKNOWN_RELATION] += 1
@@ -271,23 +273,23 @@ class _Keeper:
             head = self._resolved(fact.head, relation.head)
             tail = self._resolved(fact.tail, relation.tail)
             same = fold(head), relation.key, fold(tail)
-            if same in kept:
+            if same in facts:
                 self._counts[TWICE] += 1
             else:
-                kept[same] = Drawn(head, relation.key, tail, fact.turn)
-        return list(kept.values())
+                facts[same] = ReplyFact(head, relation.key, tail, fact.turn)
+        return list(facts.values())
 
-    def _resolved(self, told: str, kind: str) -> str:
-        """Return the name of a participant, or what is told where it is nobody's."""
+    def _resolved(self, text: str, kind: str) -> str:
+        """Return the name of a participant, or the text itself where it is nobody's."""
         if kind != PERSON:
-            return told
-        name = self._people.name(told)
+            return text
+        name = self._people.name(text)
         if name is None:
             self._counts[STRANGER] += 1
-        return name or told
+        return name or text
 
 
-def read_facts(reply: str, turns: int) -> list[Drawn]:
+def read_facts(reply: str, turns: int) -> list[ReplyFact]:
     """Return the facts of a reply about a session of so many turns.
 
     Raises Unparseable for another form, a text that is empty or too long to be a name, a turn that was not
@@ -299,17 +301,17 @@ def read_facts(reply: str, turns: int) -> list[Drawn]:
     return [_fact(entry, f"fact {number}", turns) for number, entry in enumerate(entries, start=1)]
 
 
-def _fact(entry: Any, where: str, turns: int) -> Drawn:
-    told = fields(entry, FACT_FIELDS, where)
-    only(told, FACT_FIELDS, where)
-    head, relation, tail = (speaker(told[name], f"{where}: {name}") for name in FACT_FIELDS[:3])
-    turn = whole_number(told, "turn", turns)
+def _fact(entry: Any, where: str, turns: int) -> ReplyFact:
+    values = fields(entry, FACT_FIELDS, where)
+    only(values, FACT_FIELDS, where)
+    head, relation, tail = (speaker(values[name], f"{where}: {name}") for name in FACT_FIELDS[:3])
+    turn = whole_number(values, "turn", turns)
     if turn < 1:
         raise Unparseable(f"{where}: there is no turn {turn}")
-    return Drawn(head, relation, tail, turn)
+    return ReplyFact(head, relation, tail, turn)
 
 
-def _told(relation: Relation) -> str:
+def _relation_line(relation: Relation) -> str:
     """Return a relation with what it links: `boss: a person's; the tail is a person`."""
     return one_line(f"{relation.key}: a {relation.head}'s; the tail is a {relation.tail}")
 
@@ -388,7 +390,7 @@ class DialsimQuiz(OfScript):
     def request(self, state: State) -> Sequence[Prompt] | Done:
         """Return the next prompts, or the questions with their evidence."""
         batch = self._batch(state)
-        return [self._prompt(*asked) for asked in batch] if batch else self._done(state)
+        return [self._prompt(*request) for request in batch] if batch else self._done(state)
 
     def calls_left(self, state: State) -> int:
         """Return how many episodes are still to be asked about, each with all parts of the questions."""
@@ -402,17 +404,17 @@ class DialsimQuiz(OfScript):
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
         """Keep what is proposed."""
         batch = self._batch(state)
-        kept = list(state["proposals"])
+        proposals = list(state["proposals"])
         for (episode, ids), reply in zip(batch, replies, strict=True):
-            for told in read(reply.text, len(ids), len(episode)):
-                sessions = [episode[number - 1] for number in told.sessions]
-                kept.append([ids[told.question - 1], sessions, told.all_needed])
-        return {**state, "asked": state["asked"] + len(batch), "proposals": kept}
+            for proposal in read(reply.text, len(ids), len(episode)):
+                sessions = [episode[number - 1] for number in proposal.sessions]
+                proposals.append([ids[proposal.question - 1], sessions, proposal.all_needed])
+        return {**state, "asked": state["asked"] + len(batch), "proposals": proposals}
 
     def pretend(self, state: State) -> Sequence[str]:
         """Return one question that can be answered for each episode."""
-        told = {"question": 1, "sessions": [1], "all_needed": False}
-        return [json.dumps({LIST: [told]})] * len(self._batch(state))
+        proposal = {"question": 1, "sessions": [1], "all_needed": False}
+        return [json.dumps({LIST: [proposal]})] * len(self._batch(state))
 
     @cached_property
     def _episodes(self) -> list[tuple[int, ...]]:
@@ -423,7 +425,7 @@ class DialsimQuiz(OfScript):
             session = sessions[number]
             return session.season, session.episode or number
 
-        return [tuple(numbers) for _, numbers in groupby(self.reading.told, key=episode)]
+        return [tuple(numbers) for _, numbers in groupby(self.reading.spoken_sessions, key=episode)]
 
     @cached_property
     def _questions(self) -> Mapping[str, Question]:
@@ -446,13 +448,14 @@ class DialsimQuiz(OfScript):
             for line in (f"Session {place}", *self.reading.lines(number))
         ]
         questions = [
-            f"[{place}] {self._told(self._questions.get(key))}" for place, key in enumerate(ids, start=1)
+            f"[{place}] {self._question_line(self._questions.get(key))}"
+            for place, key in enumerate(ids, start=1)
         ]
         values = {"sessions": quote("SESSIONS", sessions), "questions": quote("QUESTIONS", questions)}
         return filled("dialsim_quiz", 1, values, SCHEMA, folder=PROMPTS)
 
     @staticmethod
-    def _told(question: Question | None) -> str:
+    def _question_line(question: Question | None) -> str:
         """Return a question with its answer, on one line; one that is no longer there says so."""
         if question is None:
             return "(taken back)"
@@ -463,21 +466,21 @@ class DialsimQuiz(OfScript):
         for key, sessions, all_needed in state["proposals"]:
             proposed[key].append((tuple(sessions), all_needed))
         flags: Counter[str] = Counter()
-        made = []
+        records = []
         for key, sets in proposed.items():
             evidence, all_needed, several = merged(sets)
             flags[SEVERAL] += several
             flags[UNANSWERED] += not evidence
             if evidence and key in self._questions:
-                made.append(self._made(self._questions[key], evidence, all_needed))
+                records.append(self._question_record(self._questions[key], evidence, all_needed))
         return Done(
-            records=tuple(made), flags=tuple(f"{name}: {n}" for name, n in sorted(flags.items()) if n)
+            records=tuple(records), flags=tuple(f"{name}: {n}" for name, n in sorted(flags.items()) if n)
         )
 
-    def _made(self, question: Question, evidence: Sequence[int], all_needed: bool) -> MadeRecord:
+    def _question_record(self, question: Question, evidence: Sequence[int], all_needed: bool) -> MadeRecord:
         ids = tuple(self.reading.sessions[number].id for number in evidence)
-        made = replace(question, evidence=ids, evidence_all=all_needed)
-        return MadeRecord(QUESTION, question.id, question_json(made), supersedes=question.id)
+        revised = replace(question, evidence=ids, evidence_all=all_needed)
+        return MadeRecord(QUESTION, question.id, question_json(revised), supersedes=question.id)
 
 
 def _parts(state: State) -> int:
@@ -505,10 +508,10 @@ def merged(sets: Sequence[tuple[tuple[int, ...], bool]]) -> tuple[tuple[int, ...
     would be needed are left out. Of several such sets the first is taken. In both cases something is lost.
     """
     single = sorted({session for sessions, all_needed in sets if not all_needed for session in sessions})
-    whole = [tuple(sorted(sessions)) for sessions, all_needed in sets if all_needed]
+    joint = [tuple(sorted(sessions)) for sessions, all_needed in sets if all_needed]
     if single:
-        return tuple(single), False, bool(whole)
-    return (whole[0], True, len(whole) > 1) if whole else ((), False, False)
+        return tuple(single), False, bool(joint)
+    return (joint[0], True, len(joint) > 1) if joint else ((), False, False)
 
 
 def read(reply: str, questions: int, sessions: int) -> list[Proposal]:
@@ -517,29 +520,29 @@ def read(reply: str, questions: int, sessions: int) -> list[Proposal]:
     Of a single session all are never needed. Raises Unparseable for another form, numbers that were not
     shown, a question or a session that is there twice, and no session.
     """
-    made = [
+    proposals = [
         _proposal(entry, f"entry {number}", questions, sessions)
         for number, entry in enumerate(array(reply), start=1)
     ]
-    listed = [one.question for one in made]
-    if twice := next((number for number in listed if listed.count(number) > 1), None):
+    question_numbers = [proposal.question for proposal in proposals]
+    if twice := next((number for number in question_numbers if question_numbers.count(number) > 1), None):
         raise Unparseable(f"question {twice} is there twice")
-    return made
+    return proposals
 
 
 def _proposal(entry: Any, where: str, questions: int, sessions: int) -> Proposal:
-    told = fields(entry, FIELDS, where)
-    only(told, FIELDS, where)
-    question = _number(told["question"], f"{where}: question", questions)
-    listed = told["sessions"]
-    if not isinstance(listed, list) or not listed:
+    values = fields(entry, FIELDS, where)
+    only(values, FIELDS, where)
+    question = _number(values["question"], f"{where}: question", questions)
+    session_numbers = values["sessions"]
+    if not isinstance(session_numbers, list) or not session_numbers:
         raise Unparseable(f"{where}: at least one session is needed")
-    numbers = tuple(_number(number, f"{where}: sessions", sessions) for number in listed)
+    numbers = tuple(_number(number, f"{where}: sessions", sessions) for number in session_numbers)
     if len(set(numbers)) < len(numbers):
         raise Unparseable(f"{where}: a session is there twice")
-    if not isinstance(told["all_needed"], bool):
+    if not isinstance(values["all_needed"], bool):
         raise Unparseable(f"{where}: all_needed is neither true nor false")
-    return Proposal(question, tuple(sorted(numbers)), told["all_needed"] and len(numbers) > 1)
+    return Proposal(question, tuple(sorted(numbers)), values["all_needed"] and len(numbers) > 1)
 
 
 def _number(value: Any, where: str, most: int) -> int:

@@ -63,8 +63,8 @@ Wordings = dict[int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What one request asks for: a question, the numbers of the askers, and what was wrong before."""
+class WordingRequest:
+    """One request: a question, the numbers of the askers, and what was wrong before."""
 
     question: Question
     numbers: tuple[int, ...]
@@ -90,10 +90,10 @@ class DialsimStyle(OfScript):
         Setting("questions", 50, "Questions that are asked about at the same time.", low=1, high=500),
     )  # fmt: skip
 
-    def resolved(self, given: Mapping[str, Any]) -> dict[str, Value]:
+    def resolved(self, values: Mapping[str, Any]) -> dict[str, Value]:
         """Return a value for every setting; a version of a set as NAME:2, also where NAME@2 is told."""
-        found = super().resolved(given)
-        return {**found, SET: versioned(str(found[SET]))}
+        resolved = super().resolved(values)
+        return {**resolved, SET: versioned(str(resolved[SET]))}
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
         """Return the model and what it does."""
@@ -103,15 +103,15 @@ class DialsimStyle(OfScript):
         """A script is needed with questions that are not rejected."""
         if (why := super().why_not(dialogue, settings)) or self._material is None:
             return why
-        if self._chosen:
+        if self._valid_questions:
             return ""
-        made = f"the question set {settings[SET]} made" if settings[SET] else "stand by themselves"
-        return f"it has no questions that {made}"
+        condition = f"the question set {settings[SET]} made" if settings[SET] else "stand by themselves"
+        return f"it has no questions that {condition}"
 
     def begin(self, dialogue: Dialogue, settings: Settings) -> State:
         """Take note of the questions, and of those who may ask them."""
         return {
-            "ids": [question.id for question in self._chosen],
+            "ids": [question.id for question in self._valid_questions],
             "askers": ["", *self._recurring(int(settings["sessions"]))],
             "samples": settings["samples"],
             "batch": settings["questions"],
@@ -122,34 +122,36 @@ class DialsimStyle(OfScript):
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
         """Return the next prompts: those that are asked again come first; or all wordings."""
-        asked = self._asked(state)
-        return [self._prompt(state, one) for one in asked] if asked else _done(state)
+        requests = self._requests(state)
+        return [self._prompt(state, request) for request in requests] if requests else _done(state)
 
     def calls_left(self, state: State) -> int:
         """Return how many questions are still to be worded, where every wording stands for its question."""
-        return len(self._left(state)) + len(self._wrong(state))
+        return len(self._remaining_ids(state)) + len(self._wrong(state))
 
     def check(self, state: State, part: int, reply: str) -> None:
         """Read the wordings of one question."""
-        read(reply, self._asked(state)[part].numbers)
+        read(reply, self._requests(state)[part].numbers)
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
         """Keep the wordings that stand for their question; ask for the others again, or drop them."""
-        asked = self._asked(state)
+        requests = self._requests(state)
         wordings = dict(state["wordings"])
         again: list[list[Any]] = []
-        for one, reply in zip(asked, replies, strict=True):
-            told = read(reply.text, one.numbers)
-            faults = {number: self._faults(one.question, text) for number, text in told.items()}
-            kept = {number: text for number, text in told.items() if not faults[number]}
-            wordings[one.question.id] = _with(wordings.get(one.question.id), kept, len(state["askers"]))
-            wrong = {f"{n}": f"{told[n]} ({'; '.join(why)})" for n, why in faults.items() if why}
-            again += [[one.question.id, wrong]] if wrong else []
+        for request, reply in zip(requests, replies, strict=True):
+            texts = read(reply.text, request.numbers)
+            faults = {number: self._faults(request.question, text) for number, text in texts.items()}
+            valid = {number: text for number, text in texts.items() if not faults[number]}
+            wordings[request.question.id] = _with(
+                wordings.get(request.question.id), valid, len(state["askers"])
+            )
+            wrong = {f"{n}": f"{texts[n]} ({'; '.join(why)})" for n, why in faults.items() if why}
+            again += [[request.question.id, wrong]] if wrong else []
         if self._wrong(state):
             lost = sum(len(wrong) for _, wrong in again)
             return {**state, "wordings": wordings, "again": [], "dropped": state["dropped"] + lost}
-        left = self._left(state)[state["batch"] :]
-        return {**state, "ids": left, "wordings": wordings, "again": again}
+        remaining_ids = self._remaining_ids(state)[state["batch"] :]
+        return {**state, "ids": remaining_ids, "wordings": wordings, "again": again}
 
     def pretend(self, state: State) -> Sequence[str]:
         """Return the questions behind an opener."""
@@ -157,13 +159,13 @@ class DialsimStyle(OfScript):
             json.dumps(
                 {
                     LIST: [
-                        {"asker": number, "text": f"By the way: {one_line(asked.question.text)}"}
-                        for number in asked.numbers
+                        {"asker": number, "text": f"By the way: {one_line(request.question.text)}"}
+                        for number in request.numbers
                     ]
                 },
                 ensure_ascii=False,
             )
-            for asked in self._asked(state)
+            for request in self._requests(state)
         ]
 
     @cached_property
@@ -175,8 +177,8 @@ class DialsimStyle(OfScript):
         return [called(person) for person in self.reading.dialogue.participants]
 
     @property
-    def _chosen(self) -> list[Question]:
-        """Return the questions that it is given, without rejected ones."""
+    def _valid_questions(self) -> list[Question]:
+        """Return the questions of the material, without rejected ones."""
         return [question for question in self.material.questions if question.status != "rejected"]
 
     def _recurring(self, least: int) -> list[str]:
@@ -184,43 +186,50 @@ class DialsimStyle(OfScript):
         sessions, turns = self.reading.sessions, self.reading.dialogue.turns
         counted = Counter(
             speaker
-            for number in self.reading.told
+            for number in self.reading.spoken_sessions
             for speaker in dict.fromkeys(turns[place].speaker for place in self.reading.places(number))
         )
         nobody = {sessions.main, *sessions.script.collective}
         return [speaker for speaker, n in counted.items() if n >= least and speaker not in nobody]
 
-    def _asked(self, state: State) -> list[Asked]:
-        """Return what the next requests ask for."""
+    def _requests(self, state: State) -> list[WordingRequest]:
+        """Return the next requests: those to repeat, else a batch of new ones."""
         if wrong := self._wrong(state):
             return wrong
         numbers = tuple(range(len(state["askers"])))
-        return [Asked(self._questions[key], numbers, {}) for key in self._left(state)[: state["batch"]]]
+        return [
+            WordingRequest(self._questions[key], numbers, {})
+            for key in self._remaining_ids(state)[: state["batch"]]
+        ]
 
-    def _left(self, state: State) -> list[str]:
+    def _remaining_ids(self, state: State) -> list[str]:
         """Return the questions that were not asked about, without those that are no longer there."""
         return [key for key in state["ids"] if key in self._questions]
 
-    def _wrong(self, state: State) -> list[Asked]:
-        """Return what is asked for again."""
-        known = [(self._questions[key], wrong) for key, wrong in state["again"] if key in self._questions]
+    def _wrong(self, state: State) -> list[WordingRequest]:
+        """Return the requests to repeat."""
+        existing = [(self._questions[key], wrong) for key, wrong in state["again"] if key in self._questions]
         return [
-            Asked(question, tuple(sorted(map(int, wrong))), {int(number): wrong[number] for number in wrong})
-            for question, wrong in known
+            WordingRequest(
+                question, tuple(sorted(map(int, wrong))), {int(number): wrong[number] for number in wrong}
+            )
+            for question, wrong in existing
         ]
 
     def _faults(self, question: Question, text: str) -> tuple[str, ...]:
         return style_faults(question.text, text, question.choices, self._names)
 
-    def _prompt(self, state: State, asked: Asked) -> Prompt:
-        askers = [self._asker(number, state["askers"][number], state["samples"]) for number in asked.numbers]
-        wrong = [f"[{number}] {text}" for number, text in asked.faults.items()]
+    def _prompt(self, state: State, request: WordingRequest) -> Prompt:
+        askers = [
+            self._asker(number, state["askers"][number], state["samples"]) for number in request.numbers
+        ]
+        wrong = [f"[{number}] {text}" for number, text in request.faults.items()]
         values = {
             "asked": quote("ASKED", [one_line(self.reading.names.of(self.reading.sessions.main))]),
-            "question": quote("QUESTION", [one_line(asked.question.text)]),
+            "question": quote("QUESTION", [one_line(request.question.text)]),
             "askers": quote("ASKERS", askers),
             "again": quote("AGAIN", wrong),
-            "numbers": ", ".join(map(str, asked.numbers)),
+            "numbers": ", ".join(map(str, request.numbers)),
         }
         return filled("dialsim_style_again" if wrong else "dialsim_style", 1, values, SCHEMA, folder=PROMPTS)
 
@@ -228,21 +237,23 @@ class DialsimStyle(OfScript):
         """Return somebody as lines: number and name, then things that they said."""
         if not number:
             return f"[0] {ELSE}"
-        said = self._said.get(speaker, [])
-        shown = [said[place * len(said) // samples] for place in range(min(samples, len(said)))]
-        return "\n".join([f"[{number}] {self.reading.names.of(speaker)}", *(f"{MORE}- {t}" for t in shown)])
+        spoken = self._turns_by_speaker.get(speaker, [])
+        examples = [spoken[place * len(spoken) // samples] for place in range(min(samples, len(spoken)))]
+        return "\n".join(
+            [f"[{number}] {self.reading.names.of(speaker)}", *(f"{MORE}- {t}" for t in examples)]
+        )
 
     @cached_property
-    def _said(self) -> Mapping[str, list[str]]:
+    def _turns_by_speaker(self) -> Mapping[str, list[str]]:
         """What each speaker said in a few words, in order."""
         turns = self.reading.dialogue.turns
-        said: dict[str, list[str]] = {}
-        for number in self.reading.told:
+        by_speaker: dict[str, list[str]] = {}
+        for number in self.reading.spoken_sessions:
             for place in self.reading.places(number):
                 text = one_line(turns[place].text)
                 if len(text.split()) in SPOKEN:
-                    said.setdefault(turns[place].speaker, []).append(text)
-        return said
+                    by_speaker.setdefault(turns[place].speaker, []).append(text)
+        return by_speaker
 
 
 def read(reply: str, numbers: Sequence[int]) -> Wordings:
@@ -250,7 +261,7 @@ def read(reply: str, numbers: Sequence[int]) -> Wordings:
 
     Raises Unparseable for another form, and where the numbers are not those that were asked for, each once.
     """
-    told: Wordings = {}
+    wordings: Wordings = {}
     for place, entry in enumerate(array(reply), start=1):
         where = f"entry {place}"
         wording = fields(entry, FIELDS, where)
@@ -258,22 +269,22 @@ def read(reply: str, numbers: Sequence[int]) -> Wordings:
         number = wording["asker"]
         if not isinstance(number, int) or isinstance(number, bool) or number not in numbers:
             raise Unparseable(f"{where}: {str(number)[:40]!r} is no number that was asked for")
-        if number in told:
+        if number in wordings:
             raise Unparseable(f"{where}: number {number} is there twice")
-        told[number] = one_line(message(wording["text"], f"{where}: text"))
-        if len(told[number]) > LONGEST:
+        wordings[number] = one_line(message(wording["text"], f"{where}: text"))
+        if len(wordings[number]) > LONGEST:
             raise Unparseable(f"{where}: the text has more than {LONGEST:,} characters")
-    if missing := [number for number in numbers if number not in told]:
+    if missing := [number for number in numbers if number not in wordings]:
         raise Unparseable(f"number {missing[0]} is missing")
-    return told
+    return wordings
 
 
 def _with(texts: Sequence[str | None] | None, more: Wordings, askers: int) -> list[str | None]:
     """Return a question's wordings with some more of them."""
-    whole = list(texts or [None] * askers)
+    merged = list(texts or [None] * askers)
     for number, text in more.items():
-        whole[number] = text
-    return whole
+        merged[number] = text
+    return merged
 
 
 def _done(state: State) -> Done:

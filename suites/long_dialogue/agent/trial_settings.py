@@ -58,8 +58,8 @@ def settled(settings: Settings) -> dict[str, Value]:
     retriever = settings[RETRIEVER] if memory in RETRIEVED else NO_RETRIEVER
     k = (settings[K] or USUAL_K[memory]) if memory in USUAL_K else 0
     embedder = settings[EMBEDDER] if retriever == EMBEDDING else ""
-    asked = versioned(str(settings[SET]))
-    return {**settings, SET: asked, RETRIEVER: retriever, K: k, EMBEDDER: embedder}
+    question_set = versioned(str(settings[SET]))
+    return {**settings, SET: question_set, RETRIEVER: retriever, K: k, EMBEDDER: embedder}
 
 
 def walk_settings(settings: Settings) -> WalkSettings:

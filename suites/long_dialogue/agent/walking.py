@@ -75,30 +75,40 @@ class Offers:
         return self._same[question]
 
     def types(
-        self, session: str, wanted: Class, source: Source, point: int, asked: Collection[str]
+        self, session: str, kind: Class, source: Source, point: int, asked_questions: Collection[str]
     ) -> tuple[str, ...]:
         """Return the types, sorted, of which there is a use that can be asked at a point."""
-        types = self._offered.get((session, wanted, source), {})
+        types = self._offered.get((session, kind, source), {})
         return tuple(
-            type for type in sorted(types) if any(True for _ in self._open(types[type], point, asked))
+            type
+            for type in sorted(types)
+            if any(True for _ in self._open(types[type], point, asked_questions))
         )
 
     def uses(
-        self, session: str, wanted: Class, source: Source, type: str, point: int, asked: Collection[str]
+        self,
+        session: str,
+        kind: Class,
+        source: Source,
+        type: str,
+        point: int,
+        asked_questions: Collection[str],
     ) -> tuple[Use, ...]:
         """Return the uses of a type that can be asked at a point, in the order of their questions' ids.
 
-        These need nothing that is heard later, and their question is not among those `asked` (as `same`
-        tells them).
+        These need nothing that is heard later, and their question is not among the `asked_questions` (as
+        `same` tells them).
         """
-        uses = self._offered[session, wanted, source][type]
-        return tuple(sorted(self._open(uses, point, asked), key=lambda use: (use.question, use.key)))
+        uses = self._offered[session, kind, source][type]
+        return tuple(
+            sorted(self._open(uses, point, asked_questions), key=lambda use: (use.question, use.key))
+        )
 
-    def _open(self, uses: list[Use], point: int, asked: Collection[str]) -> Iterator[Use]:
+    def _open(self, uses: list[Use], point: int, asked_questions: Collection[str]) -> Iterator[Use]:
         return (
             use
             for use in uses
-            if (use.since is None or use.since <= point) and self._same[use.question] not in asked
+            if (use.since is None or use.since <= point) and self._same[use.question] not in asked_questions
         )
 
     def _take(self, uses: Iterable[Use], types: frozenset[str]) -> None:
@@ -124,22 +134,22 @@ class _PastForms:
     def __init__(
         self, questions: Mapping[str, Question], dialogue: Dialogue, dates: Mapping[str, Date]
     ) -> None:
-        said = {fact.id: dates[fact.session] for fact in dialogue.facts if fact.session in dates}
-        self._known: dict[str, frozenset[Date]] = {}
+        fact_dates = {fact.id: dates[fact.session] for fact in dialogue.facts if fact.session in dates}
+        self._fact_dates: dict[str, frozenset[Date]] = {}
         self._texts: dict[str, str] = {}
         for key, question in questions.items():
             if "past" not in question.forms:
                 continue
-            if question.facts and all(fact in said for fact in question.facts):
+            if question.facts and all(fact in fact_dates for fact in question.facts):
                 hops = zip(question.facts, question.forms, strict=False)
-                self._known[key] = frozenset(said[fact] for fact, form in hops if form == "past")
+                self._fact_dates[key] = frozenset(fact_dates[fact] for fact, form in hops if form == "past")
             else:
                 self._texts[key] = fold(question.text)
 
     def names(self, use: Use, date: Date) -> bool:
         """Whether the past form of a use's question names a date."""
-        if (known := self._known.get(use.question)) is not None:
-            return date in known
+        if (dates := self._fact_dates.get(use.question)) is not None:
+            return date in dates
         text = self._texts.get(use.question)
         return text is not None and fold(when(date)) in text
 
@@ -216,7 +226,11 @@ class AskingPoints:
         return self._people(list(map(self._speaker, near)))
 
     def _people(self, speakers: Sequence[str]) -> tuple[str, ...]:
-        others = (who for who in speakers if who != self.sessions.main and who not in self._collective)
+        others = (
+            speaker
+            for speaker in speakers
+            if speaker != self.sessions.main and speaker not in self._collective
+        )
         return tuple(dict.fromkeys(others))
 
     def _speaker(self, place: int) -> str:
@@ -247,8 +261,8 @@ class WalkSettings:
 class Ask:
     """A question asked right after the own turn at `point`, in the session of a number.
 
-    `wanted` and `wanted_source` are what the draws said, `asked` and `source` what there was. `owed` are the
-    classes owed afterwards.
+    `drawn_class` and `drawn_source` are what the draws said, `asked_class` and `source` what there was.
+    `owed` are the classes owed afterwards.
     """
 
     session: int
@@ -256,9 +270,9 @@ class Ask:
     asker: str
     question: str
     use: Use
-    wanted: Class
-    asked: Class
-    wanted_source: Source
+    drawn_class: Class
+    asked_class: Class
+    drawn_source: Source
     source: Source
     owed: tuple[Class, ...] = ()
 
@@ -282,7 +296,7 @@ class Walk:
     @property
     def counts(self) -> Mapping[tuple[Class, Source], int]:
         """How many questions are asked, by class and source."""
-        met = Counter((ask.asked, ask.source) for ask in self.asks)
+        met = Counter((ask.asked_class, ask.source) for ask in self.asks)
         return {(kind, source): met[kind, source] for kind in CLASSES for source in ("quiz", "tkg")}
 
     @property
@@ -290,7 +304,7 @@ class Walk:
         """The achieved shares of both classes and both sources; None where nothing is asked."""
         if not self.asks:
             return None
-        met: Counter[str] = Counter(name for ask in self.asks for name in (ask.asked, ask.source))
+        met: Counter[str] = Counter(name for ask in self.asks for name in (ask.asked_class, ask.source))
         return {name: met[name] / len(self.asks) for name in (*CLASSES, "quiz", "tkg")}
 
 
@@ -309,7 +323,7 @@ def walk(
 
 def walk_offers(offers: Offers, *, trial: int, settings: WalkSettings) -> Walk:
     """Return what one trial asks from offers that stand ready; `settings.types` is theirs already."""
-    return _Walking(offers, trial, settings).whole()
+    return _Walking(offers, trial, settings).run()
 
 
 class _Walking:
@@ -320,18 +334,18 @@ class _Walking:
         self.trial = trial
         self.settings = settings
         self.places = AskingPoints(offers.sessions, settings.point)
-        self.asked: set[str] = set()
+        self.asked_questions: set[str] = set()
         self.owed: list[Class] = []
 
-    def whole(self) -> Walk:
+    def run(self) -> Walk:
         """Walk through all sessions."""
         asks: list[Ask] = []
         skipped: dict[int, str] = {}
         for number in range(1, len(self.offers.sessions) + 1):
             reason = self.places.why_not(number)
-            made, reason = ([], reason) if reason else self._session(number)
-            asks += made
-            if not made:
+            session_asks, reason = ([], reason) if reason else self._session(number)
+            asks += session_asks
+            if not session_asks:
                 skipped[number] = reason
         return Walk(tuple(asks), skipped, tuple(self.owed))
 
@@ -353,43 +367,43 @@ class _Walking:
 
     def _points(self, number: int) -> list[tuple[int, int]]:
         """Return the drawn points in their order, each with the number of its draw."""
-        left = list(self.places.points(number))
-        drawn = []
-        for index in range(min(self.settings.per_session, len(left))):
-            point = one_of(left, *self._draw(number, "point", index))
-            left.remove(point)
-            drawn.append((point, index))
-        return sorted(drawn)
+        remaining = list(self.places.points(number))
+        points = []
+        for index in range(min(self.settings.per_session, len(remaining))):
+            point = one_of(remaining, *self._draw(number, "point", index))
+            remaining.remove(point)
+            points.append((point, index))
+        return sorted(points)
 
     def _ask(self, number: int, point: int, asker: str, index: int) -> Ask | None:
         """Return the question of a point, None where no use can be asked there."""
         says = self._u(number, "class", index) < self.settings.unanswerable
-        wanted = UNANSWERABLE if says else ANSWERABLE
-        kind = self._class(number, point, wanted)
+        drawn_class = UNANSWERABLE if says else ANSWERABLE
+        kind = self._class(number, point, drawn_class)
         if kind is None:
             return None
         sought: Source = "quiz" if self._u(number, "source", index) < self.settings.quiz else "tkg"
         source = sought if self._types(number, point, kind, sought) else _other_source(sought)
         type = one_of(self._types(number, point, kind, source), *self._draw(number, "type", index))
         session = self.offers.sessions[number].id
-        uses = self.offers.uses(session, kind, source, type, point, self.asked)
+        uses = self.offers.uses(session, kind, source, type, point, self.asked_questions)
         use = one_of(uses, *self._draw(number, "use", index))
-        self.asked.add(self.offers.same(use.question))
+        self.asked_questions.add(self.offers.same(use.question))
         return Ask(
-            number, point, asker, use.question, use, wanted, kind, sought, source, owed=tuple(self.owed)
+            number, point, asker, use.question, use, drawn_class, kind, sought, source, owed=tuple(self.owed)
         )
 
-    def _class(self, number: int, point: int, wanted: Class) -> Class | None:
+    def _class(self, number: int, point: int, drawn_class: Class) -> Class | None:
         """Return the class that is asked, and pay or note a debt."""
-        other = UNANSWERABLE if wanted == ANSWERABLE else ANSWERABLE
-        there = [kind for kind in CLASSES if self._has(number, point, kind)]
-        if other in self.owed and other in there:
+        other = UNANSWERABLE if drawn_class == ANSWERABLE else ANSWERABLE
+        available = [kind for kind in CLASSES if self._has(number, point, kind)]
+        if other in self.owed and other in available:
             self.owed.remove(other)
             return other
-        if wanted in there:
-            return wanted
-        if other in there:
-            self.owed.append(wanted)
+        if drawn_class in available:
+            return drawn_class
+        if other in available:
+            self.owed.append(drawn_class)
             return other
         return None
 
@@ -398,13 +412,13 @@ class _Walking:
 
     def _types(self, number: int, point: int, kind: Class, source: Source) -> tuple[str, ...]:
         session = self.offers.sessions[number].id
-        return self.offers.types(session, kind, source, point, self.asked)
+        return self.offers.types(session, kind, source, point, self.asked_questions)
 
     def _draw(self, number: int, step: str, index: int) -> tuple[int, str, int, str, str]:
         """Return what a draw depends on; the first question of a session has steps without a number."""
         session = self.offers.sessions[number].id
-        named = f"{step}:{index + 1}" if index else step
-        return self.settings.seed, self.offers.dialogue.id, self.trial, session, named
+        step_name = f"{step}:{index + 1}" if index else step
+        return self.settings.seed, self.offers.dialogue.id, self.trial, session, step_name
 
     def _u(self, number: int, step: str, index: int) -> float:
         return u(*self._draw(number, step, index))
@@ -424,8 +438,8 @@ def choices_of(question: Question, use: Use) -> tuple[str, ...]:
     return tuple(question.choices[int(place)] for place in use.order)
 
 
-def shown(text: str, choices: Sequence[str], form: str) -> str:
-    """Return a question as it is asked in a format; ValueError for a format that there is not."""
+def format_question(text: str, choices: Sequence[str], form: str) -> str:
+    """Format a question with its options; ValueError for an unknown format."""
     if form == OPEN:
         return text
     if form == TEMPLATE:
@@ -439,8 +453,8 @@ def shown(text: str, choices: Sequence[str], form: str) -> str:
 def _inside(text: str, choices: Sequence[str]) -> str:
     """Return a question that names its options before its question mark."""
     offered = f"{', '.join(choices)}, or don't you know"
-    asked, mark, rest = text.rpartition("?")
-    return f"{asked}: {offered}?{rest}" if mark else f"{text}: {offered}?"
+    stem, mark, rest = text.rpartition("?")
+    return f"{stem}: {offered}?{rest}" if mark else f"{text}: {offered}?"
 
 
 class NoMaterial(ValueError):
@@ -481,9 +495,9 @@ class World:
         text = styled(question, ask.asker)
         query = f"{self.heard.name(ask.asker)}: {text}"
         answers = question.answers or tuple(filter(None, (question.answer,)))
-        return Put(shown(text, choices, form), query, choices, question.answer, answers)
+        return Put(format_question(text, choices, form), query, choices, question.answer, answers)
 
-    def said(self, ask: Ask, text: str) -> Turn:
+    def question_turn(self, ask: Ask, text: str) -> Turn:
         """Return a question as a turn of its asker to the main character."""
         return Turn(ask.asker, text, addressees=(self.main,))
 
@@ -493,10 +507,10 @@ class World:
         Raises NoMaterial where there is nothing to rank it by, NoSummary for a session without one.
         """
         self.check(memory, retriever)
-        held = self._memory(memory)
+        memory_store = self._memory(memory)
         if retriever != EMBEDDING or self.material.vectors is None:
-            return Search(held, ByWords(held.entries))
-        return Search(held, ByVectors(held.entries, self.material.vectors))
+            return Search(memory_store, ByWords(memory_store.entries))
+        return Search(memory_store, ByVectors(memory_store.entries, self.material.vectors))
 
     def check(self, memory: str, retriever: str) -> None:
         """Raise NoMaterial where nothing embeds, NoSummary for a session without one."""
@@ -516,9 +530,9 @@ class World:
         One that was made of the text under these names comes first, else the script's own is mapped.
         """
         summaries = self.material.summaries
-        made = summaries.get(text_digest(self.heard.text(number)))
-        if made is not None or self._names is None:
-            return made
+        summary = summaries.get(text_digest(self.heard.text(number)))
+        if summary is not None or self._names is None:
+            return summary
         own = summaries.get(text_digest(self._own.text(number)))
         return None if own is None else renamed(own, self._names)
 

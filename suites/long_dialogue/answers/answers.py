@@ -30,16 +30,16 @@ from suites.long_dialogue.answers.rows import (
     PEOPLE,
     RETRIEVED,
     RETRIEVER,
+    AnswerRatings,
     AnswerRow,
     AnswersQuery,
     Place,
-    Said,
     part_of,
     row_of,
     varying,
 )
 from suites.long_dialogue.answers.tables import Cell, Line, Table
-from suites.long_dialogue.editing.question_records import found, spellings
+from suites.long_dialogue.editing.question_records import find_question_set, spellings
 from suites.long_dialogue.scripts.answers import ABSTAINED, LENIENT, RIGHT, STRICT, UNKNOWN_TEXT, Rule
 
 # From the database to rows: the answers of a corpus's scripts, and what raters said of them.
@@ -64,28 +64,32 @@ QUIZ = Q(question__content__source="quiz")
 
 def stored(corpus: Corpus, names: Sequence[str]) -> list[QuestionSet]:
     """Return question sets by what answers call them: NAME:VERSION, or NAME for the newest version."""
-    held: dict[int, QuestionSet] = {}
-    for told in names:
-        if (made := found(corpus, told)) is not None:
-            held[made.pk] = made
-    return sorted(held.values(), key=lambda made: (made.name, -made.version))
+    sets_by_pk: dict[int, QuestionSet] = {}
+    for name in names:
+        if (question_set := find_question_set(corpus, name)) is not None:
+            sets_by_pk[question_set.pk] = question_set
+    return sorted(sets_by_pk.values(), key=lambda question_set: (question_set.name, -question_set.version))
 
 
 def policies(corpus: Corpus, names: Sequence[str]) -> list[str]:
     """Return the policies of question sets, each once, in order."""
-    told = {str(one.options["policy"]) for one in stored(corpus, names) if one.options.get("policy")}
-    return sorted(told)
+    policy_names = {
+        str(question_set.options["policy"])
+        for question_set in stored(corpus, names)
+        if question_set.options.get("policy")
+    }
+    return sorted(policy_names)
 
 
 def table2(corpus: Corpus, names: Sequence[str]) -> Table:
     """Return the statistics of question sets by script: sessions, and candidates a session."""
-    lines = [line for one in stored(corpus, names) for line in _lines(one)]
+    lines = [line for question_set in stored(corpus, names) for line in _lines(question_set)]
     return Table("table2", "The questions of each script", HEADS, tuple(lines), NOTES)
 
 
-def _lines(made: QuestionSet) -> list[Line]:
+def _lines(question_set: QuestionSet) -> list[Line]:
     rows = (
-        Use.objects.filter(set=made)
+        Use.objects.filter(set=question_set)
         .order_by("question__dialogue__key")
         .values("question__dialogue")
         .annotate(
@@ -97,10 +101,10 @@ def _lines(made: QuestionSet) -> list[Line]:
         )
     )
     scripts = Dialogue.objects.in_bulk([row["question__dialogue"] for row in rows])
-    return [_line(scripts[row["question__dialogue"]], made, row) for row in rows]
+    return [_line(scripts[row["question__dialogue"]], question_set, row) for row in rows]
 
 
-def _line(script: Dialogue, made: QuestionSet, row: Mapping[str, Any]) -> Line:
+def _line(script: Dialogue, question_set: QuestionSet, row: Mapping[str, Any]) -> Line:
     n = row["sessions"]
     counted = (row["quiz"], row["facts"], row["uses"], row["answerable"], row["uses"] - row["answerable"])
     cells: tuple[Cell, ...] = (
@@ -108,7 +112,7 @@ def _line(script: Dialogue, made: QuestionSet, row: Mapping[str, Any]) -> Line:
         n,
         *(f"{count / n:,.1f}" for count in counted),
     )
-    return Line(f"{script.key}, {made}", cells)
+    return Line(f"{script.key}, {question_set}", cells)
 
 
 SCHEME = "long_dialogue_answers"
@@ -144,26 +148,26 @@ def rows(
 
 def spelt(corpus: Corpus, sets: Collection[str]) -> set[str]:
     """Return all that answers may call the question sets that are named."""
-    return {spelling for told in sets for spelling in spellings(corpus, told)}
+    return {spelling for name in sets for spelling in spellings(corpus, name)}
 
 
 def rows_of(items: QuerySet[Item], judge: Rater | str | None, sets: Collection[str] = ()) -> list[AnswerRow]:
     """Return the rows of some answers; with ``sets``, of those that call their question set so."""
-    found = items.order_by("continuation_id", "turn__position").values_list(
+    values = items.order_by("continuation_id", "turn__position").values_list(
         "pk", "cluster", "continuation", "turn__extra", "turn__text"
     )
-    told = [
+    answer_records = [
         (pk, cluster, continuation, record, reply)
-        for pk, cluster, continuation, extra, reply in found.iterator(chunk_size=CHUNK)
+        for pk, cluster, continuation, extra, reply in values.iterator(chunk_size=CHUNK)
         if (record := record_of(extra)) is not None and (not sets or record.get("set") in sets)
     ]
-    places = _places({continuation for _, _, continuation, _, _ in told})
-    said = said_of([pk for pk, *_ in told], judge)
-    made = []
-    for pk, cluster, continuation, record, reply in told:
+    places = _places({continuation for _, _, continuation, _, _ in answer_records})
+    ratings = ratings_of([pk for pk, *_ in answer_records], judge)
+    answer_rows = []
+    for pk, cluster, continuation, record, reply in answer_records:
         place = Place(**places[continuation], cluster=cluster or "", item=pk)
-        made.append(row_of(record, reply, place, said.get(pk, NOBODY)))
-    return made
+        answer_rows.append(row_of(record, reply, place, ratings.get(pk, NOBODY)))
+    return answer_rows
 
 
 def record_of(extra: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -176,12 +180,12 @@ def _places(continuations: Collection[int]) -> dict[int, dict[str, Any]]:
     """Return what a continuation's answers have in common, by its id."""
     parts = Continuation.objects.filter(pk__in=continuations).select_related("system", "dialogue")
     sessions: dict[int, int] = {}
-    found = {}
+    places = {}
     for part in parts.defer("dialogue__metadata", "dialogue__participants"):
         script = part.dialogue
         if script.pk not in sessions:
             sessions[script.pk] = len((script.script or {}).get("sessions", ()))
-        found[part.pk] = {
+        places[part.pk] = {
             "system": part.system.name,
             "script": script.key,
             "condition": {key: _word(value) for key, value in part.condition.items()},
@@ -189,7 +193,7 @@ def _places(continuations: Collection[int]) -> dict[int, dict[str, Any]]:
             "sessions": sessions[script.pk],
             "fake_model": part.fake_model,
         }
-    return found
+    return places
 
 
 def _word(value: object) -> str:
@@ -197,12 +201,12 @@ def _word(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_word(one)}" for key, one in sorted(value.items()))
+        return ", ".join(f"{key} {_word(item)}" for key, item in sorted(value.items()))
     return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def said_of(items: Collection[int], judge: Rater | str | None) -> dict[int, Said]:
-    """Return what the rules and a judge said of answers, by item; of several samples most of them count."""
+def ratings_of(items: Collection[int], judge: Rater | str | None) -> dict[int, AnswerRatings]:
+    """Return the ratings of answers by the rules and a judge, by item; of several samples the majority."""
     by_rule: dict[int, dict[tuple[str, str], float]] = defaultdict(dict)
     labels = _live(items).filter(rater__name__in=(STRICT, LENIENT), question__key__in=(RIGHT, ABSTAINED))
     labels = labels.order_by("pk")  # of two versions of a rule the newer one stands
@@ -213,7 +217,7 @@ def said_of(items: Collection[int], judge: Rater | str | None) -> dict[int, Said
             by_rule[item][rater, question] = number
     judged = _judged(items, judge)
     return {
-        item: Said(
+        item: AnswerRatings(
             strict=by_rule[item].get((STRICT, RIGHT)),
             lenient=by_rule[item].get((LENIENT, RIGHT)),
             abstained=by_rule[item].get((STRICT, ABSTAINED)),
@@ -241,8 +245,11 @@ def _judged(items: Collection[int], judge: Rater | str | None) -> dict[int, tupl
     for item, number, why in labels.values_list("item", "number", "explanation").iterator(chunk_size=CHUNK):
         votes[item].append((float(number or 0), why.startswith(UNDECIDED)))
     return {
-        item: (float(sum(right for right, _ in given) > HALF * len(given)), all(open_ for _, open_ in given))
-        for item, given in votes.items()
+        item: (
+            float(sum(right for right, _ in item_votes) > HALF * len(item_votes)),
+            all(open_ for _, open_ in item_votes),
+        )
+        for item, item_votes in votes.items()
     }
 
 
@@ -281,8 +288,10 @@ def judge_named(corpus: Corpus, name: str) -> Rater | str | None:
         labels__question__key=RIGHT,
     ).first()
     if rater is None:
-        known = ", ".join(judges_of(corpus)) or "none yet"
-        raise AnswersRefused(f"no judge {name!r} has said which answers are right; those that have: {known}")
+        judge_names = ", ".join(judges_of(corpus)) or "none yet"
+        raise AnswersRefused(
+            f"no judge {name!r} has said which answers are right; those that have: {judge_names}"
+        )
     return rater
 
 
@@ -330,29 +339,29 @@ class Listing:
     rows: Sequence[AnswerRow]
     systems: Sequence[str]
     differ: Sequence[str] = ()
-    chosen: Mapping[str, str] = field(default_factory=dict)
+    filters: Mapping[str, str] = field(default_factory=dict)
 
 
-def listing(query: AnswersQuery, chosen: Mapping[str, str]) -> Listing:
+def listing(query: AnswersQuery, filters: Mapping[str, str]) -> Listing:
     """Return the answers of a part, narrowed. Raises AnswersRefused for a test part that was not opened.
 
-    ``chosen`` may name a `system`, and a value of each key of NARROWED; other values narrow nothing.
+    ``filters`` may name a `system`, and a value of each key of NARROWED; other values narrow nothing.
     """
     split, part = part_of(query)
     clusters = None if split is None else splits.clusters(split=split, part=part)
     judge = judge_named(query.corpus, query.judge)
     items = answers(query.corpus, clusters, part)
     systems = sorted(set(items.order_by().values_list("continuation__system__name", flat=True).distinct()))
-    if system := chosen.get("system"):
+    if system := filters.get("system"):
         items = items.filter(continuation__system__name=system)
-    tests = [values[chosen[key]] for key, values in NARROWED.items() if chosen.get(key) in values]
+    tests = [values[filters[key]] for key, values in NARROWED.items() if filters.get(key) in values]
     rows = [
         row
         for row in rows_of(items, judge, spelt(query.corpus, query.sets))
         if all(test(row, query.rule) for test in tests)
     ]
     differ = [key for key in varying(rows) if key != MODEL]
-    return Listing(query, part, rows, systems, differ, dict(chosen))
+    return Listing(query, part, rows, systems, differ, dict(filters))
 
 
 def is_locked(corpus: Corpus, item: int) -> bool:
@@ -410,7 +419,10 @@ class AnswerView:
     @property
     def asker(self) -> str:
         """The name of who asks, else the id."""
-        names = {one["id"]: one.get("name") for one in self.continuation.dialogue.participants}
+        names = {
+            participant["id"]: participant.get("name")
+            for participant in self.continuation.dialogue.participants
+        }
         return names.get(self.row.asker) or self.row.asker
 
     @property
@@ -451,15 +463,15 @@ def view(item: Item, judge: Rater | str | None = None) -> AnswerView:
 
 
 def _briefly(condition: Mapping[str, Any]) -> str:
-    told = (condition.get(name) for name in (MEMORY, RETRIEVER, NAMES, FORMAT))
-    return ", ".join(str(value) for value in told if value and value != "none")
+    values = (condition.get(name) for name in (MEMORY, RETRIEVER, NAMES, FORMAT))
+    return ", ".join(str(value) for value in values if value and value != "none")
 
 
 def _question(turn: Turn) -> str:
     """Return what was asked: the given turn right before."""
     rows = Turn.objects.filter(continuation=turn.continuation_id, position__lt=turn.position, given=True)
-    asked = rows.filter(at=turn.at).order_by("-position").first()
-    return asked.text if asked else ""
+    question_turn = rows.filter(at=turn.at).order_by("-position").first()
+    return question_turn.text if question_turn else ""
 
 
 def _options(record: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -468,12 +480,12 @@ def _options(record: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _sessions(numbers: Iterable[int], stored: Any) -> tuple[ShownSession, ...]:
-    made = []
+    sessions = []
     for number in numbers:
-        told = stored[number - 1] if 0 < number <= len(stored) else {}
-        when = str(date_record(told["date"])) if told.get("date") else ""
-        made.append(ShownSession(number, told.get("id", ""), when, told.get("place", "")))
-    return tuple(made)
+        session = stored[number - 1] if 0 < number <= len(stored) else {}
+        when = str(date_record(session["date"])) if session.get("date") else ""
+        sessions.append(ShownSession(number, session.get("id", ""), when, session.get("place", "")))
+    return tuple(sessions)
 
 
 def _opinions(item: Item) -> list[Opinion]:
@@ -485,9 +497,9 @@ def _opinions(item: Item) -> list[Opinion]:
 
 
 def _opinion(label: Label, corpus: int) -> Opinion:
-    said = label.missing or (label.text if label.number is None else f"{label.number:g}")
+    value = label.missing or (label.text if label.number is None else f"{label.number:g}")
     kind = label.rater.get_kind_display()
-    return Opinion(name_of(label.rater, corpus), kind, label.question.key, said or "", label.explanation)
+    return Opinion(name_of(label.rater, corpus), kind, label.question.key, value or "", label.explanation)
 
 
 def _others(item: Item, record: Mapping[str, Any]) -> tuple[Item, ...]:
@@ -502,33 +514,33 @@ def _others(item: Item, record: Mapping[str, Any]) -> tuple[Item, ...]:
     return tuple(rows.order_by("continuation__system__name", "continuation__trial", "pk")[:MOST_OTHERS])
 
 
-def content(shown: AnswerView) -> dict[str, Any]:
+def content(answer_view: AnswerView) -> dict[str, Any]:
     """Return an answer as plain data; `right` and `labels` are null before test was opened."""
-    is_open = shown.opinions is not None
+    is_open = answer_view.opinions is not None
     return {
-        "id": shown.item.pk,
-        "corpus": shown.item.corpus.name,
-        "dialogue": shown.continuation.dialogue.key,
-        "system": shown.continuation.system.name,
-        "condition": shown.continuation.condition,
-        "trial": shown.continuation.trial,
-        "session": shown.row.session,
-        "question": shown.question,
-        "reply": shown.reply,
-        "answer": dict(shown.record),
-        "right": shown.row.strict if is_open else None,
-        "right_lenient": shown.row.lenient if is_open else None,
+        "id": answer_view.item.pk,
+        "corpus": answer_view.item.corpus.name,
+        "dialogue": answer_view.continuation.dialogue.key,
+        "system": answer_view.continuation.system.name,
+        "condition": answer_view.continuation.condition,
+        "trial": answer_view.continuation.trial,
+        "session": answer_view.row.session,
+        "question": answer_view.question,
+        "reply": answer_view.reply,
+        "answer": dict(answer_view.record),
+        "right": answer_view.row.strict if is_open else None,
+        "right_lenient": answer_view.row.lenient if is_open else None,
         "labels": None
-        if shown.opinions is None
+        if answer_view.opinions is None
         else [
             {
-                "rater": one.rater,
-                "kind": one.kind,
-                "question": one.question,
-                "value": one.value,
-                "explanation": one.explanation,
+                "rater": opinion.rater,
+                "kind": opinion.kind,
+                "question": opinion.question,
+                "value": opinion.value,
+                "explanation": opinion.explanation,
             }
-            for one in shown.opinions
+            for opinion in answer_view.opinions
         ],
     }
 
@@ -570,16 +582,16 @@ def agreements(
         question__version__scheme__key=SCHEME,
         rater__kind__in=(Rater.Kind.JUDGE, Rater.Kind.HUMAN),
     ).order_by("rater__name", "-sample", "-pk")
-    said: dict[int, dict[int, float]] = {}
+    ratings_by_rater: dict[int, dict[int, float]] = {}
     for item, rater, number in labels.values_list("item", "rater", "number").iterator(chunk_size=CHUNK):
-        said.setdefault(rater, {})[item] = float(number or 0)
-    raters = Rater.objects.in_bulk(said)
-    people = [said[pk] for pk, rater in raters.items() if rater.kind == Rater.Kind.HUMAN]
+        ratings_by_rater.setdefault(rater, {})[item] = float(number or 0)
+    raters = Rater.objects.in_bulk(ratings_by_rater)
+    people = [ratings_by_rater[pk] for pk, rater in raters.items() if rater.kind == Rater.Kind.HUMAN]
     most = majority(people)
     judges = [rater for rater in raters.values() if rater.kind == Rater.Kind.JUDGE]
     return tuple(
-        agreement(judge.name, said[judge.pk], most, places, len(people), plan)
-        for judge in sorted(judges, key=lambda one: one.name)
+        agreement(judge.name, ratings_by_rater[judge.pk], most, places, len(people), plan)
+        for judge in sorted(judges, key=lambda rater: rater.name)
     )
 
 
@@ -589,30 +601,30 @@ def majority(people: Sequence[dict[int, float]]) -> dict[int, float]:
     for own in people:
         for item, value in own.items():
             votes.setdefault(item, []).append(value)
-    return {item: float(sum(given) > len(given) / 2) for item, given in votes.items()}
+    return {item: float(sum(values) > len(values) / 2) for item, values in votes.items()}
 
 
 def agreement(
     judge: str,
-    said: dict[int, float],
+    judge_ratings: dict[int, float],
     most: dict[int, float],
     places: dict[int, str],
     people: int,
     plan: Plan,
 ) -> Agreement:
     """Return how far a judge's answers are those of most people, over what both answered."""
-    both = sorted(said.keys() & most.keys())
+    both = sorted(judge_ratings.keys() & most.keys())
     if not both:
         kappa, equal = (Result(name, status="insufficient", reason=NOBODY_BOTH) for name in STATISTICS)
         return Agreement(judge, kappa, equal, people)
     records = [
         Record(str(item), rater, value[item], places[item], kind=HUMAN if rater == MEAN else "judge")
         for item in both
-        for rater, value in ((MEAN, most), (judge, said))
+        for rater, value in ((MEAN, most), (judge, judge_ratings))
     ]
     ratings = ratings_from_records(records, level="binary", values=(0, 1))
-    made = analyse(ratings, statistics=STATISTICS, against=MEAN, plan=plan)
-    entries = [made.find(name) for name in STATISTICS]
+    analysis = analyse(ratings, statistics=STATISTICS, against=MEAN, plan=plan)
+    entries = [analysis.find(name) for name in STATISTICS]
     assert entries[0] is not None
     assert entries[1] is not None
     return Agreement(judge, entries[0].result, entries[1].result, people)

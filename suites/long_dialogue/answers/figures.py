@@ -116,8 +116,8 @@ class Sheet:
     @cached_property
     def weights(self) -> Floats:
         """How often each unit is drawn, resamples x units: the same for every figure."""
-        drawn = WithinStrata(self.plan, np.arange(self.n_units), self.n_units, strata=self.strata)
-        parts = list(drawn.chunks()) if self.n_units else []
+        resamples = WithinStrata(self.plan, np.arange(self.n_units), self.n_units, strata=self.strata)
+        parts = list(resamples.chunks()) if self.n_units else []
         return np.concatenate(parts) if parts else np.empty((0, self.n_units))
 
     def figures(
@@ -133,38 +133,38 @@ class Sheet:
         """Return the mean over trials of each column of values, on the sheet's resamples.
 
         ``rows`` are positions on the sheet, ``values`` rows x columns with NaN for what is missing, and
-        ``belongs`` which of them are meant (all where None): what is meant and missing is counted.
+        ``belongs`` which of them belong (all where None): what belongs and is missing is counted.
         """
         values = values if values.ndim == 2 else values[:, None]
-        meant = np.ones(values.shape, dtype=bool) if belongs is None else belongs
-        there = meant & ~np.isnan(values)
-        top, bottom = self._sums(rows, np.where(there, values, 0.0)), self._sums(rows, there)
-        found = []
-        drawn = self._drawn(top, bottom)
+        belonging = np.ones(values.shape, dtype=bool) if belongs is None else belongs
+        present = belonging & ~np.isnan(values)
+        top, bottom = self._sums(rows, np.where(present, values, 0.0)), self._sums(rows, present)
+        figures = []
+        resampled = self._resampled_means(top, bottom)
         for column in range(values.shape[1]):
-            own = there[:, column]
-            missing = int((meant[:, column] & ~own).sum())
+            own = present[:, column]
+            missing = int((belonging[:, column] & ~own).sum())
             if not own.any():
-                found.append(undefined(name, UNKNOWN_ALL if missing else reason, missing))
+                figures.append(undefined(name, UNKNOWN_ALL if missing else reason, missing))
                 continue
             figure = self._figure(
                 name,
                 top[:, :, column],
                 bottom[:, :, column],
-                drawn[:, column],
+                resampled[:, column],
                 int(own.sum()),
                 missing,
                 method,
             )
-            found.append(figure)
-        return found
+            figures.append(figure)
+        return figures
 
     def figure(
         self, name: str, rows: Ints, values: Floats, belongs: Mask | None = None, *, reason: str = FEW
     ) -> Figure:
         """Return the mean over trials of one column of values."""
-        meant = None if belongs is None else belongs[:, None]
-        return self.figures(name, rows, values[:, None], meant, reason=reason)[0]
+        mask = None if belongs is None else belongs[:, None]
+        return self.figures(name, rows, values[:, None], mask, reason=reason)[0]
 
     def _sums(self, rows: Ints, values: Floats | Mask) -> Floats:
         """Return the sums of values by unit and trial: units x trials x columns."""
@@ -176,7 +176,7 @@ class Sheet:
         ]
         return np.asarray(np.stack(columns, axis=1).reshape(self.n_units, n_trials, -1), dtype=np.float64)
 
-    def _drawn(self, top: Floats, bottom: Floats) -> Floats:
+    def _resampled_means(self, top: Floats, bottom: Floats) -> Floats:
         """Return the mean over trials in every resample, resamples x columns, NaN where there is none."""
         n_units, n_trials, columns = top.shape
         shape = (len(self.weights), n_trials, columns)
@@ -185,16 +185,16 @@ class Sheet:
         return mean_over_trials(above, below)
 
     def _figure(
-        self, name: str, top: Floats, bottom: Floats, drawn: Floats, n: int, missing: int, method: str
+        self, name: str, top: Floats, bottom: Floats, resampled: Floats, n: int, missing: int, method: str
     ) -> Figure:
         above, below = top.sum(axis=0), bottom.sum(axis=0)
         trials = [float(a / b) if b else None for a, b in zip(above, below, strict=True)]
-        known = [value for value in trials if value is not None]
-        sd = float(np.std(known, ddof=1)) if len(known) > 1 else None
+        defined = [value for value in trials if value is not None]
+        sd = float(np.std(defined, ddof=1)) if len(defined) > 1 else None
         units = int(bottom.any(axis=1).sum())
-        point = float(np.mean(known))
+        point = float(np.mean(defined))
         result = finished(
-            name, point, drawn, self.plan, n_items=n, n_clusters=units, n_missing=missing, method=method
+            name, point, resampled, self.plan, n_items=n, n_clusters=units, n_missing=missing, method=method
         )
         return Figure(result, sd, tuple(trials))
 
@@ -288,13 +288,13 @@ def by_factor(answers: Answers, group: Group, rule: Rule) -> dict[str, dict[str,
         for value in factor.sorted([value for values in own for value in values]):
             names.append((factor.key, value))
             masks.append(np.array([value in values for values in own], dtype=bool))
-    found: dict[str, dict[str, Figure]] = {key: {} for key in FACTORS}
+    by_value: dict[str, dict[str, Figure]] = {key: {} for key in FACTORS}
     if masks:
         right = np.repeat(answers.right[rule][group.rows][:, None], len(masks), axis=1)
-        made = answers.sheet.figures("accuracy", group.rows, right, np.column_stack(masks))
-        for (factor_key, value), figure in zip(names, made, strict=True):
-            found[factor_key][value] = figure
-    return found
+        figures = answers.sheet.figures("accuracy", group.rows, right, np.column_stack(masks))
+        for (factor_key, value), figure in zip(names, figures, strict=True):
+            by_value[factor_key][value] = figure
+    return by_value
 
 
 def abstention(answers: Answers, group: Group) -> dict[str, Figure]:
@@ -313,10 +313,10 @@ def retrieval(answers: Answers, group: Group, rule: Rule) -> dict[str, dict[str,
     """Return of the answerable questions, by how much of the evidence was in the prompt, their share, and
     the accuracy among them."""
     own, sheet = group.rows, answers.sheet
-    told = answers.retrieval[own]
-    meant = answers.answerable[own] & np.isin(told.astype(str), RETRIEVED)
-    states = np.column_stack([(told == state).astype(np.float64) for state in RETRIEVED])
-    everywhere = np.repeat(meant[:, None], len(RETRIEVED), axis=1)
+    extents = answers.retrieval[own]
+    considered = answers.answerable[own] & np.isin(extents.astype(str), RETRIEVED)
+    states = np.column_stack([(extents == state).astype(np.float64) for state in RETRIEVED])
+    everywhere = np.repeat(considered[:, None], len(RETRIEVED), axis=1)
     reason = "no answer says what was retrieved"
     shares = sheet.figures("share", own, states, everywhere, reason=reason)
     right = np.repeat(answers.right[rule][own][:, None], len(RETRIEVED), axis=1)
@@ -345,8 +345,13 @@ def shares(answers: Answers, group: Group) -> dict[str, Figure]:
     `always_e` is the accuracy of choosing (E) throughout: the share of keys (E).
     """
     own, sheet = group.rows, answers.sheet
-    wanted = [sheet.rows[at].wanted for at in own]
-    asks = np.array([float(one.lower().startswith("u")) if one else np.nan for one in wanted])
+    drawn_classes = [sheet.rows[at].drawn_class for at in own]
+    asks = np.array(
+        [
+            float(drawn_class.lower().startswith("u")) if drawn_class else np.nan
+            for drawn_class in drawn_classes
+        ]
+    )
     return {
         "unanswerable": sheet.figure("share", own, (~answers.answerable[own]).astype(np.float64)),
         "unanswerable_wanted": sheet.figure("share", own, asks, reason="no answer says what was wanted"),
@@ -417,7 +422,7 @@ def row_figures(answers: Answers, groups: Sequence[Group], rule: Rule) -> tuple[
 
 def of_group(answers: Answers, group: Group, rule: Rule, common: Ints) -> RowFigures:
     """Return the figures of a group; ``common`` are its answers to what every group was asked."""
-    scored = {one: accuracy(answers, group, one) for one in RULES}
+    scored = {scoring_rule: accuracy(answers, group, scoring_rule) for scoring_rule in RULES}
     low, high = bounds(answers, group, rule)
     return RowFigures(
         group,
@@ -464,8 +469,8 @@ def names_rows(answers: Answers, rows_by: tuple[str, ...], rule: Rule) -> list[N
     """Return a row for every model and condition that answered under more than one kind of names."""
     rows = answers.sheet.rows
     keys = (MODEL, *(key for key in varying(rows) if key not in (MODEL, NAMES)))
-    held = groups(rows, (*keys, SCRIPT) if SCRIPT in rows_by else keys)
-    return [row for group in held if (row := names_row(answers, group, rule)) is not None]
+    name_groups = groups(rows, (*keys, SCRIPT) if SCRIPT in rows_by else keys)
+    return [row for group in name_groups if (row := names_row(answers, group, rule)) is not None]
 
 
 def names_row(answers: Answers, group: Group, rule: Rule) -> NamesRow | None:
@@ -480,9 +485,9 @@ def names_row(answers: Answers, group: Group, rule: Rule) -> NamesRow | None:
         group,
         accuracy,
         {
-            (one, other): difference(answers, parts[one], parts[other], rule)
-            for one, other in COMPARED
-            if one in parts and other in parts
+            (first, second): difference(answers, parts[first], parts[second], rule)
+            for first, second in COMPARED
+            if first in parts and second in parts
         },
     )
 
@@ -491,13 +496,15 @@ def parts_of(answers: Answers, group: Group) -> dict[str, Ints]:
     """Return the positions of a group's answers by the kind of their names."""
     rows = answers.sheet.rows
     kinds = [name_kind(rows[at].condition(NAMES)) for at in group.rows]
-    found = {kind: group.rows[np.array([one == kind for one in kinds], dtype=bool)] for kind in KINDS}
-    return {kind: own for kind, own in found.items() if len(own)}
+    by_kind = {
+        kind: group.rows[np.array([row_kind == kind for row_kind in kinds], dtype=bool)] for kind in KINDS
+    }
+    return {kind: own for kind, own in by_kind.items() if len(own)}
 
 
-def difference(answers: Answers, one: Ints, other: Ints, rule: Rule) -> Figure:
-    """Return the accuracy of one less that of the other, over the questions that both were asked."""
-    return paired(answers, one, other, rule, held_across_names, UNPAIRED)
+def difference(answers: Answers, first: Ints, second: Ints, rule: Rule) -> Figure:
+    """Return the accuracy of the first less that of the second, over the questions that both were asked."""
+    return paired(answers, first, second, rule, held_across_names, UNPAIRED)
 
 
 def gap(answers: Answers, oracle: Ints, own: Ints, rule: Rule) -> Figure:
@@ -505,9 +512,9 @@ def gap(answers: Answers, oracle: Ints, own: Ints, rule: Rule) -> Figure:
     return paired(answers, oracle, own, rule, held_with_oracle, UNPAIRED)
 
 
-def paired(answers: Answers, one: Ints, other: Ints, rule: Rule, pairing: Pairing, reason: str) -> Figure:
+def paired(answers: Answers, first: Ints, second: Ints, rule: Rule, pairing: Pairing, reason: str) -> Figure:
     """Return the paired difference of two accuracies; undefined, with the reason, without any pair."""
-    places, differences = less(answers.sheet.rows, one, other, answers.right[rule], pairing)
+    places, differences = less(answers.sheet.rows, first, second, answers.right[rule], pairing)
     if not len(places):
         return undefined("difference", reason)
     return answers.sheet.figure("difference", places, differences)

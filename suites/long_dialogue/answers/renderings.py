@@ -25,7 +25,7 @@ from suites.long_dialogue.answers.figures import CHANCE, Figure, NamesRow, RowFi
 from suites.long_dialogue.answers.report import AnswersReport
 from suites.long_dialogue.answers.rows import REPORT
 from suites.long_dialogue.answers.tables import (
-    NAMED,
+    FIGURE7,
     Cell,
     Line,
     Range,
@@ -58,26 +58,26 @@ class Chart:
     bars: Callable[[AnswersReport], list[dict[str, Any]]]
 
 
-def accuracies(made: AnswersReport) -> list[dict[str, Any]]:
+def accuracies(report: AnswersReport) -> list[dict[str, Any]]:
     """Return a bar for every row of the report."""
-    return [_bar(row.label, "accuracy", row.accuracy) for row in made.rows]
+    return [_bar(row.label, "accuracy", row.accuracy) for row in report.rows]
 
 
-def best_and_oracle(made: AnswersReport) -> list[dict[str, Any]]:
+def best_and_oracle(report: AnswersReport) -> list[dict[str, Any]]:
     """Return two bars for every model: its best memory, and the oracle."""
     bars = []
-    for row in beside_oracle(made.answers, made.query.rule):
-        bars.append(_bar(row.label, "best memory", row.accuracy, row.best_told))
+    for row in beside_oracle(report.answers, report.query.rule):
+        bars.append(_bar(row.label, "best memory", row.accuracy, row.best_label))
         bars.append(_bar(row.label, "oracle", row.oracle))
     return bars
 
 
-def named_and_oracle(made: AnswersReport) -> list[dict[str, Any]]:
+def figure7_and_oracle(report: AnswersReport) -> list[dict[str, Any]]:
     """Return two bars for every model: whole sessions found by BM25, and the oracle."""
     bars = []
-    for row in beside_oracle(made.answers, made.query.rule):
-        if row.named is not None:
-            bars.append(_bar(row.label, column_head(NAMED), row.named))
+    for row in beside_oracle(report.answers, report.query.rule):
+        if row.figure7 is not None:
+            bars.append(_bar(row.label, column_head(FIGURE7), row.figure7))
             bars.append(_bar(row.label, "oracle", row.oracle))
     return bars
 
@@ -108,44 +108,44 @@ CHARTS: dict[str, Chart] = {
             "figure7",
             "Whole sessions by BM25, and oracle",
             f"Bars: whole sessions found by BM25, and the oracle, with intervals. {LINE}",
-            named_and_oracle,
+            figure7_and_oracle,
         ),
     )
 }
 """The charts; one without bars is not shown."""
 
 
-def shown(made: AnswersReport) -> list[tuple[Chart, str]]:
+def visible_charts(report: AnswersReport) -> list[tuple[Chart, str]]:
     """Return the charts that have bars, each drawn for a page."""
-    return [(chart, inline_svg(made, chart)) for chart in CHARTS.values() if chart.bars(made)]
+    return [(chart, inline_svg(report, chart)) for chart in CHARTS.values() if chart.bars(report)]
 
 
-def svg(made: AnswersReport, chart: Chart) -> str:
+def svg(report: AnswersReport, chart: Chart) -> str:
     """Return a chart as a free-standing SVG on white."""
-    return charts.on_white(_drawn(_frozen(made, chart)))
+    return charts.on_white(_chart_svg(_frozen(report, chart)))
 
 
-def inline_svg(made: AnswersReport, chart: Chart) -> str:
+def inline_svg(report: AnswersReport, chart: Chart) -> str:
     """Return a chart for a page, in the page's colours."""
     spoken = f"{chart.title}. {chart.caption} The same figures are in the tables."
-    return charts.in_page(_drawn(_frozen(made, chart)), spoken)
+    return charts.in_page(_chart_svg(_frozen(report, chart)), spoken)
 
 
-def png(made: AnswersReport, chart: Chart) -> bytes:
+def png(report: AnswersReport, chart: Chart) -> bytes:
     """Return a chart as a PNG at twice the size of the page's."""
-    drawn: bytes = vl_convert.svg_to_png(svg(made, chart), scale=2)
-    return drawn
+    image: bytes = vl_convert.svg_to_png(svg(report, chart), scale=2)
+    return image
 
 
-def _frozen(made: AnswersReport, chart: Chart) -> str:
+def _frozen(report: AnswersReport, chart: Chart) -> str:
     """Return what is drawn, as text: the same text is drawn once."""
-    return json.dumps(chart.bars(made)[:MOST_ROWS])
+    return json.dumps(chart.bars(report)[:MOST_ROWS])
 
 
 @lru_cache(maxsize=64)
-def _drawn(frozen: str) -> str:
-    drawn = _chart(json.loads(frozen)).properties(background="transparent", padding=6)
-    return charts.to_svg(dict(drawn.configure(font=charts.FONT).configure_view(stroke=None).to_dict()))
+def _chart_svg(frozen: str) -> str:
+    chart = _chart(json.loads(frozen)).properties(background="transparent", padding=6)
+    return charts.to_svg(dict(chart.configure(font=charts.FONT).configure_view(stroke=None).to_dict()))
 
 
 def _chart(bars: list[dict[str, Any]]) -> Any:
@@ -181,24 +181,24 @@ def _chart(bars: list[dict[str, Any]]) -> Any:
     return alt.layer(*marks).properties(width=WIDTH, height=alt.Step(BAR if len(kinds) == 1 else BAR - 4))
 
 
-Drawn = tuple[AnswersReport, Chart]
-FORMS: tuple[Rendering[Drawn, Any], ...] = (
-    Rendering("svg", "Chart as SVG", "svg", "image/svg+xml", lambda drawn: svg(*drawn)),
-    Rendering("png", "Chart as PNG", "png", "image/png", lambda drawn: png(*drawn)),
+ReportChart = tuple[AnswersReport, Chart]
+FORMS: tuple[Rendering[ReportChart, Any], ...] = (
+    Rendering("svg", "Chart as SVG", "svg", "image/svg+xml", lambda report_chart: svg(*report_chart)),
+    Rendering("png", "Chart as PNG", "png", "image/png", lambda report_chart: png(*report_chart)),
 )
-CHART_RENDERINGS: dict[str, Rendering[Drawn, Any]] = {form.key: form for form in FORMS}
+CHART_RENDERINGS: dict[str, Rendering[ReportChart, Any]] = {form.key: form for form in FORMS}
 """The forms that a chart is downloaded in."""
 
 
 # An Answers report as plain data: what the command prints, the API answers, and JSON files hold.
 
 
-def content(made: AnswersReport) -> dict[str, Any]:
+def content(report: AnswersReport) -> dict[str, Any]:
     """Return the report as plain data; a figure is {value, low, high, sd, n, ..., reason}."""
-    query = made.query
+    query = report.query
     return {
         "corpus": query.corpus.name,
-        "part": made.part,
+        "part": report.part,
         "by": list(query.by),
         "score": query.rule,
         "judge": query.judge,
@@ -208,14 +208,14 @@ def content(made: AnswersReport) -> dict[str, Any]:
         "seed": query.plan.seed,
         "level": query.plan.level,
         "random": CHANCE,
-        "rows": [_row(row) for row in made.rows],
-        "names": [_names(row) for row in made.names],
-        "agreement": [_agreement(one) for one in made.agreements],
-        "tables": [_table_of_content(table) for table in made.tables],
-        "facts": list(made.facts),
+        "rows": [_row(row) for row in report.rows],
+        "names": [_names(row) for row in report.names],
+        "agreement": [_agreement(agreement) for agreement in report.agreements],
+        "tables": [_table_of_content(table) for table in report.tables],
+        "facts": list(report.facts),
         "looks_at_test": [
             {"by": str(look.by) if look.by else None, "at": look.at.isoformat(), "purpose": look.purpose}
-            for look in made.looks
+            for look in report.looks
         ],
     }
 
@@ -236,8 +236,9 @@ def _row(row: RowFigures) -> dict[str, Any]:
             for factor, values in row.by.items()
         },
         "retrieval": {
-            state: told["share"].as_dict() | {"accuracy": told["accuracy"].as_dict()}
-            for state, told in row.retrieval.items()
+            state: retrieval_figures["share"].as_dict()
+            | {"accuracy": retrieval_figures["accuracy"].as_dict()}
+            for state, retrieval_figures in row.retrieval.items()
         },
         "oracle_gap": row.gap.as_dict(),
         "abstention": {name: figure.as_dict() for name, figure in row.abstention.items()},
@@ -253,18 +254,18 @@ def _names(row: NamesRow) -> dict[str, Any]:
         "script": row.group.script,
         "accuracy": {kind: figure.as_dict() for kind, figure in row.accuracy.items()},
         "differences": [
-            {"names": one, "less": other, **figure.as_dict()}
-            for (one, other), figure in row.differences.items()
+            {"names": first, "less": second, **figure.as_dict()}
+            for (first, second), figure in row.differences.items()
         ],
     }
 
 
-def _agreement(one: Agreement) -> dict[str, Any]:
+def _agreement(agreement: Agreement) -> dict[str, Any]:
     return {
-        "judge": one.judge,
-        "people": one.people,
-        "cohen_kappa": Figure(one.kappa).as_dict(),
-        "percent_agreement": Figure(one.equal).as_dict(),
+        "judge": agreement.judge,
+        "people": agreement.people,
+        "cohen_kappa": Figure(agreement.kappa).as_dict(),
+        "percent_agreement": Figure(agreement.equal).as_dict(),
     }
 
 
@@ -298,16 +299,16 @@ def _cell_of_content(cell: Cell) -> Any:
 PERCENT = 100.0
 
 
-def view_of(made: AnswersReport) -> dict[str, Any]:
+def view_of(report: AnswersReport) -> dict[str, Any]:
     """Return what templates show of a report."""
-    drawn = shown(made) if made.query.layout == REPORT else []
+    chart_svgs = visible_charts(report) if report.query.layout == REPORT else []
     return {
-        "made": made,
-        "plan": made.query.plan,
-        "tables": [_table(table) for table in made.tables],
-        "charts": [(chart, mark_safe(svg)) for chart, svg in drawn],
-        "reasons": [f"{reason}." for reason in reasons(made.tables)],
-        "flags": [(flag, FLAGS.get(flag, flag)) for flag in flags(made.tables)],
+        "made": report,
+        "plan": report.query.plan,
+        "tables": [_table(table) for table in report.tables],
+        "charts": [(chart, mark_safe(svg)) for chart, svg in chart_svgs],
+        "reasons": [f"{reason}." for reason in reasons(report.tables)],
+        "flags": [(flag, FLAGS.get(flag, flag)) for flag in flags(report.tables)],
     }
 
 
@@ -332,11 +333,11 @@ def _cell(cell: Cell, printed: bool) -> dict[str, Any]:
         return {"kind": "text", "text": value_text(cell)}
     if figure.value is None:
         return {"kind": "none", "text": figure.result.status, "why": figure.result.reason}
-    told = interval(figure.result, PERCENT if printed else 1.0) or "no interval"
+    interval_text = interval(figure.result, PERCENT if printed else 1.0) or "no interval"
     return {
         "kind": "figure",
         "text": value_text(cell, printed),
-        "below": [told, "" if printed else spread(figure)],
+        "below": [interval_text, "" if printed else spread(figure)],
         "n": figure.result.n_items,
     }
 
@@ -344,10 +345,10 @@ def _cell(cell: Cell, printed: bool) -> dict[str, Any]:
 # An Answers report as one self-contained page: styles and charts inside, nothing loaded from elsewhere.
 
 
-def as_html(made: AnswersReport) -> str:
+def as_html(report: AnswersReport) -> str:
     """Return the report's page as a file that opens anywhere."""
     styles = (settings.BASE_DIR / "static" / "css" / "concord.css").read_text(encoding="utf-8")
-    context = view_of(made) | {"styles": mark_safe(styles), "alone": True}
+    context = view_of(report) | {"styles": mark_safe(styles), "alone": True}
     return render_to_string("long_dialogue/answers_file.html", context)
 
 
@@ -357,48 +358,49 @@ CSV_HEAD = (
 )
 
 
-def title(made: AnswersReport) -> str:
+def title(report: AnswersReport) -> str:
     """Return what a report is called."""
-    return f"Answers report of {made.query.corpus.name}"
+    return f"Answers report of {report.query.corpus.name}"
 
 
-def as_text(made: AnswersReport) -> str:
+def as_text(report: AnswersReport) -> str:
     """Return the report for the terminal."""
-    lines = [title(made), *made.facts]
-    for table in made.tables:
+    lines = [title(report), *report.facts]
+    for table in report.tables:
         rows = [
             ["", *table.heads],
-            *([line.name, *(cell_text(one, table.printed) for one in line.cells)] for line in table.lines),
+            *([line.name, *(cell_text(cell, table.printed) for cell in line.cells)] for line in table.lines),
         ]
         lines += ["", table.title, *aligned(rows), *table.notes]
-    lines += ["", *(f"Not defined: {reason}." for reason in reasons(made.tables))]
-    lines += [f"{flag}: {FLAGS.get(flag, flag)}" for flag in flags(made.tables)]
+    lines += ["", *(f"Not defined: {reason}." for reason in reasons(report.tables))]
+    lines += [f"{flag}: {FLAGS.get(flag, flag)}" for flag in flags(report.tables)]
     return "\n".join([*map(printable, lines), ""])
 
 
-def as_markdown(made: AnswersReport) -> str:
+def as_markdown(report: AnswersReport) -> str:
     """Return the report as Markdown."""
-    lines = [f"# {_plain(title(made))}", "", *(f"- {_plain(fact)}" for fact in made.facts)]
-    for table in made.tables:
+    lines = [f"# {_plain(title(report))}", "", *(f"- {_plain(fact)}" for fact in report.facts)]
+    for table in report.tables:
         marks = ["---", *(["---:"] * len(table.heads))]
         lines += ["", f"## {_plain(table.title)}", "", _line(["", *table.heads]), f"| {' | '.join(marks)} |"]
         lines += [
-            _line([line.name, *(cell_text(one, table.printed) for one in line.cells)]) for line in table.lines
+            _line([line.name, *(cell_text(cell, table.printed) for cell in line.cells)])
+            for line in table.lines
         ]
         lines += ["", *(f"{_plain(note)}" for note in table.notes)] if table.notes else []
-    told = [f"- Not defined: {_plain(one)}" for one in reasons(made.tables)]
-    told += [f"- {_plain(flag)}: {_plain(FLAGS.get(flag, flag))}" for flag in flags(made.tables)]
-    lines += ["", "## What to keep in mind", "", *told] if told else []
+    caveats = [f"- Not defined: {_plain(reason)}" for reason in reasons(report.tables)]
+    caveats += [f"- {_plain(flag)}: {_plain(FLAGS.get(flag, flag))}" for flag in flags(report.tables)]
+    lines += ["", "## What to keep in mind", "", *caveats] if caveats else []
     return "\n".join([*lines, ""])
 
 
-def as_latex(made: AnswersReport) -> str:
+def as_latex(report: AnswersReport) -> str:
     """Return the report's tables as LaTeX (booktabs), under each value its interval."""
-    lines = [f"% {' '.join(text.split())}" for text in (title(made), *made.facts)]
+    lines = [f"% {' '.join(text.split())}" for text in (title(report), *report.facts)]
     lines.append(f"{NEEDS}; under each value its interval")
-    for table in made.tables:
+    for table in report.tables:
         body = [text for line in table.lines for text in _latex_lines(line, table.printed)]
-        head = [rf"\rotatebox{{60}}{{{escaped(one)}}}" for one in table.heads]
+        head = [rf"\rotatebox{{60}}{{{escaped(heading)}}}" for heading in table.heads]
         tabular = [
             rf"\begin{{tabular}}{{l{'r' * len(table.heads)}}}",
             r"\toprule",
@@ -413,24 +415,24 @@ def as_latex(made: AnswersReport) -> str:
 
 
 def _latex_lines(line: Line, printed: bool) -> list[str]:
-    values = [escaped(value_text(one, printed)) for one in line.cells]
+    values = [escaped(value_text(cell, printed)) for cell in line.cells]
     scale = PERCENT if printed else 1.0
-    under = [interval(one.result, scale) if (one := figure_of(cell)) else "" for cell in line.cells]
+    under = [interval(figure.result, scale) if (figure := figure_of(cell)) else "" for cell in line.cells]
     small = [rf"{{\scriptsize {escaped(text)}}}" if text else "" for text in under]
-    found = [_tex([escaped(line.name), *values])]
-    return [*found, _tex(["", *small])] if any(small) else found
+    rows = [_tex([escaped(line.name), *values])]
+    return [*rows, _tex(["", *small])] if any(small) else rows
 
 
 def _tex(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def as_csv(made: AnswersReport) -> str:
+def as_csv(report: AnswersReport) -> str:
     """Return one line a cell, shares from 0 to 1, unrounded."""
     out = io.StringIO()
     writer = csv.DictWriter(out, CSV_HEAD, lineterminator="\n", restval="")
     writer.writeheader()
-    for table in made.tables:
+    for table in report.tables:
         for line in table.lines:
             for head, cell in zip(table.heads, line.cells, strict=True):
                 place = {"table": table.key, "row": guarded(line.name), "column": guarded(head)}
@@ -445,7 +447,7 @@ def _csv_cell(cell: Cell) -> dict[str, Any]:
             return {"low": cell.low, "high": cell.high}
         return {"value": cell} if isinstance(cell, int) else {"text": guarded(str(cell))}
     result = figure.result
-    told: dict[str, Any] = {
+    row: dict[str, Any] = {
         "value": result.value,
         "low": result.low,
         "high": result.high,
@@ -458,13 +460,13 @@ def _csv_cell(cell: Cell) -> dict[str, Any]:
     }
     if isinstance(cell, Versus):
         moved = cell.difference.result
-        told |= {"difference": moved.value, "difference_low": moved.low, "difference_high": moved.high}
-    return told
+        row |= {"difference": moved.value, "difference_low": moved.low, "difference_high": moved.high}
+    return row
 
 
-def as_json(made: AnswersReport) -> str:
+def as_json(report: AnswersReport) -> str:
     """Return the report as one JSON object."""
-    return json.dumps(content(made), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(content(report), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -45,8 +45,8 @@ from suites.long_dialogue.answers.rows import (
     AnswersQuery,
     Factor,
     groups,
-    known,
     part_of,
+    setting_names,
 )
 from suites.long_dialogue.answers.tables import (
     Cell,
@@ -133,12 +133,12 @@ def _comparison_note(rows: Sequence[RowFigures]) -> str:
 
 def outcomes(rows: Sequence[RowFigures]) -> Table:
     """What became of the answers, and how far the missing ones could move the accuracy."""
-    told = ("ambiguous", "none", "late", "undecided", "by_judge", "failed", "waiting")
+    count_names = ("ambiguous", "none", "late", "undecided", "by_judge", "failed", "waiting")
     heads = ("Ambiguous", "No letter", "Late", "Undecided", "By a judge", "Failed", "Waiting", "Bounds")
     lines = [
         Line(
             row.label,
-            (*(row.counts.as_dict()[name] for name in told), Range(row.low.value, row.high.value)),
+            (*(row.counts.as_dict()[name] for name in count_names), Range(row.low.value, row.high.value)),
         )
         for row in rows
     ]
@@ -164,11 +164,13 @@ def abstention(rows: Sequence[RowFigures]) -> Table:
 
 def retrieval(rows: Sequence[RowFigures]) -> Table:
     """How much of the evidence was in the prompt, and what it is worth."""
-    heads = tuple(f"{state.capitalize()}: {what}" for state in RETRIEVED for what in ("share", "accuracy"))
+    heads = tuple(
+        f"{state.capitalize()}: {measure}" for state in RETRIEVED for measure in ("share", "accuracy")
+    )
     lines = [
         Line(
             row.label,
-            tuple(row.retrieval[state][what] for state in RETRIEVED for what in ("share", "accuracy")),
+            tuple(row.retrieval[state][measure] for state in RETRIEVED for measure in ("share", "accuracy")),
         )
         for row in rows
     ]
@@ -218,7 +220,7 @@ def names(rows: Sequence[NamesRow]) -> Table:
         )
         for row in rows
     ]
-    heads = (*(kind.capitalize() for kind in kinds), *(f"{one} less {other}" for one, other in pairs))
+    heads = (*(kind.capitalize() for kind in kinds), *(f"{first} less {second}" for first, second in pairs))
     notes = (
         "Differences are paired: over the questions that were asked under both names in the same trial.",
     )
@@ -255,12 +257,12 @@ TABLES: tuple[Callable[[Sequence[RowFigures]], Table], ...] = (
 )
 
 
-def report_tables(rows: Sequence[RowFigures], held: Sequence[NamesRow]) -> list[Table]:
+def report_tables(rows: Sequence[RowFigures], name_rows: Sequence[NamesRow]) -> list[Table]:
     """Return the tables of the report, without those that have nothing in them."""
-    made = [make(rows) for make in TABLES]
-    made += [names(held)] if held else []
-    made += [by_factor(rows, factor) for factor in FACTORS.values()]
-    return [table for table in made if table.lines]
+    tables = [make(rows) for make in TABLES]
+    tables += [names(name_rows)] if name_rows else []
+    tables += [by_factor(rows, factor) for factor in FACTORS.values()]
+    return [table for table in tables if table.lines]
 
 
 def agreement_table(rows: Sequence[Agreement]) -> Table:
@@ -304,15 +306,15 @@ def compute(*, query: AnswersQuery, by: User | None) -> AnswersReport:
         splits.fix(split=split, by=by)
     clusters = None if split is None else splits.clusters(split=split, part=part)
     judge = judge_named(query.corpus, query.judge)
-    named = [judge] if isinstance(judge, Rater) else []
-    if split is not None and part == "test" and (closed := splits.unopened_raters(split, named)):
+    judges = [judge] if isinstance(judge, Rater) else []
+    if split is not None and part == "test" and (closed := splits.unopened_raters(split, judges)):
         raise AnswersRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
-    found = rows(query.corpus, clusters, judge, query.sets, part)
-    if not found:
+    answer_rows = rows(query.corpus, clusters, judge, query.sets, part)
+    if not answer_rows:
         raise AnswersRefused(_nothing(query, part))
-    _check(query, found)
+    _check(query, answer_rows)
     agreed = agreements(query.corpus, clusters, query.plan, part)
-    return _report(query, found, part, split, agreed)
+    return _report(query, answer_rows, part, split, agreed)
 
 
 @transaction.atomic
@@ -345,25 +347,25 @@ def _nothing(query: AnswersQuery, part: str) -> str:
     return f"{where} has no answers to questions{sets} yet: run a simulation"
 
 
-def _check(query: AnswersQuery, found: Sequence[AnswerRow]) -> None:
+def _check(query: AnswersQuery, answer_rows: Sequence[AnswerRow]) -> None:
     """Refuse rows by a setting that no condition has."""
-    settings = [*dict.fromkeys((*ALWAYS_KNOWN, *known(found)))]
+    settings = [*dict.fromkeys((*ALWAYS_KNOWN, *setting_names(answer_rows)))]
     for key in query.by:
         if key not in (SYSTEM, CONDITION, SCRIPT, *settings):
-            there = ", ".join((SYSTEM, CONDITION, SCRIPT, *settings))
-            raise AnswersRefused(f"by: no answer has a setting {key!r}; there are {there}")
+            available = ", ".join((SYSTEM, CONDITION, SCRIPT, *settings))
+            raise AnswersRefused(f"by: no answer has a setting {key!r}; there are {available}")
 
 
 def _report(
     query: AnswersQuery,
-    found: Sequence[AnswerRow],
+    answer_rows: Sequence[AnswerRow],
     part: str,
     split: Split | None,
     agreed: tuple[Agreement, ...],
 ) -> AnswersReport:
-    answers = Answers(Sheet(found, query.plan))
-    made = row_figures(answers, groups(found, query.by), query.rule)
-    held = tuple(names_rows(answers, query.by, query.rule))
+    answers = Answers(Sheet(answer_rows, query.plan))
+    figure_rows = row_figures(answers, groups(answer_rows, query.by), query.rule)
+    name_rows = tuple(names_rows(answers, query.by, query.rule))
     looks = split.looks.select_related("by") if split is not None and part == "test" else ()
     return AnswersReport(
         query,
@@ -371,23 +373,23 @@ def _report(
         split,
         tuple(looks),
         answers,
-        made,
-        held,
+        figure_rows,
+        name_rows,
         agreed,
-        tuple(_tables(query, answers, made, held, agreed)),
-        tuple(_facts(query, found, answers, part)),
+        tuple(_tables(query, answers, figure_rows, name_rows, agreed)),
+        tuple(_facts(query, answer_rows, answers, part)),
     )
 
 
 def _tables(
     query: AnswersQuery,
     answers: Answers,
-    made: Sequence[RowFigures],
-    held: Sequence[NamesRow],
+    figure_rows: Sequence[RowFigures],
+    name_rows: Sequence[NamesRow],
     agreed: Sequence[Agreement],
 ) -> Iterator[Table]:
     if query.layout == REPORT:
-        first, *others = report_tables(made, held)
+        first, *others = report_tables(figure_rows, name_rows)
         yield first
         if oracles := beside_oracle(answers, query.rule):
             yield oracle_table(oracles)
@@ -409,27 +411,29 @@ def _tables(
     yield table
 
 
-def _sets(found: Sequence[AnswerRow]) -> list[str]:
-    return sorted({row.question_set for row in found if row.question_set})
+def _sets(answer_rows: Sequence[AnswerRow]) -> list[str]:
+    return sorted({row.question_set for row in answer_rows if row.question_set})
 
 
-def _facts(query: AnswersQuery, found: Sequence[AnswerRow], answers: Answers, part: str) -> Iterator[str]:
+def _facts(
+    query: AnswersQuery, answer_rows: Sequence[AnswerRow], answers: Answers, part: str
+) -> Iterator[str]:
     """Yield what a report rests on, in sentences."""
-    scripts = {row.place.script for row in found}
+    scripts = {row.place.script for row in answer_rows}
     units = counted(answers.sheet.n_units, "session or season", "sessions or seasons")
     where = "" if part == "all" else f", the {part} part"
     yield (
-        f"{counted(len(found), 'answer')} over {counted(len(scripts), 'script')} and {units}{where}; "
+        f"{counted(len(answer_rows), 'answer')} over {counted(len(scripts), 'script')} and {units}{where}; "
         "intervals are over these, drawn within scripts."
     )
-    if sets := _sets(found):
+    if sets := _sets(answer_rows):
         yield f"Question {'sets' if len(sets) > 1 else 'set'}: {', '.join(sets)}.{_policies(query, sets)}"
     words = {"strict": "a letter as it was asked for", "lenient": "an option's text as well as a letter"}
     yield f"Right is scored by the {query.rule} rule: {words[query.rule]} counts."
     decided = query.judge or "nobody"
-    if any(row.by_judge or (row.strict is None and not row.is_failed) for row in found):
+    if any(row.by_judge or (row.strict is None and not row.is_failed) for row in answer_rows):
         yield f"What no rule decides is decided by {decided}: choose a judge, or people, who answered."
-    if any(row.place.fake_model for row in found):
+    if any(row.place.fake_model for row in answer_rows):
         yield (
             "Answers of a fake model, or with its vectors, are among these: its figures prove the machine, "
             "and nothing else."

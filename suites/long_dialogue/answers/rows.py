@@ -48,8 +48,8 @@ MODEL, MEMORY, RETRIEVER, NAMES, SET = "model", "memory", "retriever", "names", 
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What raters answered about one answer: by rule right or not and abstained, and what a judge said.
+class AnswerRatings:
+    """Ratings of one answer: by rule whether it is right and whether it abstains, and the judge's.
 
     None where there is no such label. `undecided` says that the judge could not decide, which is wrong.
     """
@@ -65,7 +65,7 @@ class Said:
         return self.strict if rule == "strict" else self.lenient
 
 
-NOBODY = Said()
+NOBODY = AnswerRatings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,8 @@ class AnswerRow:
     question_set: str = ""
     retrieval: str = ""
     distance: tuple[int | None, int | None] = (None, None)
-    wanted: str = ""
-    asked: str = ""
+    drawn_class: str = ""
+    asked_class: str = ""
     owed: tuple[str, ...] = ()
 
     def right(self, rule: Rule) -> bool | None:
@@ -134,16 +134,16 @@ class AnswerRow:
         return self.place.condition.get(key) or usual.get(key, "")
 
 
-def row_of(answer: Mapping[str, Any], reply: str, place: Place, said: Said = NOBODY) -> AnswerRow:
+def row_of(answer: Mapping[str, Any], reply: str, place: Place, ratings: AnswerRatings = NOBODY) -> AnswerRow:
     """Return the row of an answer's own record and its reply.
 
     Raises KeyError where a field that must be there is not.
     """
     outcome, key = str(answer["outcome"]), str(answer["key"])
-    strict, lenient = (_right(answer, reply, rule, said) for rule in RULES)
-    by_judge = _by_judge(answer, reply, said)
+    strict, lenient = (_right(answer, reply, rule, ratings) for rule in RULES)
+    by_judge = _by_judge(answer, reply, ratings)
     distance = answer.get("distance") or {}
-    drawn = answer.get("class") or {}
+    classes = answer.get("class") or {}
     return AnswerRow(
         place=place,
         question=str(answer["question"]),
@@ -156,9 +156,9 @@ def row_of(answer: Mapping[str, Any], reply: str, place: Place, said: Said = NOB
         outcome=outcome,
         strict=strict,
         lenient=lenient,
-        abstained=_abstained(answer, reply, said),
+        abstained=_abstained(answer, reply, ratings),
         why=_why(answer, strict, lenient),
-        undecided=by_judge and said.undecided,
+        undecided=by_judge and ratings.undecided,
         by_judge=by_judge,
         relations=tuple(answer.get("relations") or ()),
         forms=tuple(answer.get("forms") or ()),
@@ -168,44 +168,44 @@ def row_of(answer: Mapping[str, Any], reply: str, place: Place, said: Said = NOB
         question_set=str(answer.get("set") or ""),
         retrieval=str((answer.get("retrieval") or {}).get("evidence") or ""),
         distance=(distance.get("sessions"), distance.get("tokens")),
-        wanted=str(drawn.get("wanted") or ""),
-        asked=str(drawn.get("asked") or ""),
-        owed=tuple(drawn.get("owed") or ()),
+        drawn_class=str(classes.get("wanted") or ""),
+        asked_class=str(classes.get("asked") or ""),
+        owed=tuple(classes.get("owed") or ()),
     )
 
 
-def _right(answer: Mapping[str, Any], reply: str, rule: Rule, said: Said) -> bool | None:
+def _right(answer: Mapping[str, Any], reply: str, rule: Rule, ratings: AnswerRatings) -> bool | None:
     """Return whether an answer is right: by its label, by the rule, else by a judge."""
     if answer["outcome"] == FAILED:
         return None
-    if (told := said.by(rule)) is not None:
-        return told >= HALF
+    if (label := ratings.by(rule)) is not None:
+        return label >= HALF
     verdict = verdict_of(answer, reply, rule)
     if verdict != "undecided":
         return verdict == "right"
-    return None if said.judge is None else said.judge >= HALF
+    return None if ratings.judge is None else ratings.judge >= HALF
 
 
-def _by_judge(answer: Mapping[str, Any], reply: str, said: Said) -> bool:
+def _by_judge(answer: Mapping[str, Any], reply: str, ratings: AnswerRatings) -> bool:
     """Whether a judge decides: no rule does, and the judge has answered."""
-    if answer["outcome"] == FAILED or said.strict is not None or said.judge is None:
+    if answer["outcome"] == FAILED or ratings.strict is not None or ratings.judge is None:
         return False
     return verdict_of(answer, reply) == "undecided"
 
 
-def _abstained(answer: Mapping[str, Any], reply: str, said: Said) -> bool | None:
+def _abstained(answer: Mapping[str, Any], reply: str, ratings: AnswerRatings) -> bool | None:
     """Return whether the answer was that it cannot be known.
 
     Where a judge decides and the key is (E), what it finds right said so, in words that no list has.
     """
     if answer["outcome"] == FAILED:
         return None
-    if answer["key"] == UNKNOWN and _by_judge(answer, reply, said):
-        return (said.judge or 0) >= HALF
-    if said.abstained is not None:
-        return said.abstained >= HALF
-    told = {(one.rater, one.question): one.value for one in labels_of(answer, reply)}
-    return bool(told[STRICT, ABSTAINED])
+    if answer["key"] == UNKNOWN and _by_judge(answer, reply, ratings):
+        return (ratings.judge or 0) >= HALF
+    if ratings.abstained is not None:
+        return ratings.abstained >= HALF
+    values = {(label.rater, label.question): label.value for label in labels_of(answer, reply)}
+    return bool(values[STRICT, ABSTAINED])
 
 
 def _why(answer: Mapping[str, Any], strict: bool | None, lenient: bool | None) -> str:
@@ -225,7 +225,7 @@ __all__ = [
     "AnswerRow",
     "Place",
     "Rule",
-    "Said",
+    "AnswerRatings",
     "row_of",
 ]
 
@@ -352,8 +352,8 @@ class Group:
     @property
     def name(self) -> str:
         """How the row is called."""
-        told = [f"{key} {value}" for key, value in self.condition.items() if key != MODEL]
-        parts = [self.system or self.condition.get(MODEL, ""), *told, self.script]
+        setting_texts = [f"{key} {value}" for key, value in self.condition.items() if key != MODEL]
+        parts = [self.system or self.condition.get(MODEL, ""), *setting_texts, self.script]
         return ", ".join(part for part in parts if part) or "all"
 
 
@@ -364,24 +364,24 @@ def groups(rows: Sequence[AnswerRow], rows_by: Sequence[str], among: Ints | None
     or `script` is a setting. With ``among``, positions of rows, the others are left out.
     """
     keys = settings(rows, rows_by)
-    made: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    positions: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for at in range(len(rows)) if among is None else among.tolist():
         row = rows[at]
         place = row.place
         fixed = (place.system if SYSTEM in rows_by else "", place.script if SCRIPT in rows_by else "")
-        made[(*fixed, *(row.condition(key) for key in keys))].append(at)
-    return [_group(rows, keys, values, made[values]) for values in sorted(made)]
+        positions[(*fixed, *(row.condition(key) for key in keys))].append(at)
+    return [_group(rows, keys, values, positions[values]) for values in sorted(positions)]
 
 
 def settings(rows: Sequence[AnswerRow], rows_by: Sequence[str]) -> list[str]:
     """Return the settings that rows are by, each once; of `condition` those that vary."""
-    found: list[str] = []
+    setting_keys: list[str] = []
     for key in rows_by:
         if key == CONDITION:
-            found += varying(rows)
+            setting_keys += varying(rows)
         elif key not in (SYSTEM, SCRIPT):
-            found.append(key)
-    return list(dict.fromkeys(found))
+            setting_keys.append(key)
+    return list(dict.fromkeys(setting_keys))
 
 
 def varying(rows: Sequence[AnswerRow]) -> list[str]:
@@ -391,7 +391,7 @@ def varying(rows: Sequence[AnswerRow]) -> list[str]:
     """
     values: dict[str, set[str]] = defaultdict(set)
     lacking: dict[str, set[str]] = defaultdict(set)
-    keys = known(rows)
+    keys = setting_names(rows)
     systems: dict[str, set[str]] = defaultdict(set)
     for place in (row.place for row in rows):
         for key in keys:
@@ -402,11 +402,11 @@ def varying(rows: Sequence[AnswerRow]) -> list[str]:
     return [key for key in keys if len(values[key]) > 1 or lacking[key] & systems[key]]
 
 
-def known(rows: Sequence[AnswerRow]) -> list[str]:
+def setting_names(rows: Sequence[AnswerRow]) -> list[str]:
     """Return all settings of the rows' conditions: what the paper varies first, then by name."""
-    named = {key for row in rows for key in row.place.condition}
+    keys = {key for row in rows for key in row.place.condition}
     first = (MODEL, MEMORY, RETRIEVER, K, NAMES, FORMAT)
-    return [*(key for key in first if key in named), *sorted(named.difference(first))]
+    return [*(key for key in first if key in keys), *sorted(keys.difference(first))]
 
 
 def _group(rows: Sequence[AnswerRow], keys: Sequence[str], values: tuple[str, ...], own: list[int]) -> Group:
@@ -448,8 +448,8 @@ def held_with_oracle(row: AnswerRow) -> Hashable:
 
 def held_across_names(row: AnswerRow) -> Hashable:
     """Return what answers share that differ in the names alone."""
-    held = tuple(row.condition(key) for key in (MODEL, MEMORY, RETRIEVER, K))
-    return (*asked_at(row), *held, row.format)
+    fixed_settings = tuple(row.condition(key) for key in (MODEL, MEMORY, RETRIEVER, K))
+    return (*asked_at(row), *fixed_settings, row.format)
 
 
 def less(
@@ -478,8 +478,8 @@ FIRST = (MODEL, MEMORY, RETRIEVER, K, NAMES, FORMAT, SET)
 def settings_of(corpus: Corpus) -> list[str]:
     """Return the names of the settings, what the paper varies first."""
     parts = Continuation.objects.filter(items__corpus=corpus, items__kind=ANSWER.key).distinct()
-    named = {key for condition in parts.values_list("condition", flat=True) for key in condition or {}}
-    return [*FIRST, *sorted(named.difference(FIRST))]
+    keys = {key for condition in parts.values_list("condition", flat=True) for key in condition or {}}
+    return [*FIRST, *sorted(keys.difference(FIRST))]
 
 
 REPORT, TABLE2, TABLE3, TABLE4 = "report", "table2", "table3", "table4"
@@ -510,12 +510,12 @@ class AnswersQuery:
     plan: Plan = field(default_factory=Plan)
 
 
-def read(given: Mapping[str, Any], corpus: Corpus) -> AnswersQuery:
+def read(values: Mapping[str, Any], corpus: Corpus) -> AnswersQuery:
     """Return the query that plain texts (of an address, a form, a command) ask for.
 
     Lists are separated by commas. Raises AnswersRefused with one clear line.
     """
-    text = {key: str(value).strip() for key, value in given.items() if value is not None}
+    text = {key: str(value).strip() for key, value in values.items() if value is not None}
     rule = text.get("score") or "strict"
     layout = text.get("layout") or REPORT
     part = text.get("part", "")
@@ -559,15 +559,15 @@ def _plan(text: Mapping[str, str]) -> Plan:
         level = -1.0
     if not least <= level <= most:
         raise AnswersRefused(f"level: a number from {least} to {most}, not {text.get('level', '')!r}")
-    resamples = _whole("resamples", text.get("resamples") or "2000", MOST_RESAMPLES)
-    return Plan(resamples, _whole("seed", text.get("seed") or "0", 2**31), level)
+    resamples = _whole_number("resamples", text.get("resamples") or "2000", MOST_RESAMPLES)
+    return Plan(resamples, _whole_number("seed", text.get("seed") or "0", 2**31), level)
 
 
 def _list(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
-def _whole(name: str, text: str, most: int) -> int:
+def _whole_number(name: str, text: str, most: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) <= most):
         raise AnswersRefused(f"{name}: a whole number from 0 to {most:,}, not {text!r}")
     return int(text)

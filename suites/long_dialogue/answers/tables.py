@@ -85,8 +85,8 @@ def cell_text(cell: Cell, printed: bool = False) -> str:
     value = value_text(cell, printed)
     if printed or figure.value is None:
         return value
-    told = (value, spread(figure), interval(figure.result), f"n {figure.result.n_items:,}")
-    return " ".join(part for part in told if part)
+    parts = (value, spread(figure), interval(figure.result), f"n {figure.result.n_items:,}")
+    return " ".join(part for part in parts if part)
 
 
 def value_text(cell: Cell, printed: bool = False) -> str:
@@ -98,8 +98,8 @@ def value_text(cell: Cell, printed: bool = False) -> str:
         return number(cell.low) if same else f"{number(cell.low)} to {number(cell.high)}"
     if isinstance(cell, Versus):
         moved = cell.difference.value
-        told = "" if moved is None else f" ({_signed(100 * moved)})"
-        return f"{_percent(cell.figure)}{told}"
+        change = "" if moved is None else f" ({_signed(100 * moved)})"
+        return f"{_percent(cell.figure)}{change}"
     if not printed:
         return number(cell.value)
     return f"{_percent(cell)} ({number(100 * cell.sd)})" if cell.sd is not None else _percent(cell)
@@ -134,8 +134,8 @@ def _percent(figure: Figure) -> str:
 
 
 def _signed(value: float) -> str:
-    told = number(value)
-    return told if value < 0 or float(f"{value:.2f}") == 0 else f"+{told}"
+    text = number(value)
+    return text if value < 0 or float(f"{value:.2f}") == 0 else f"+{text}"
 
 
 def results(tables: Sequence[Table]) -> Iterator[tuple[str, Result]]:
@@ -149,11 +149,11 @@ def results(tables: Sequence[Table]) -> Iterator[tuple[str, Result]]:
 
 def reasons(tables: Sequence[Table]) -> list[str]:
     """Return why figures are undefined, each reason once, in order, with the first place that has it."""
-    found: dict[str, str] = {}
+    places: dict[str, str] = {}
     for place, result in results(tables):
         if result.value is None:
-            found.setdefault(result.reason, place)
-    return [f"{place}: {reason}" for reason, place in found.items()]
+            places.setdefault(result.reason, place)
+    return [f"{place}: {reason}" for reason, place in places.items()]
 
 
 def flags(tables: Sequence[Table]) -> list[str]:
@@ -196,10 +196,10 @@ class Columns:
 
     def parts(self, rows: Sequence[AnswerRow], own: Ints) -> dict[Column, Ints]:
         """Return the positions of some answers by their columns, in order."""
-        found: dict[Column, list[int]] = {head: [] for head in self.heads}
+        positions: dict[Column, list[int]] = {head: [] for head in self.heads}
         for at in own.tolist():
-            found[self.of(rows[at])].append(at)
-        return {head: np.array(those, dtype=np.int64) for head, those in found.items() if those}
+            positions[self.of(rows[at])].append(at)
+        return {head: np.array(those, dtype=np.int64) for head, those in positions.items() if those}
 
 
 def _kind(row: AnswerRow) -> tuple[str, str]:
@@ -218,21 +218,21 @@ def column_order(column: Column) -> tuple[object, ...]:
 def column_head(column: Column) -> str:
     """Return how a column is called."""
     retriever, memory, own = column
-    told = MEMORY_WORDS.get(memory, memory.capitalize() if not retriever else memory) or NO_MEMORY
-    return ", ".join(part for part in (RETRIEVERS.get(retriever, retriever), told, own) if part)
+    memory_name = MEMORY_WORDS.get(memory, memory.capitalize() if not retriever else memory) or NO_MEMORY
+    return ", ".join(part for part in (RETRIEVERS.get(retriever, retriever), memory_name, own) if part)
 
 
 def row_keys(rows: Sequence[AnswerRow], heads: Columns, without: Sequence[str] = ()) -> tuple[str, ...]:
     """Return what lines are by: the model, and what else varies within a column of the table."""
     apart = {MODEL, MEMORY, RETRIEVER, *OF_MEMORY, *without}
-    kept = []
+    extra_keys = []
     for key in varying(rows):
         values: dict[Column, set[str]] = defaultdict(set)
         for row in rows:
             values[heads.of(row)].add(row.condition(key))
         if key not in apart and any(len(seen) > 1 for seen in values.values()):
-            kept.append(key)
-    return (MODEL, *kept)
+            extra_keys.append(key)
+    return (MODEL, *extra_keys)
 
 
 def fair(
@@ -244,17 +244,19 @@ def fair(
     line has no cells.
     """
     flat = {(line, head): own for line, cells in lines.items() for head, own in cells.items()}
-    held, where = shared(rows, flat), "every cell of the table"
-    if flat and not any(len(own) for own in held.values()):
+    common, where = shared(rows, flat), "every cell of the table"
+    if flat and not any(len(own) for own in common.values()):
         where = "every cell of a row, since nothing was asked in all of them: rows are not to be compared"
-        held = {
+        common = {
             (line, head): own for line, cells in lines.items() for head, own in shared(rows, cells).items()
         }
-    made = {line: {head: held[line, head] for head in cells} for line, cells in lines.items()}
-    kept = {line: {head: own for head, own in cells.items() if len(own)} for line, cells in made.items()}
-    n, n_kept = (sum(map(len, cells.values())) for cells in (flat, held))
-    left = f"; {n - n_kept:,} of {n:,} answers are left out" if n_kept < n else ""
-    return kept, f"Compared on the questions and trials of {where}{left}."
+    line_cells = {line: {head: common[line, head] for head in cells} for line, cells in lines.items()}
+    filled = {
+        line: {head: own for head, own in cells.items() if len(own)} for line, cells in line_cells.items()
+    }
+    n, n_kept = (sum(map(len, cells.values())) for cells in (flat, common))
+    note = f"; {n - n_kept:,} of {n:,} answers are left out" if n_kept < n else ""
+    return filled, f"Compared on the questions and trials of {where}{note}."
 
 
 def table3(answers: Answers, rule: Rule) -> Table:
@@ -262,24 +264,24 @@ def table3(answers: Answers, rule: Rule) -> Table:
     rows = answers.sheet.rows
     columns = Columns(rows)
     heads = columns.heads
-    own = {one: columns.parts(rows, one.rows) for one in groups(rows, row_keys(rows, columns))}
-    kept, told = fair(rows, own)
+    own = {group: columns.parts(rows, group.rows) for group in groups(rows, row_keys(rows, columns))}
+    cells_by_group, comparison_note = fair(rows, own)
     lines = [
         Line(
-            label(one),
+            label(group),
             tuple(right_of(answers, cells[head], rule) if head in cells else "–" for head in heads),
         )
-        for one, cells in kept.items()
+        for group, cells in cells_by_group.items()
     ]
     chance = f"{100 * CHANCE:.2f}"
     lines.append(Line("Random guessing, expected", tuple(chance for _ in heads), is_baseline=True))
     has_oracle = any(memory == ORACLE for _, memory, _ in heads)
-    notes = (PRINTED, told, *(["The oracle is not in the paper's table."] if has_oracle else []))
+    notes = (PRINTED, comparison_note, *(["The oracle is not in the paper's table."] if has_oracle else []))
     title = "Accuracy by model, retriever and memory"
     return Table("table3", title, tuple(map(column_head, heads)), tuple(lines), notes, printed=True)
 
 
-Named = tuple[Column, str]
+NamedColumn = tuple[Column, str]
 """A column of table 4: a column of table 3, and a kind of names."""
 
 
@@ -288,61 +290,66 @@ def table4(answers: Answers, rule: Rule) -> Table:
     rows = answers.sheet.rows
     columns = Columns(rows)
     own = {
-        one: _by_names(answers, columns, one.rows) for one in groups(rows, row_keys(rows, columns, (NAMES,)))
+        group: _by_names(answers, columns, group.rows)
+        for group in groups(rows, row_keys(rows, columns, (NAMES,)))
     }
-    there = {head for cells in own.values() for head in cells}
-    kinds = Counter(column for column, _ in there)
+    available = {head for cells in own.values() for head in cells}
+    kinds = Counter(column for column, _ in available)
     heads = [
         (column, kind)
         for column in columns.heads
         if kinds[column] > 1
         for kind in NAME_ORDER
-        if (column, kind) in there
+        if (column, kind) in available
     ]
-    own = {one: {head: cells[head] for head in heads if head in cells} for one, cells in own.items()}
-    kept, told = fair(rows, {one: cells for one, cells in own.items() if cells})
-    lines = [Line(label(one), _cells(answers, cells, heads, rule)) for one, cells in kept.items()]
-    whole = {one: cells for one, cells in kept.items() if len(cells) == len(heads)}
-    notes = [SHIFTED, told]
-    if len(whole) > 1:
-        pooled = {head: np.concatenate([cells[head] for cells in whole.values()]) for head in heads}
+    own = {group: {head: cells[head] for head in heads if head in cells} for group, cells in own.items()}
+    cells_by_group, comparison_note = fair(rows, {group: cells for group, cells in own.items() if cells})
+    lines = [
+        Line(label(group), _cells(answers, cells, heads, rule)) for group, cells in cells_by_group.items()
+    ]
+    complete = {group: cells for group, cells in cells_by_group.items() if len(cells) == len(heads)}
+    notes = [SHIFTED, comparison_note]
+    if len(complete) > 1:
+        pooled = {head: np.concatenate([cells[head] for cells in complete.values()]) for head in heads}
         lines.append(Line(AVERAGE, _cells(answers, pooled, heads, rule)))
-        left = [label(one) for one in kept if one not in whole]
-        notes.append(f"The average is over the {len(whole)} rows that have every column{_without(left)}.")
-    elif len(kept) > 1:
+        incomplete = [label(group) for group in cells_by_group if group not in complete]
+        notes.append(
+            f"The average is over the {len(complete)} rows that have every column{_without(incomplete)}."
+        )
+    elif len(cells_by_group) > 1:
         notes.append("There is no average: fewer than two rows have every column.")
     titles = tuple(f"{column_head(column)}: {kind}" for column, kind in heads)
     return Table("table4", "Accuracy by names", titles, tuple(lines), tuple(notes), printed=True)
 
 
-def _without(left: Sequence[str]) -> str:
-    return f", without {'; '.join(left)}" if left else ""
+def _without(row_names: Sequence[str]) -> str:
+    return f", without {'; '.join(row_names)}" if row_names else ""
 
 
-def _by_names(answers: Answers, columns: Columns, own: Ints) -> dict[Named, Ints]:
+def _by_names(answers: Answers, columns: Columns, own: Ints) -> dict[NamedColumn, Ints]:
     """Return the positions of a line's answers by column and kind of names."""
     return {
-        (column, kind): there
+        (column, kind): positions
         for column, those in columns.parts(answers.sheet.rows, own).items()
-        for kind, there in parts_of(answers, Group("", {}, those)).items()
+        for kind, positions in parts_of(answers, Group("", {}, those)).items()
     }
 
 
 def _cells(
-    answers: Answers, cells: Mapping[Named, Ints], heads: Sequence[Named], rule: Rule
+    answers: Answers, cells: Mapping[NamedColumn, Ints], heads: Sequence[NamedColumn], rule: Rule
 ) -> tuple[Cell, ...]:
-    made: list[Cell] = []
+    table_cells: list[Cell] = []
     for column, kind in heads:
         own, plain = cells.get((column, kind)), cells.get((column, ANONYMISED))
         if own is None:
-            made.append("–")
+            table_cells.append("–")
             continue
         figure = right_of(answers, own, rule)
         if kind == ANONYMISED or plain is None:
-            made.append(figure)
+            table_cells.append(figure)
         else:
-            made.append(Versus(figure, difference(answers, own, plain, rule)))
-    return tuple(made)
+            table_cells.append(Versus(figure, difference(answers, own, plain, rule)))
+    return tuple(table_cells)
 
 
 def right_of(answers: Answers, own: Ints, rule: Rule) -> Figure:
@@ -357,7 +364,7 @@ def label(group: Group) -> str:
 
 # The best memory of each model beside the oracle: what the paper's figures 4 and 7 show.
 
-NAMED: Column = ("bm25", "session", "")
+FIGURE7: Column = ("bm25", "session", "")
 """The memory of the paper's figure 7, whole sessions found by BM25."""
 NOT_RUN = "it was not run"
 NOTHING_SHARED = "not known: nothing was asked of all of them"
@@ -376,7 +383,7 @@ class BesideOracle:
     accuracy: Figure
     oracle: Figure
     gap: Figure
-    named: Figure | None = None
+    figure7: Figure | None = None
     left_out: int = 0
 
     @property
@@ -385,7 +392,7 @@ class BesideOracle:
         return label(self.group)
 
     @property
-    def best_told(self) -> str:
+    def best_label(self) -> str:
         """How the best memory is called."""
         return NOTHING_SHARED if self.best is None else column_head(self.best)
 
@@ -394,45 +401,51 @@ def beside_oracle(answers: Answers, rule: Rule) -> list[BesideOracle]:
     """Return a row for each model that ran with the oracle and with a memory; of equals the first is best."""
     rows = answers.sheet.rows
     columns = Columns(rows)
-    made = []
+    oracle_rows = []
     for group in groups(rows, row_keys(rows, columns)):
-        there = columns.parts(rows, group.rows)
-        memories = [head for head in there if head[1] not in ("", ORACLE)]
-        oracle = next((head for head in there if head[1] == ORACLE), None)
+        by_column = columns.parts(rows, group.rows)
+        memories = [head for head in by_column if head[1] not in ("", ORACLE)]
+        oracle = next((head for head in by_column if head[1] == ORACLE), None)
         if oracle is None or not memories:
             continue
-        own = shared(rows, {head: there[head] for head in (*memories, oracle)})
+        own = shared(rows, {head: by_column[head] for head in (*memories, oracle)})
         scored = {head: right_of(answers, own[head], rule) for head in memories}
         best = max(scored, key=lambda head: -1.0 if scored[head].value is None else scored[head].value or 0.0)
-        named = [head for head in memories if head[:2] == NAMED[:2]]
-        made.append(
+        figure7_heads = [head for head in memories if head[:2] == FIGURE7[:2]]
+        oracle_rows.append(
             BesideOracle(
                 group,
                 best if len(own[oracle]) else None,
                 scored[best],
                 right_of(answers, own[oracle], rule),
                 gap(answers, own[oracle], own[best], rule),
-                scored[named[0]] if len(named) == 1 else None,
-                sum(map(len, there.values())) - sum(map(len, own.values())),
+                scored[figure7_heads[0]] if len(figure7_heads) == 1 else None,
+                sum(map(len, by_column.values())) - sum(map(len, own.values())),
             )
         )
-    return made
+    return oracle_rows
 
 
 def oracle_table(rows: Sequence[BesideOracle]) -> Table:
     """The best memory of each model, and what the evidence itself would be worth."""
-    left = sum(row.left_out for row in rows)
-    named = any(row.named is not None for row in rows)
+    left_out = sum(row.left_out for row in rows)
+    has_figure7 = any(row.figure7 is not None for row in rows)
     lines = []
     for row in rows:
-        more: tuple[Cell, ...] = (row.named or undefined("accuracy", NOT_RUN),) if named else ()
-        cells = (row.best_told, row.accuracy, row.oracle, row.gap, *more)
+        more: tuple[Cell, ...] = (row.figure7 or undefined("accuracy", NOT_RUN),) if has_figure7 else ()
+        cells = (row.best_label, row.accuracy, row.oracle, row.gap, *more)
         lines.append(Line(row.label, cells))
-    heads = ("Best memory", "Its accuracy", "Oracle", "Oracle less best", *([column_head(NAMED)] * named))
+    heads = (
+        "Best memory",
+        "Its accuracy",
+        "Oracle",
+        "Oracle less best",
+        *([column_head(FIGURE7)] * has_figure7),
+    )
     notes = (
         "The best of several memories is chosen on the same answers, so its accuracy is a little too high. "
         "The difference is paired by question and trial.",
         "The memories and the oracle of a row are compared on what all of them were asked in the same trials"
-        + (f"; {left:,} other answers are left out." if left else "."),
+        + (f"; {left_out:,} other answers are left out." if left_out else "."),
     )
     return Table("oracle", "Best memory and oracle", heads, tuple(lines), notes)

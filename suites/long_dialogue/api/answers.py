@@ -187,11 +187,11 @@ def answers(request: Request, pk: int) -> Response:
     """Return how agents of long dialogues answer; POST logs a look at test and reports there."""
     corpus = access.corpus(pk)
     data, purpose = asked(request, AnswersQuerySerializer, AnswersTestSerializer)
-    made = made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose)
-    return Response(content(made))
+    report = made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose)
+    return Response(content(report))
 
 
-LISTED = [
+LIST_PARAMETERS = [
     OpenApiParameter("system", str, description="only those of this system"),
     *(OpenApiParameter(key, str, enum=list(values)) for key, values in NARROWED.items()),
     OpenApiParameter("score", str, enum=list(RULES)),
@@ -201,26 +201,26 @@ LISTED = [
 ]
 
 
-@extend_schema(parameters=LISTED, responses=ListedAnswerSerializer(many=True))
+@extend_schema(parameters=LIST_PARAMETERS, responses=ListedAnswerSerializer(many=True))
 @paged
 @api_view(["GET"])
 def answers_list(request: Request, pk: int) -> Response:
     """List answers one by one, in order of script and walk."""
     corpus = access.corpus(pk)
-    given = request.query_params.dict()
+    query_values = request.query_params.dict()
     for key, values in NARROWED.items():
-        if given.get(key) and given[key] not in values:
+        if query_values.get(key) and query_values[key] not in values:
             raise ValidationError({key: [f"One of {', '.join(values)}."]})
     try:
-        found = listing(read(given, corpus), given)
+        answer_listing = listing(read(query_values, corpus), query_values)
     except CalibrationError as error:
         raise ValidationError({"detail": [str(error)]}) from error
     pager = Pages()
-    rows: list[AnswerRow] = pager.paginate_queryset(found.rows, request) or []
-    return pager.get_paginated_response([_listed(row, found.query.rule) for row in rows])
+    rows: list[AnswerRow] = pager.paginate_queryset(answer_listing.rows, request) or []
+    return pager.get_paginated_response([_answer_row(row, answer_listing.query.rule) for row in rows])
 
 
-def _listed(row: AnswerRow, rule: Any) -> dict[str, Any]:
+def _answer_row(row: AnswerRow, rule: Any) -> dict[str, Any]:
     return {
         "id": row.place.item,
         "system": row.place.system,
@@ -248,7 +248,7 @@ def answer(request: Request, pk: int) -> Response:
     item = access.answer(pk)
     try:
         judge = judge_named(item.corpus, request.query_params.get("judge", ""))
-        shown = one_answer.view(item, judge)
+        answer_view = one_answer.view(item, judge)
     except CalibrationError as error:
         raise ValidationError({"judge": [str(error)]}) from error
-    return Response(one_answer.content(shown))
+    return Response(one_answer.content(answer_view))

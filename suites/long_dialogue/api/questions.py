@@ -212,13 +212,15 @@ FILTERS = {
     "type": "of a use",
     "answerable": "yes or no",
 }
-NARROWED = [OpenApiParameter(name, OpenApiTypes.STR, description=told) for name, told in FILTERS.items()]
+NARROWED = [
+    OpenApiParameter(name, OpenApiTypes.STR, description=description) for name, description in FILTERS.items()
+]
 
 
 def refused_answer(refused: QuestionsRefused) -> Response:
     """Return the answer that says why nothing was changed."""
-    told = {"detail": str(refused), "code": "questions_refused", "field": refused.field}
-    return Response(told, status=status.HTTP_400_BAD_REQUEST)
+    data = {"detail": str(refused), "code": "questions_refused", "field": refused.field}
+    return Response(data, status=status.HTTP_400_BAD_REQUEST)
 
 
 def user_of(request: Request) -> User:
@@ -248,7 +250,7 @@ class QuestionSets(generics.GenericAPIView[QuestionSet]):
     def get(self, request: Request, pk: int) -> Response:
         """List question sets, each in numbers."""
         page = self.paginate_queryset(access.corpus(pk).question_sets.order_by("id")) or []
-        return self.get_paginated_response([_set(one) for one in page])
+        return self.get_paginated_response([_set(question_set) for question_set in page])
 
     @extend_schema(
         request=MakeRequest, responses={201: MadeAnswer, 200: MadeAnswer, 202: MadeAnswer, 400: REFUSED}
@@ -256,22 +258,24 @@ class QuestionSets(generics.GenericAPIView[QuestionSet]):
     def post(self, request: Request, pk: int) -> Response:
         """Make a question set: 200 where the same is there, 202 with the job where it takes long."""
         corpus = access.corpus(pk)
-        asked = MakeRequest(data=request.data)
-        asked.is_valid(raise_exception=True)
+        serializer = MakeRequest(data=request.data)
+        serializer.is_valid(raise_exception=True)
         try:
-            done = question_sets.make_or_start(corpus=corpus, by=user_of(request), **asked.validated_data)
+            done = question_sets.make_or_start(
+                corpus=corpus, by=user_of(request), **serializer.validated_data
+            )
         except QuestionsRefused as refused:
             return refused_answer(refused)
         if isinstance(done, Job):
-            told = {"created": False, "set": None, "job": done.pk}
-            return Response(told, status=status.HTTP_202_ACCEPTED)
+            data = {"created": False, "set": None, "job": done.pk}
+            return Response(data, status=status.HTTP_202_ACCEPTED)
         code = status.HTTP_201_CREATED if done.created else status.HTTP_200_OK
         return Response({"created": done.created, "set": _set(done.set), "job": None}, status=code)
 
 
-def _set(one: QuestionSet) -> Any:
-    figures_of(one)
-    return SetRow(one).data
+def _set(question_set: QuestionSet) -> Any:
+    figures_of(question_set)
+    return SetRow(question_set).data
 
 
 class OneQuestionSet(APIView):
@@ -299,8 +303,11 @@ class SetQuestions(generics.GenericAPIView[Record]):
     )
     def get(self, request: Request, pk: int, one: int) -> Response:
         """List the questions that a set asks."""
-        found = access.question_set(pk, one)
-        page = self.paginate_queryset(question_records.questions_of(found, asked_of(request, FILTERS))) or []
+        question_set = access.question_set(pk, one)
+        page = (
+            self.paginate_queryset(question_records.questions_of(question_set, asked_of(request, FILTERS)))
+            or []
+        )
         return self.get_paginated_response(RecordRow(page, many=True).data)
 
 
@@ -326,21 +333,21 @@ class SetUses(generics.GenericAPIView[Use]):
     )
     def get(self, request: Request, pk: int, one: int) -> Response:
         """List where questions are asked: in which session, answerable or not, the key, the type, and why."""
-        found = access.question_set(pk, one)
-        asked = asked_of(request, ("question", "type", "session"))
-        rows = Use.objects.filter(set=found).select_related("question__dialogue").order_by("id")
-        rows = rows.filter(question__key=asked["question"]) if asked["question"] else rows
-        rows = rows.filter(type=asked["type"]) if asked["type"] else rows
-        if asked["session"]:
-            number = row_id(asked["session"])
+        question_set = access.question_set(pk, one)
+        filters = asked_of(request, ("question", "type", "session"))
+        rows = Use.objects.filter(set=question_set).select_related("question__dialogue").order_by("id")
+        rows = rows.filter(question__key=filters["question"]) if filters["question"] else rows
+        rows = rows.filter(type=filters["type"]) if filters["type"] else rows
+        if filters["session"]:
+            number = row_id(filters["session"])
             rows = rows.filter(session=number) if number and number < 2**31 else rows.none()
         page = self.paginate_queryset(rows) or []
         return self.get_paginated_response([_use(use) for use in page])
 
 
 def _use(use: Use) -> dict[str, Any]:
-    told = question_records.use_told(use, use.question, question_records.sessions_of(use.question))
-    return {"question": use.question.key, "dialogue": use.question.dialogue.key, **told}
+    use_data = question_records.describe_use(use, use.question, question_records.sessions_of(use.question))
+    return {"question": use.question.key, "dialogue": use.question.dialogue.key, **use_data}
 
 
 class Relations(APIView):
@@ -357,10 +364,12 @@ class Relations(APIView):
     def put(self, request: Request, pk: int) -> Response:
         """Keep another table as the next version; the same one changes nothing."""
         corpus = access.corpus(pk)
-        asked = RelationsRequest(data=request.data)
-        asked.is_valid(raise_exception=True)
+        serializer = RelationsRequest(data=request.data)
+        serializer.is_valid(raise_exception=True)
         try:
-            question_relations.replace_relations(corpus=corpus, by=user_of(request), **asked.validated_data)
+            question_relations.replace_relations(
+                corpus=corpus, by=user_of(request), **serializer.validated_data
+            )
         except QuestionsRefused as refused:
             return refused_answer(refused)
         return Response(_table(pk))
@@ -376,8 +385,15 @@ def _table(pk: int) -> dict[str, Any]:
 
 # The API of facts and quiz questions: listed, written, changed, reviews taken over, decided without.
 
-ASKED = {"status": "draft, accepted or rejected", "text": "in any field", "dialogue": "by its id in the file"}
-RECORD_FILTERS = [OpenApiParameter(name, OpenApiTypes.STR, description=told) for name, told in ASKED.items()]
+RECORD_FILTER_HELP = {
+    "status": "draft, accepted or rejected",
+    "text": "in any field",
+    "dialogue": "by its id in the file",
+}
+RECORD_FILTERS = [
+    OpenApiParameter(name, OpenApiTypes.STR, description=description)
+    for name, description in RECORD_FILTER_HELP.items()
+]
 
 
 class _Records(generics.GenericAPIView[Record]):
@@ -389,11 +405,13 @@ class _Records(generics.GenericAPIView[Record]):
     kind: ClassVar[str]
     asks: ClassVar[type[serializers.Serializer[Any]]]
 
-    def listed(self, request: Request, pk: int) -> Response:
+    def list_records(self, request: Request, pk: int) -> Response:
         """Return a page of them."""
-        rows = question_records.standing(access.corpus(pk), self.kind)
+        rows = question_records.current_records(access.corpus(pk), self.kind)
         page = (
-            self.paginate_queryset(question_records.narrowed(rows, asked_of(request, (*ASKED, "relation"))))
+            self.paginate_queryset(
+                question_records.narrowed(rows, asked_of(request, (*RECORD_FILTER_HELP, "relation")))
+            )
             or []
         )
         return self.get_paginated_response(RecordRow(page, many=True).data)
@@ -401,19 +419,19 @@ class _Records(generics.GenericAPIView[Record]):
     def added(self, request: Request, pk: int) -> Response:
         """Write one by hand."""
         corpus = access.corpus(pk)
-        asked = self.asks(data=request.data)
-        asked.is_valid(raise_exception=True)
-        told = dict(asked.validated_data)
+        serializer = self.asks(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        content = dict(serializer.validated_data)
         scripts = corpus.dialogues.filter(script__isnull=False)
-        dialogue = get_object_or_404(scripts, key=told.pop("dialogue"))
-        accepted = told.pop("accepted")
+        dialogue = get_object_or_404(scripts, key=content.pop("dialogue"))
+        accepted = content.pop("accepted")
         try:
-            made = question_editing.add(
-                dialogue=dialogue, kind=self.kind, content=told, accepted=accepted, by=user_of(request)
+            record = question_editing.add(
+                dialogue=dialogue, kind=self.kind, content=content, accepted=accepted, by=user_of(request)
             )
         except QuestionsRefused as refused:
             return refused_answer(refused)
-        return Response(RecordRow(made).data, status=status.HTTP_201_CREATED)
+        return Response(RecordRow(record).data, status=status.HTTP_201_CREATED)
 
 
 class Facts(_Records):
@@ -428,7 +446,7 @@ class Facts(_Records):
     )
     def get(self, request: Request, pk: int) -> Response:
         """List facts that nothing supersedes."""
-        return self.listed(request, pk)
+        return self.list_records(request, pk)
 
     @extend_schema(request=FactRequest, responses={201: RecordRow, 400: REFUSED})
     def post(self, request: Request, pk: int) -> Response:
@@ -448,7 +466,7 @@ class Quiz(_Records):
     )
     def get(self, request: Request, pk: int) -> Response:
         """List quiz questions that nothing supersedes; those of a set are listed with the set."""
-        return self.listed(request, pk)
+        return self.list_records(request, pk)
 
     @extend_schema(request=QuizRequest, responses={201: RecordRow, 400: REFUSED})
     def post(self, request: Request, pk: int) -> Response:
@@ -472,22 +490,27 @@ class OneRecord(APIView):
 
         The answer is the record that counts now.
         """
-        found = access.record(pk, record)
-        asked = RecordChange(data=request.data)
-        asked.is_valid(raise_exception=True)
-        told = asked.validated_data
-        if "content" in told and not isinstance(told["content"], dict):
+        record_row = access.record(pk, record)
+        serializer = RecordChange(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = serializer.validated_data
+        if "content" in data and not isinstance(data["content"], dict):
             raise ValidationError({"content": "Write an object."})
         try:
-            if "content" in told:
-                found = question_editing.change(record=found, content=told["content"], by=user_of(request))
-            if "status" in told:
+            if "content" in data:
+                record_row = question_editing.change(
+                    record=record_row, content=data["content"], by=user_of(request)
+                )
+            if "status" in data:
                 question_editing.decide(
-                    corpus=access.corpus(pk), records=[found.pk], status=told["status"], by=user_of(request)
+                    corpus=access.corpus(pk),
+                    records=[record_row.pk],
+                    status=data["status"],
+                    by=user_of(request),
                 )
         except QuestionsRefused as refused:
             return refused_answer(refused)
-        return Response(RecordRow(access.record(pk, found.pk)).data)
+        return Response(RecordRow(access.record(pk, record_row.pk)).data)
 
 
 def _kind(kind: str) -> str:
@@ -522,13 +545,13 @@ class DecideRecords(APIView):
     def post(self, request: Request, pk: int, kind: str) -> Response:
         """Accept or reject records, or accept all drafts that nobody reviewed; the log says who did."""
         corpus, kind = access.corpus(pk), _kind(kind)
-        asked = DecideRequest(data=request.data)
-        asked.is_valid(raise_exception=True)
-        told = asked.validated_data
-        if told["drafts"]:
+        serializer = DecideRequest(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = serializer.validated_data
+        if data["drafts"]:
             changed = question_editing.accept_drafts(corpus=corpus, kind=kind, by=user_of(request))
         else:
             changed = question_editing.decide(
-                corpus=corpus, records=told["records"], status=told["status"], by=user_of(request)
+                corpus=corpus, records=data["records"], status=data["status"], by=user_of(request)
             )
         return Response({"changed": changed})

@@ -22,7 +22,7 @@ from annotation.records import SELF
 from annotation.script_records import FACT, QUESTION
 from config.permissions import IsResearcher
 from suites.long_dialogue.editing import sessions as reading
-from suites.long_dialogue.editing.export import MEDIA, Wanted, answer
+from suites.long_dialogue.editing.export import MEDIA, ExportSelection, answer
 from suites.long_dialogue.editing.name_maps import (
     KINDS,
     LONGEST,
@@ -207,8 +207,8 @@ class OneScript(generics.GenericAPIView[Dialogue]):
         """List the sessions of a script in order."""
         seen = reading.overview(access.script(pk, dialogue))
         page = self.paginate_queryset(seen.rows) or []
-        told = reading.records_of(seen.dialogue, [row.session.id for row in page])
-        return self.get_paginated_response([reading.as_dict(row, told[row.session.id]) for row in page])
+        counts = reading.records_of(seen.dialogue, [row.session.id for row in page])
+        return self.get_paginated_response([reading.as_dict(row, counts[row.session.id]) for row in page])
 
 
 class ScriptTurns(generics.GenericAPIView[Turn]):
@@ -229,9 +229,9 @@ class ScriptTurns(generics.GenericAPIView[Turn]):
         With `continuation` they are those of what a system answered.
         """
         seen = reading.overview(access.script(pk, dialogue))
-        page = self.paginate_queryset(_asked_for(request, seen)) or []
-        told: serializers.BaseSerializer[Any] = ScriptTurn(many=True, instance=page)  # type: ignore[arg-type]
-        return self.get_paginated_response(told.data)
+        page = self.paginate_queryset(_searched_turns(request, seen)) or []
+        serializer: serializers.BaseSerializer[Any] = ScriptTurn(many=True, instance=page)  # type: ignore[arg-type]
+        return self.get_paginated_response(serializer.data)
 
 
 class ScriptSession(APIView):
@@ -247,26 +247,29 @@ class ScriptSession(APIView):
     @extend_schema(request=ChangeSession, responses={200: ChangedSession, 400: REFUSED})
     def patch(self, request: Request, pk: int, dialogue: int, number: int) -> Response:
         """Change a session's date, place or people, with the reason; question sets are marked."""
-        found = access.script(pk, dialogue)
-        _, row = _row(found, number)
-        asked = ChangeSession(data=request.data)
-        asked.is_valid(raise_exception=True)
+        script = access.script(pk, dialogue)
+        _, row = _row(script, number)
+        serializer = ChangeSession(data=request.data)
+        serializer.is_valid(raise_exception=True)
         assert isinstance(request.user, User)
         try:
             changed = change_session(
-                dialogue=found, session=row.session.id, by=request.user, **asked.validated_data
+                dialogue=script, session=row.session.id, by=request.user, **serializer.validated_data
             )
         except ScriptRefused as refused:
             return refused_answer(refused)
-        stale = [{"name": one.name, "version": one.version, "stale": one.stale} for one in changed.stale]
-        told = _session(*_row(found, number)) | {"warnings": list(changed.warnings), "stale": stale}
-        return Response(told)
+        stale = [
+            {"name": question_set.name, "version": question_set.version, "stale": question_set.stale}
+            for question_set in changed.stale
+        ]
+        data = _session(*_row(script, number)) | {"warnings": list(changed.warnings), "stale": stale}
+        return Response(data)
 
 
 def refused_answer(refused: ScriptRefused) -> Response:
     """Return the answer that says why nothing was changed."""
-    told = {"detail": str(refused), "code": "script_refused", "field": refused.field}
-    return Response(told, status=status.HTTP_400_BAD_REQUEST)
+    data = {"detail": str(refused), "code": "script_refused", "field": refused.field}
+    return Response(data, status=status.HTTP_400_BAD_REQUEST)
 
 
 def _in_numbers(seen: Overview) -> dict[str, Any]:
@@ -280,34 +283,34 @@ def _in_numbers(seen: Overview) -> dict[str, Any]:
         "turns": sum(row.turns for row in seen.rows),
         "facts": counts[FACT],
         "questions": counts[QUESTION],
-        "names": [f"{one.kind}:{one.version}" for one in seen.script.names],
+        "names": [f"{name_map.kind}:{name_map.version}" for name_map in seen.script.names],
         "warnings": list(warnings_of(seen.script)),
     }
 
 
-def _asked_for(request: Request, seen: Overview) -> QuerySet[Turn]:
-    asked = {
+def _searched_turns(request: Request, seen: Overview) -> QuerySet[Turn]:
+    query = {
         name: request.query_params.get(name, "").replace("\0", "")
         for name in ("text", "speaker", "continuation")
     }
-    told: dict[str, Any] = {
-        "words": asked["text"],
-        "speaker": asked["speaker"],
-        "continuation": asked["continuation"] or SELF,
+    search: dict[str, Any] = {
+        "words": query["text"],
+        "speaker": query["speaker"],
+        "continuation": query["continuation"] or SELF,
     }
     number = request.query_params.get("session", "")
     if number and not (number.isascii() and number.isdigit() and 1 <= int(number[:8]) <= 10**6):
         raise serializers.ValidationError({"session": ["A whole number from 1 to 1000000."]})
     if not number:
-        return reading.looked_for(seen, **told)
+        return reading.find_turns(seen, **search)
     row = seen.row(int(number))
     if row is None:
         return Turn.objects.none()
-    return reading.looked_for(seen, **told, row=row)
+    return reading.find_turns(seen, **search, row=row)
 
 
-def _row(found: Dialogue, number: int) -> tuple[Overview, Row]:
-    seen = reading.overview(found)
+def _row(dialogue: Dialogue, number: int) -> tuple[Overview, Row]:
+    seen = reading.overview(dialogue)
     row = seen.row(number)
     if row is None:
         raise Http404
@@ -315,10 +318,12 @@ def _row(found: Dialogue, number: int) -> tuple[Overview, Row]:
 
 
 def _session(seen: Overview, row: Row) -> dict[str, Any]:
-    told = reading.records_of(seen.dialogue, [row.session.id])[row.session.id]
+    counts = reading.records_of(seen.dialogue, [row.session.id])[row.session.id]
     names = ("version", "date", "place", "present", "kind", "reason", "by", "at")
-    versions = [{name: one[name] for name in names} for one in versions_of(seen.dialogue, row.session)]
-    return reading.as_dict(row, told) | {"versions": versions}
+    versions = [
+        {name: version[name] for name in names} for version in versions_of(seen.dialogue, row.session)
+    ]
+    return reading.as_dict(row, counts) | {"versions": versions}
 
 
 # The API of scripts that leave: one as a line of the native format.
@@ -349,14 +354,16 @@ class ScriptFile(APIView):
     )
     def get(self, request: Request, pk: int, dialogue: int) -> HttpResponseBase:
         """Send a script in the native format: as it stands, with its facts, questions and question sets."""
-        found = access.script(pk, dialogue)
-        asked = WantedFile(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        told = asked.validated_data
-        sets = () if told["without_sets"] else tuple(told.get("set") or ()) or None
+        script = access.script(pk, dialogue)
+        serializer = WantedFile(data=request.query_params)
+        serializer.is_valid(raise_exception=True)
+        data = serializer.validated_data
+        sets = () if data["without_sets"] else tuple(data.get("set") or ()) or None
         assert isinstance(request.user, User)
         try:
-            return answer(dialogue=found, wanted=Wanted(sets, told["continuations"]), by=request.user)
+            return answer(
+                dialogue=script, selection=ExportSelection(sets, data["continuations"]), by=request.user
+            )
         except ScriptRefused as refused:
             return refused_answer(refused)
 
@@ -414,24 +421,24 @@ class ScriptNames(APIView):
     @extend_schema(responses=Names(many=True), operation_id="corpora_scripts_names_list")
     def get(self, request: Request, pk: int, dialogue: int) -> Response:
         """Return all versions by kind, the newest first."""
-        return Response([as_dict(one) for one in maps_of(access.script(pk, dialogue))])
+        return Response([as_dict(name_map) for name_map in maps_of(access.script(pk, dialogue))])
 
     @extend_schema(request=NamesRequest, responses={201: Names, 400: REFUSED})
     def post(self, request: Request, pk: int, dialogue: int) -> Response:
         """Keep the next version of a kind; what is there is never changed."""
-        found = access.script(pk, dialogue)
-        asked = NamesRequest(data=request.data)
-        asked.is_valid(raise_exception=True)
-        told = asked.validated_data
+        script = access.script(pk, dialogue)
+        serializer = NamesRequest(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = serializer.validated_data
         assert isinstance(request.user, User)
         try:
-            if "pairs" in told:
-                pairs = [(old, new) for old, new in told["pairs"]]
-                made = save_names(
-                    dialogue=found, kind=told["kind"], pairs=pairs, kept=told["kept"], by=request.user
+            if "pairs" in data:
+                pairs = [(old, new) for old, new in data["pairs"]]
+                name_map = save_names(
+                    dialogue=script, kind=data["kind"], pairs=pairs, kept=data["kept"], by=request.user
                 )
             else:
-                made = make_names(dialogue=found, by=request.user, **told)
+                name_map = make_names(dialogue=script, by=request.user, **data)
         except ScriptRefused as refused:
             return refused_answer(refused)
-        return Response(as_dict(made), status=status.HTTP_201_CREATED)
+        return Response(as_dict(name_map), status=status.HTTP_201_CREATED)

@@ -182,14 +182,14 @@ class Simulations(generics.ListAPIView[Simulation]):
     @extend_schema(request=NewSimulationSerializer, responses={201: SimulationToldSerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Have a system answer in the background; the same order again goes on with it."""
-        wanted, chosen = _wanted(request, pk)
+        serializer, lookups = _read_order(request, pk)
         assert isinstance(request.user, User)
         try:
-            asked = {name: value() for name, value in chosen.items()}
-            held = simulation_actions.start(by=request.user, settings=wanted.asking(), **asked)
+            values = {name: value() for name, value in lookups.items()}
+            simulation = simulation_actions.start(by=request.user, settings=serializer.asking(), **values)
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
-        return Response(SimulationSerializer(held).data, status=status.HTTP_201_CREATED)
+        return Response(SimulationSerializer(simulation).data, status=status.HTTP_201_CREATED)
 
 
 class EstimateSimulation(APIView):
@@ -200,12 +200,12 @@ class EstimateSimulation(APIView):
     @extend_schema(request=NewSimulationSerializer, responses={200: SimulationEstimateSerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Estimate calls, tokens and cost; nothing is sent and nothing is kept."""
-        _, chosen = _wanted(request, pk)
+        _, lookups = _read_order(request, pk)
         try:
-            made = estimate(*(value() for value in chosen.values()))
+            expected = estimate(*(value() for value in lookups.values()))
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
-        return Response(SimulationEstimateSerializer(made.as_json()).data)
+        return Response(SimulationEstimateSerializer(expected.as_json()).data)
 
 
 class OneSimulation(APIView):
@@ -241,15 +241,15 @@ class Cancel(APIView):
         return _done(simulation_actions.cancel, request, pk)
 
 
-def _wanted(request: Request, pk: int) -> tuple[NewSimulationSerializer, dict[str, Any]]:
+def _read_order(request: Request, pk: int) -> tuple[NewSimulationSerializer, dict[str, Any]]:
     """Return what is asked for, and what finds its question set, order and endpoint; those raise JobError."""
     corpus = corpora.corpus(pk)
-    wanted = NewSimulationSerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    data = wanted.validated_data
-    return wanted, {
+    serializer = NewSimulationSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    data = serializer.validated_data
+    return serializer, {
         "question_set": lambda: simulation_actions.question_set(corpus, data["set"]),
-        "order": wanted.order,
+        "order": serializer.order,
         "endpoint": lambda: endpoint_named(data["endpoint"]) if data["endpoint"] else None,
     }
 
@@ -257,7 +257,7 @@ def _wanted(request: Request, pk: int) -> tuple[NewSimulationSerializer, dict[st
 def _done(act: Any, request: Request, pk: int) -> Response:
     assert isinstance(request.user, User)
     try:
-        held = act(by=request.user, simulation=access.simulation(pk))
+        simulation = act(by=request.user, simulation=access.simulation(pk))
     except JobError as error:
         raise ValidationError({"detail": str(error)}) from None
-    return Response(SimulationSerializer(held).data)
+    return Response(SimulationSerializer(simulation).data)

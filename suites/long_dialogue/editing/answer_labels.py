@@ -46,16 +46,16 @@ def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
     if not items.exists():
         return 0
     questions = {question.key: question for question in scheme_store.store(definition=SCHEME).questions.all()}
-    written = 0
+    label_count = 0
     by: dict[str, list[Answer]] = defaultdict(list)
-    for item, told in _told(items):
-        by[told.rater].append(Answer(item, questions[told.question], told.value, told.missing))
+    for item, rating in _answer_ratings(items):
+        by[rating.rater].append(Answer(item, questions[rating.question], rating.value, rating.missing))
     for name, answers in by.items():
         rater = rater_of(corpus, name)
         for begin in range(0, len(answers), BATCH):
             part = answers[begin : begin + BATCH]
-            written += len(record(rater=rater, answers=part, occasion=Occasion.MAIN))
-    return written
+            label_count += len(record(rater=rater, answers=part, occasion=Occasion.MAIN))
+    return label_count
 
 
 def rater_of(corpus: Corpus, name: str) -> Rater:
@@ -68,13 +68,13 @@ def rater_of(corpus: Corpus, name: str) -> Rater:
     return labels.machine_rater(kind=Rater.Kind.METRIC, name=name, spec=spec)
 
 
-def _told(items: QuerySet[Item]) -> Iterator[tuple[int, Answered]]:
-    """Yield what is told of each answer, by the item's id."""
+def _answer_ratings(items: QuerySet[Item]) -> Iterator[tuple[int, Answered]]:
+    """Yield each rating of each answer with its item's id."""
     rows = items.order_by("pk").values_list("pk", "turn__text", "turn__extra")
     for item, reply, extra in rows.iterator(BATCH):
         content = _content(extra)
-        for told in labels_of(content, reply) if content else ():
-            yield item, told
+        for rating in labels_of(content, reply) if content else ():
+            yield item, rating
 
 
 def _content(extra: Mapping[str, Any] | None) -> Mapping[str, Any]:

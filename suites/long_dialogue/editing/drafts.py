@@ -14,31 +14,31 @@ from suites.continuation.models import Production
 from suites.long_dialogue.agent.quiz import DialsimFacts, DialsimQuiz
 from suites.long_dialogue.editing.import_records import NewRecord, make_records
 
-SAID = ("head", "relation", "tail", "session")
+IDENTITY_FIELDS = ("head", "relation", "tail", "session")
 """What makes two facts the same one, whoever drew them."""
 DRAFT = "draft"
 
 
-def write(production: Production, made: Sequence[MadeRecord], text: Any) -> dict[str, Any]:
+def write(production: Production, drafts: Sequence[MadeRecord], text: Any) -> dict[str, Any]:
     """Write drafts in the current transaction, with their items; return the production's result.
 
     What the dialogue has already is not drafted again, and what is no longer an open draft is not superseded:
     the result says how many were `made`, their `keys`, and how many `there` or `decided`.
     """
     dialogue = Dialogue.objects.select_for_update().select_related("corpus").get(pk=production.dialogue_id)
-    held = {(row.kind, row.key): row for row in Record.objects.filter(dialogue=dialogue)}
-    known = {_identity(row.kind, row.content) for row in held.values() if row.superseded_by_id is None}
-    taken, new, old = set(held), [], []
+    stored = {(row.kind, row.key): row for row in Record.objects.filter(dialogue=dialogue)}
+    identities = {_identity(row.kind, row.content) for row in stored.values() if row.superseded_by_id is None}
+    used_keys, new, old = set(stored), [], []
     counts = {"there": 0, "decided": 0}
-    for draft in made:
-        before = held.get((draft.kind, draft.supersedes)) if draft.supersedes else None
+    for draft in drafts:
+        before = stored.get((draft.kind, draft.supersedes)) if draft.supersedes else None
         if draft.supersedes and (before is None or before.superseded_by_id or before.status != DRAFT):
             counts["decided"] += 1
-        elif (identity := _identity(draft.kind, draft.content)) in known:
+        elif (identity := _identity(draft.kind, draft.content)) in identities:
             counts["there"] += 1
         else:
-            known.add(identity)
-            key = _free(draft.kind, draft.key, taken)
+            identities.add(identity)
+            key = _free(draft.kind, draft.key, used_keys)
             new.append(NewRecord(dialogue.pk, draft.kind, key, dict(draft.content), DRAFT))
             old.append(before)
     ids = make_records(
@@ -60,17 +60,17 @@ def _supersede(old: Sequence[Record | None], ids: Sequence[int]) -> None:
 def _identity(kind: str, content: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what two records have in common that say the same."""
     if kind == FACT:
-        return (kind, *(fold(str(content[name])) for name in SAID))
+        return (kind, *(fold(str(content[name])) for name in IDENTITY_FIELDS))
     return (kind, *(f"{name}: {content[name]}" for name in sorted(content)))
 
 
-def _free(kind: str, key: str, taken: set[tuple[str, str]]) -> str:
+def _free(kind: str, key: str, used_keys: set[tuple[str, str]]) -> str:
     """Return a key, with a number behind it where it is taken, and take it."""
     number, free = 1, key
-    while (kind, free) in taken:
+    while (kind, free) in used_keys:
         number += 1
         free = f"{key}.{number}"
-    taken.add((kind, free))
+    used_keys.add((kind, free))
     return free
 
 

@@ -34,7 +34,7 @@ from annotation.records import HUMAN, SELF
 from annotation.script_records import FACT, KIND, QUESTION, use_json
 from config.models import Event
 from suites.long_dialogue.editing.import_records import uses_of
-from suites.long_dialogue.editing.question_records import called, found
+from suites.long_dialogue.editing.question_records import called, find_question_set
 
 # Scripts leave as lines of the native format and come back as they were; memory stays small.
 #
@@ -49,16 +49,16 @@ MIB = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What leaves beside the script: `sets` by name (`first`, of a version `first@2` or `first:2`), None for
-    the last version of each name; and whether continuations do."""
+class ExportSelection:
+    """What to export beside the script: `sets` by name (`first`, of a version `first@2` or `first:2`), None
+    for the last version of each name; and whether continuations do."""
 
     sets: tuple[str, ...] | None = None
     continuations: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class ExportResult:
     """What was written: numbers, SHA-256, and the scripts whose lines are too long to be imported."""
 
     dialogues: int
@@ -68,11 +68,11 @@ class Left:
 
     def as_json(self) -> dict[str, Any]:
         """Return it for a program to read."""
-        told: dict[str, Any] = {"dialogues": self.dialogues, "bytes": self.bytes, "sha256": self.sha256}
-        return told | ({"too_long": list(self.too_long)} if self.too_long else {})
+        data: dict[str, Any] = {"dialogues": self.dialogues, "bytes": self.bytes, "sha256": self.sha256}
+        return data | ({"too_long": list(self.too_long)} if self.too_long else {})
 
 
-def write(file: IO[bytes], dialogues: Sequence[Dialogue], wanted: Wanted) -> Left:
+def write(file: IO[bytes], dialogues: Sequence[Dialogue], selection: ExportSelection) -> ExportResult:
     """Write scripts of one corpus, a line each, as they stand at one moment.
 
     Raises ScriptRefused, before anything is written, for a question set that is not there, and for
@@ -80,23 +80,23 @@ def write(file: IO[bytes], dialogues: Sequence[Dialogue], wanted: Wanted) -> Lef
     """
     digest, size, too_long = hashlib.sha256(), 0, []
     with _at_one_moment():
-        chosen = _chosen(dialogues, wanted)
+        question_sets = _selected_sets(dialogues, selection)
         for dialogue in dialogues:
             start = size
-            for piece in _pieces(_line(dialogue, chosen, wanted)):
+            for piece in _pieces(_line(dialogue, question_sets, selection)):
                 digest.update(piece)
                 size += file.write(piece)
             if size - start > MAX_LINE:
                 too_long.append(dialogue.key)
-    return Left(len(dialogues), size, digest.hexdigest(), tuple(too_long))
+    return ExportResult(len(dialogues), size, digest.hexdigest(), tuple(too_long))
 
 
-def told_too_long(left: Left) -> str:
-    """Return what is to be said where an import would not take the file, else ''."""
-    if not left.too_long:
+def too_long_warning(result: ExportResult) -> str:
+    """Return a warning where an import would not take the file, else ''."""
+    if not result.too_long:
         return ""
     return (
-        f"{', '.join(left.too_long)}: a line of more than {MAX_LINE // MIB} MiB, which no import takes. "
+        f"{', '.join(result.too_long)}: a line of more than {MAX_LINE // MIB} MiB, which no import takes. "
         "Without question sets it is shorter; from the same seed they are made again."
     )
 
@@ -113,22 +113,22 @@ def _at_one_moment() -> Iterator[None]:
         yield
 
 
-def _chosen(dialogues: Sequence[Dialogue], wanted: Wanted) -> list[QuestionSet]:
+def _selected_sets(dialogues: Sequence[Dialogue], selection: ExportSelection) -> list[QuestionSet]:
     """Return the question sets that leave, by name."""
     if not dialogues:
         return []
     corpus = dialogues[0].corpus
-    if wanted.continuations:
+    if selection.continuations:
         _refuse_unopened(corpus, dialogues)
-    if wanted.sets is None:
-        there = corpus.question_sets.order_by("name", "version")
-        return list({one.name: one for one in there}.values())
-    chosen: dict[int, QuestionSet] = {}
-    for name in wanted.sets:
-        if (one := found(corpus, name)) is None:
+    if selection.sets is None:
+        all_sets = corpus.question_sets.order_by("name", "version")
+        return list({question_set.name: question_set for question_set in all_sets}.values())
+    selected: dict[int, QuestionSet] = {}
+    for name in selection.sets:
+        if (question_set := find_question_set(corpus, name)) is None:
             raise ScriptRefused(f"There is no question set {name[:80]!r}.", field="set")
-        chosen.setdefault(one.pk, one)
-    return list(chosen.values())
+        selected.setdefault(question_set.pk, question_set)
+    return list(selected.values())
 
 
 def _refuse_unopened(corpus: Corpus, dialogues: Sequence[Dialogue]) -> None:
@@ -144,18 +144,21 @@ def _refuse_unopened(corpus: Corpus, dialogues: Sequence[Dialogue]) -> None:
             )
 
 
-def _line(dialogue: Dialogue, sets: Sequence[QuestionSet], wanted: Wanted) -> Iterator[str]:
+def _line(dialogue: Dialogue, sets: Sequence[QuestionSet], selection: ExportSelection) -> Iterator[str]:
     """Yield a script's line in parts, its end included."""
     own = dialogue.continuations.filter(key=SELF).select_related("system").first()
     head = head_json(_head(dialogue, own.system.name if own else HUMAN)) | {"kind": KIND}
     yield _json(head | (dialogue.script or {}))[:-1]
-    yield from _listed("turns", map(_json, _turns(own)) if own else (), always=True)
-    yield from _listed("facts", map(_json, _records(dialogue, FACT, sets)))
-    yield from _listed("questions", map(_json, _records(dialogue, QUESTION, sets)))
-    yield from _listed_whole("question_sets", (_set(one, dialogue) for one in sets if _asks(one, dialogue)))
-    if wanted.continuations:
+    yield from _list_field("turns", map(_json, _turns(own)) if own else (), always=True)
+    yield from _list_field("facts", map(_json, _records(dialogue, FACT, sets)))
+    yield from _list_field("questions", map(_json, _records(dialogue, QUESTION, sets)))
+    yield from _nested_list_field(
+        "question_sets",
+        (_set(question_set, dialogue) for question_set in sets if _asks(question_set, dialogue)),
+    )
+    if selection.continuations:
         rows = dialogue.continuations.exclude(key=SELF).select_related("system").order_by("pk")
-        yield from _listed_whole("continuations", map(_continuation, rows))
+        yield from _nested_list_field("continuations", map(_continuation, rows))
     yield "}\n"
 
 
@@ -180,32 +183,34 @@ def _turns(continuation: Continuation) -> Iterator[dict[str, Any]]:
 
 def _records(dialogue: Dialogue, kind: str, sets: Sequence[QuestionSet]) -> Iterator[dict[str, Any]]:
     """Yield facts or questions: those that stand by themselves, and those of the sets that leave."""
-    rows = Record.objects.filter(Q(set=None) | Q(set__in=[one.pk for one in sets]), dialogue=dialogue)
+    rows = Record.objects.filter(
+        Q(set=None) | Q(set__in=[question_set.pk for question_set in sets]), dialogue=dialogue
+    )
     columns = ("key", "content", "status", "superseded_by__key")
     ordered = rows.filter(kind=kind).order_by("id").values_list(*columns)
     for key, content, status, instead in ordered.iterator(ROWS):
-        told = {"id": key, **content, "status": status}
-        yield told | ({"superseded_by": instead} if instead else {})
+        record_json = {"id": key, **content, "status": status}
+        yield record_json | ({"superseded_by": instead} if instead else {})
 
 
-def _asks(one: QuestionSet, dialogue: Dialogue) -> bool:
+def _asks(question_set: QuestionSet, dialogue: Dialogue) -> bool:
     """Whether a set has questions of a script, or asks some there."""
-    uses = Use.objects.filter(set=one, question__dialogue=dialogue)
-    return uses.exists() or Record.objects.filter(set=one, dialogue=dialogue).exists()
+    uses = Use.objects.filter(set=question_set, question__dialogue=dialogue)
+    return uses.exists() or Record.objects.filter(set=question_set, dialogue=dialogue).exists()
 
 
-def _set(one: QuestionSet, dialogue: Dialogue) -> Iterator[str]:
-    options = one.options
-    told = {
-        "name": called(one),
+def _set(question_set: QuestionSet, dialogue: Dialogue) -> Iterator[str]:
+    options = question_set.options
+    head = {
+        "name": called(question_set),
         "seed": options.get("seed", 0),
         "policy": options.get("policy", "body"),
         "presence": options.get("presence", True),
-        "imported": one.imported,
+        "imported": question_set.imported,
     }
-    yield _json(told)[:-1]
-    uses = uses_of(one, dialogue.pk)
-    yield from _listed("uses", (_json(use_json(use)) for use in uses), always=True)
+    yield _json(head)[:-1]
+    uses = uses_of(question_set, dialogue.pk)
+    yield from _list_field("uses", (_json(use_json(use)) for use in uses), always=True)
     yield "}"
 
 
@@ -219,16 +224,16 @@ def _continuation(row: Continuation) -> Iterator[str]:
         condition=row.condition,
     )
     yield _json(continuation_json(head))[:-1]
-    yield from _listed("turns", map(_json, _turns(row)), always=True)
+    yield from _list_field("turns", map(_json, _turns(row)), always=True)
     yield "}"
 
 
-def _listed(name: str, parts: Iterable[str], *, always: bool = False) -> Iterator[str]:
+def _list_field(name: str, parts: Iterable[str], *, always: bool = False) -> Iterator[str]:
     """Yield a further field of an object, a list of JSON texts; of an empty one nothing, unless `always`."""
-    return _listed_whole(name, ((part,) for part in parts), always=always)
+    return _nested_list_field(name, ((part,) for part in parts), always=always)
 
 
-def _listed_whole(name: str, parts: Iterable[Iterable[str]], *, always: bool = False) -> Iterator[str]:
+def _nested_list_field(name: str, parts: Iterable[Iterable[str]], *, always: bool = False) -> Iterator[str]:
     """Yield a list whose parts come in pieces."""
     start = before = f', "{name}": ['
     for part in parts:
@@ -241,21 +246,21 @@ def _listed_whole(name: str, parts: Iterable[Iterable[str]], *, always: bool = F
         yield f"{start}]"
 
 
-def _json(told: Any) -> str:
-    return json.dumps(told, ensure_ascii=False)
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _pieces(parts: Iterable[str]) -> Iterator[bytes]:
     """Yield texts as bytes, many of them together."""
-    held: list[str] = []
+    buffer: list[str] = []
     size = 0
     for part in parts:
-        held.append(part)
+        buffer.append(part)
         size += len(part)
         if size >= PIECE:
-            yield "".join(held).encode()
-            held, size = [], 0
-    yield "".join(held).encode()
+            yield "".join(buffer).encode()
+            buffer, size = [], 0
+    yield "".join(buffer).encode()
 
 
 # A script as a file that is sent: written whole first, so that what is refused is told before.
@@ -263,25 +268,25 @@ def _pieces(parts: Iterable[str]) -> Iterator[bytes]:
 MEDIA = "application/x-ndjson"
 
 
-def answer(*, dialogue: Dialogue, wanted: Wanted, by: User) -> FileResponse:
+def answer(*, dialogue: Dialogue, selection: ExportSelection, by: User) -> FileResponse:
     """Return the HTTP answer that sends a script, and log it. Raises ScriptRefused.
 
     `Concord-Warning` tells where the line is too long to be imported.
     """
     with ExitStack() as stack:
         file = stack.enter_context(tempfile.TemporaryFile())
-        left = write(file, [dialogue], wanted)
+        result = write(file, [dialogue], selection)
         file.seek(0)
         stack.pop_all()
     answer = FileResponse(
         file, content_type=MEDIA, as_attachment=True, filename=f"script-{dialogue.pk}.jsonl"
     )
-    answer["Content-Length"] = str(left.bytes)
+    answer["Content-Length"] = str(result.bytes)
     answer["Content-Encoding"] = "identity"  # compressing on the way would take the length away
-    answer["Repr-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(left.sha256)).decode()}:"
-    if left.too_long:
-        answer["Concord-Warning"] = told_too_long(left).partition(": ")[2]
+    answer["Repr-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(result.sha256)).decode()}:"
+    if result.too_long:
+        answer["Concord-Warning"] = too_long_warning(result).partition(": ")[2]
     subject = f"script {dialogue.key} of {dialogue.corpus.name}"[:300]
-    detail = {"sha256": left.sha256, "continuations": wanted.continuations}
+    detail = {"sha256": result.sha256, "continuations": selection.continuations}
     Event.objects.create(by=by, verb="export script", subject=subject, detail=detail)
     return answer

@@ -110,7 +110,7 @@ class RecordWriter:
 
     def write(self, placed: Sequence[Placed]) -> None:
         """Write what the dialogues bring and the corpus does not have; note what contradicts it."""
-        placed = [one for one in placed if one[1].facts or one[1].questions or one[1].question_sets]
+        placed = [entry for entry in placed if entry[1].facts or entry[1].questions or entry[1].question_sets]
         if not placed:
             return
         before = self._stored([number for number, _ in placed])
@@ -121,7 +121,7 @@ class RecordWriter:
             for row in _rows(record)
             if self._is_new(record, row, before.get((number, row.kind, row.key)))
         ]
-        made = make_records(
+        record_ids = make_records(
             corpus=self.corpus,
             rows=[
                 NewRecord(number, row.kind, row.key, row.content, row.status, self._set_of(row.set_name))
@@ -129,8 +129,8 @@ class RecordWriter:
             ],
             provenance={"by": "import", "import": self.imported.pk},
         )
-        _supersede(made, new)
-        self.result.items += len(made)
+        _supersede(record_ids, new)
+        self.result.items += len(record_ids)
         for number, record in placed:
             self._write_uses(number, record)
 
@@ -153,35 +153,39 @@ class RecordWriter:
     def _know_sets(self, placed: Sequence[Placed]) -> None:
         """Find or make the question sets that the dialogues name: those of this import, or equal ones."""
         for _, record in placed:
-            for told in record.question_sets:
-                if told.name in self.sets:
+            for imported_set in record.question_sets:
+                if imported_set.name in self.sets:
                     continue
-                options = {"seed": told.seed, "policy": told.policy, "presence": told.presence}
-                name, version = parted(told.name)
+                options = {
+                    "seed": imported_set.seed,
+                    "policy": imported_set.policy,
+                    "presence": imported_set.presence,
+                }
+                name, version = parted(imported_set.name)
                 stored = self.corpus.question_sets.filter(name=name, version=version or 1).first()
                 if stored is None:
                     stored, _ = QuestionSet.objects.get_or_create(
                         corpus=self.corpus,
-                        name=told.name,
+                        name=imported_set.name,
                         version=1,
-                        defaults={"imported": told.imported, "options": options},
+                        defaults={"imported": imported_set.imported, "options": options},
                     )
-                self.sets[told.name] = stored
+                self.sets[imported_set.name] = stored
 
     def _set_of(self, name: str) -> int | None:
         return self.sets[name].pk if name in self.sets else None
 
     def _write_uses(self, dialogue: int, record: Dialogue) -> None:
-        for told in record.question_sets:
-            stored = self.sets[told.name]
+        for imported_set in record.question_sets:
+            stored = self.sets[imported_set.name]
             before = set(uses_of(stored, dialogue))
-            if before == set(told.uses):
+            if before == set(imported_set.uses):
                 continue
             if before or stored.used_at is not None:
-                reason = f"the corpus has another question set {told.name!r} already"
+                reason = f"the corpus has another question set {imported_set.name!r} already"
                 self.faults.add(ImportProblem(reason, field="question_sets"))
                 continue
-            write_uses(stored=stored, dialogue=dialogue, record=record, uses=told.uses)
+            write_uses(stored=stored, dialogue=dialogue, record=record, uses=imported_set.uses)
 
 
 def _rows(record: Dialogue) -> Iterator[ImportedRecord]:
@@ -198,10 +202,10 @@ def _rows(record: Dialogue) -> Iterator[ImportedRecord]:
         )
 
 
-def _supersede(made: Sequence[int], rows: Sequence[tuple[int, ImportedRecord]]) -> None:
+def _supersede(record_ids: Sequence[int], rows: Sequence[tuple[int, ImportedRecord]]) -> None:
     """Let the new records that another one stands in for point at it."""
     superseded = [
-        (pk, number, row) for pk, (number, row) in zip(made, rows, strict=True) if row.superseded_by
+        (pk, number, row) for pk, (number, row) in zip(record_ids, rows, strict=True) if row.superseded_by
     ]
     if not superseded:
         return
@@ -227,7 +231,7 @@ def make_records(
     """
     now = timezone.now()
     ids = reserve_ids("annotation_record", len(rows))
-    written = (
+    table_rows = (
         (
             pk,
             corpus.pk,
@@ -242,7 +246,7 @@ def make_records(
         )
         for pk, row in zip(ids, rows, strict=True)
     )
-    copy_rows("annotation_record", RECORD_COLUMNS, RECORD_TYPES, written)
+    copy_rows("annotation_record", RECORD_COLUMNS, RECORD_TYPES, table_rows)
     with connection.cursor() as cursor:
         cursor.execute(ITEMS, {"ids": ids})
     return ids

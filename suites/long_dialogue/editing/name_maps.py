@@ -28,7 +28,7 @@ from annotation.script_records import (
 )
 from config.models import Event
 from suites.long_dialogue.editing.sessions import own_turns
-from suites.long_dialogue.scripts.names import SAID, Gender, anonymised, checked, people_of, swapped
+from suites.long_dialogue.scripts.names import GENDERS, Gender, anonymised, checked, people_of, swapped
 from suites.long_dialogue.scripts.sessions import People, script_of
 
 # A stored script as one record: all of its turns, facts and questions, for what has to read everything.
@@ -64,8 +64,8 @@ CAST = 6
 def maps_of(dialogue: Dialogue) -> tuple[NameMap, ...]:
     """Return a script's name maps by kind, the newest version first."""
     script = script_record(dialogue.script)
-    there = script.names if script else ()
-    return tuple(sorted(there, key=lambda one: (KINDS.index(one.kind), -one.version)))
+    name_maps = script.names if script else ()
+    return tuple(sorted(name_maps, key=lambda name_map: (KINDS.index(name_map.kind), -name_map.version)))
 
 
 @transaction.atomic
@@ -88,17 +88,19 @@ def make_names(
     """
     row, record = _locked(dialogue, kind)
     people = _Ids(record)
-    told = {people.id(who, "genders"): _gender(who, said) for who, said in (genders or {}).items()}
-    also = {people.id(who, "aliases"): tuple(names) for who, names in (aliases or {}).items()}
+    gender_by_id = {
+        people.id(name, "genders"): _gender(name, gender) for name, gender in (genders or {}).items()
+    }
+    also = {people.id(name, "aliases"): tuple(names) for name, names in (aliases or {}).items()}
     try:
         if kind == SWAPPED:
-            who = [people.id(name, "cast") for name in cast] or main_cast(record)
-            made = swapped(record, who, seed, aliases=also, kept=kept)
+            cast_ids = [people.id(name, "cast") for name in cast] or main_cast(record)
+            name_map = swapped(record, cast_ids, seed, aliases=also, unchanged=kept)
         else:
-            made = anonymised(record, seed, genders=told, aliases=also, kept=kept)
+            name_map = anonymised(record, seed, genders=gender_by_id, aliases=also, unchanged=kept)
     except ValueError as error:
         raise ScriptRefused(str(error), field="cast" if kind == SWAPPED else "kept") from None
-    return _keep(row, record, made, by, dialogue, seed=seed)
+    return _keep(row, record, name_map, by, dialogue, seed=seed)
 
 
 @transaction.atomic
@@ -116,27 +118,31 @@ def save_names(
     newest version.
     """
     row, record = _locked(dialogue, kind)
-    told = tuple((" ".join(old.split()), " ".join(new.split())) for old, new in pairs)
-    if not told or len(told) > MOST or any(len(name) > LONGEST for pair in told for name in pair):
+    cleaned = tuple((" ".join(old.split()), " ".join(new.split())) for old, new in pairs)
+    if not cleaned or len(cleaned) > MOST or any(len(name) > LONGEST for pair in cleaned for name in pair):
         raise ScriptRefused(f"A map has 1 to {MOST} names of at most {LONGEST} characters.", field="pairs")
-    before = [one for one in script_of(record).names if one.kind == kind]
-    version = 1 + max((one.version for one in before), default=0)
-    stays = tuple(dict.fromkeys(" ".join(one.split()) for one in kept if one.strip()))
-    written = NameMap(kind, version, told, stays)
-    if any(one == replace(written, version=one.version) for one in before if one.version == version - 1):
+    before = [name_map for name_map in script_of(record).names if name_map.kind == kind]
+    version = 1 + max((name_map.version for name_map in before), default=0)
+    stays = tuple(dict.fromkeys(" ".join(spelling.split()) for spelling in kept if spelling.strip()))
+    new_map = NameMap(kind, version, cleaned, stays)
+    if any(
+        name_map == replace(new_map, version=name_map.version)
+        for name_map in before
+        if name_map.version == version - 1
+    ):
         raise ScriptRefused("Nothing would change: these are the names already.", field="pairs")
     try:
-        checked(written, record)
+        checked(new_map, record)
     except ValueError as error:
         raise ScriptRefused(str(error), field="pairs") from None
-    return _keep(row, record, written, by, dialogue)
+    return _keep(row, record, new_map, by, dialogue)
 
 
 def main_cast(record: records.Dialogue) -> list[str]:
     """Return the ids of those who say most, at most CAST of them, in the order of what they say."""
     counts = Counter(turn.speaker for turn in record.turns)
     people = [person.id for person in people_of(record) if person.has_name and counts[person.id]]
-    return sorted(people, key=lambda who: -counts[who])[:CAST]
+    return sorted(people, key=lambda person_id: -counts[person_id])[:CAST]
 
 
 class _Ids:
@@ -147,18 +153,18 @@ class _Ids:
         self.ids = {person.name or person.id: person.id for person in record.participants}
         self.ids |= {person.id: person.id for person in record.participants}
 
-    def id(self, told: str, field: str) -> str:
+    def id(self, name: str, field: str) -> str:
         """Return whose id or name it is; raise ScriptRefused about a field for nobody's."""
-        meant = self.ids.get(told.strip()) or self.ids.get(self.people.name(told) or "")
-        if meant is None:
-            raise ScriptRefused(f"Nobody of this dialogue is called {told[:80]!r}.", field=field)
-        return meant
+        person_id = self.ids.get(name.strip()) or self.ids.get(self.people.name(name) or "")
+        if person_id is None:
+            raise ScriptRefused(f"Nobody of this dialogue is called {name[:80]!r}.", field=field)
+        return person_id
 
 
-def _gender(who: str, said: str) -> Gender:
-    gender = SAID.get(said.strip().casefold())
+def _gender(name: str, value: str) -> Gender:
+    gender = GENDERS.get(value.strip().casefold())
     if gender is None:
-        raise ScriptRefused(f"{who[:80]!r} is female, male or neutral, not {said[:40]!r}.", field="genders")
+        raise ScriptRefused(f"{name[:80]!r} is female, male or neutral, not {value[:40]!r}.", field="genders")
     return gender  # type: ignore[return-value]
 
 
@@ -175,20 +181,20 @@ def _locked(dialogue: Dialogue, kind: str) -> tuple[Dialogue, records.Dialogue]:
 def _keep(
     row: Dialogue,
     record: records.Dialogue,
-    made: NameMap,
+    name_map: NameMap,
     by: User | None,
     dialogue: Dialogue,
     **detail: Any,
 ) -> NameMap:
     script = script_of(record)
-    row.script = script_json(replace(script, names=(*script.names, made)))
+    row.script = script_json(replace(script, names=(*script.names, name_map)))
     row.save(update_fields=["script"])
     dialogue.script = row.script
-    subject = f"names {made.kind}:{made.version} of {row.key} in {row.corpus.name}"[:300]
+    subject = f"names {name_map.kind}:{name_map.version} of {row.key} in {row.corpus.name}"[:300]
     Event.objects.create(
-        by=by, verb="save names", subject=subject, detail={"names": len(made.pairs), **detail}
+        by=by, verb="save names", subject=subject, detail={"names": len(name_map.pairs), **detail}
     )
-    return made
+    return name_map
 
 
 def as_dict(names: NameMap) -> dict[str, Any]:

@@ -48,19 +48,19 @@ def new_key(dialogue: Dialogue, kind: str) -> str:
 
 
 def _free(dialogue: int, kind: str, stem: str, number: int) -> str:
-    taken = set(
+    used_keys = set(
         Record.objects.filter(dialogue=dialogue, kind=kind, key__startswith=stem).values_list(
             "key", flat=True
         )
     )
-    while f"{stem}{number}" in taken:
+    while f"{stem}{number}" in used_keys:
         number += 1
     return f"{stem}{number}"
 
 
 # Taking over what reviews came to: drafts are accepted, rejected, or superseded by what puts them right.
 
-ACCEPTED, CORRECTED, REJECTED, UNDECIDED = STANDINGS = ("accepted", "corrected", "rejected", "undecided")
+ACCEPTED, CORRECTED, REJECTED, UNDECIDED = DECISIONS = ("accepted", "corrected", "rejected", "undecided")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +74,15 @@ class Applied:
     @property
     def counts(self) -> dict[str, int]:
         """How many drafts were, or would be, accepted, corrected, rejected, and how many stay undecided."""
-        counted: Counter[str] = Counter(reviewed.outcome.standing for reviewed in self.reviewed)
-        return {standing: counted[standing] for standing in STANDINGS}
+        counted: Counter[str] = Counter(reviewed.outcome.decision for reviewed in self.reviewed)
+        return {decision: counted[decision] for decision in DECISIONS}
 
     @property
     def undecided(self) -> list[tuple[str, int]]:
         """Why drafts stay undecided, each reason with how many, the most frequent first."""
-        open_ = (one.outcome.reason for one in self.reviewed if one.outcome.standing == UNDECIDED)
+        open_ = (
+            reviewed.outcome.reason for reviewed in self.reviewed if reviewed.outcome.decision == UNDECIDED
+        )
         return Counter(open_).most_common()
 
     def as_json(self) -> dict[str, Any]:
@@ -107,13 +109,13 @@ def apply_reviews(*, corpus: Corpus, kind: str, by: User | None) -> Applied:
     corpus = Corpus.objects.select_for_update(no_key=True).get(pk=corpus.pk)
     list(Record.objects.select_for_update().filter(corpus=corpus, kind=kind, status="draft").order_by("pk"))
     done = preview_reviews(corpus, kind)
-    for standing in (ACCEPTED, REJECTED):
-        those = [one.record.pk for one in done.reviewed if one.outcome.standing == standing]
-        Record.objects.filter(pk__in=those).update(status=standing)
-    _correct(corpus, by, [one for one in done.reviewed if one.outcome.standing == CORRECTED])
-    if any(done.counts[standing] for standing in (ACCEPTED, CORRECTED)):
+    for decision in (ACCEPTED, REJECTED):
+        those = [reviewed.record.pk for reviewed in done.reviewed if reviewed.outcome.decision == decision]
+        Record.objects.filter(pk__in=those).update(status=decision)
+    _correct(corpus, by, [reviewed for reviewed in done.reviewed if reviewed.outcome.decision == CORRECTED])
+    if any(done.counts[decision] for decision in (ACCEPTED, CORRECTED)):
         question_relations.mark_stale(corpus, f"reviews of {kind}s were taken over")
-    if any(done.counts[standing] for standing in (ACCEPTED, CORRECTED, REJECTED)):
+    if any(done.counts[decision] for decision in (ACCEPTED, CORRECTED, REJECTED)):
         detail = {"kind": kind, **done.counts}
         Event.objects.create(by=by, verb="apply reviews", subject=corpus.name, detail=detail)
     return done
@@ -121,18 +123,18 @@ def apply_reviews(*, corpus: Corpus, kind: str, by: User | None) -> Applied:
 
 def _correct(corpus: Corpus, by: User | None, those: Sequence[Reviewed]) -> None:
     """Make the records that supersede what was put right."""
-    for one in those:
-        content = one.outcome.content
+    for reviewed in those:
+        content = reviewed.outcome.content
         assert content is not None
-        told = fact_json(content) if one.record.kind == FACT else question_json(content)
+        corrected = fact_json(content) if reviewed.record.kind == FACT else question_json(content)
         provenance = {
             "by": "review",
-            "of": one.record.key,
-            "reviewers": one.reviewers,
-            "adjudicated": one.adjudicated,
-            "before": one.record.provenance,
+            "of": reviewed.record.key,
+            "reviewers": reviewed.reviewers,
+            "adjudicated": reviewed.adjudicated,
+            "before": reviewed.record.provenance,
         }
-        supersede(record=one.record, content=told, provenance=provenance, by=by)
+        supersede(record=reviewed.record, content=corrected, provenance=provenance, by=by)
 
 
 def supersede(
@@ -140,10 +142,10 @@ def supersede(
 ) -> Record:
     """Make an accepted record that supersedes another one, in the current transaction; return it."""
     row = NewRecord(record.dialogue_id, record.kind, next_key(record), content, ACCEPTED, record.set_id)
-    (made,) = make_records(corpus=record.corpus, rows=[row], provenance=provenance)
-    Record.objects.filter(pk=made).update(created_by=by)
-    Record.objects.filter(pk=record.pk).update(status=CORRECTED, superseded_by=made)
-    return Record.objects.get(pk=made)
+    (new_id,) = make_records(corpus=record.corpus, rows=[row], provenance=provenance)
+    Record.objects.filter(pk=new_id).update(created_by=by)
+    Record.objects.filter(pk=record.pk).update(status=CORRECTED, superseded_by=new_id)
+    return Record.objects.get(pk=new_id)
 
 
 # What a fact or a quiz question has to say before it is kept: each field, with what is wrong with it.
@@ -153,67 +155,67 @@ CHOICES = 4
 
 
 def checked_content(
-    dialogue: Dialogue, kind: str, told: Mapping[str, Any], before: Mapping[str, Any] | None = None
+    dialogue: Dialogue, kind: str, values: Mapping[str, Any], before: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return a record's content as it is kept. Raises QuestionsRefused, naming the field at fault.
 
     `before` is what it was: fields that nobody edits by hand (wordings, turns of the evidence) stay.
     """
-    return _fact(dialogue, told) if kind == FACT else _question(dialogue, told, before or {})
+    return _fact(dialogue, values) if kind == FACT else _question(dialogue, values, before or {})
 
 
-def _fact(dialogue: Dialogue, told: Mapping[str, Any]) -> dict[str, Any]:
+def _fact(dialogue: Dialogue, values: Mapping[str, Any]) -> dict[str, Any]:
     """`head, relation, tail, session, turns` (numbers from 1)."""
     table = table_of(dialogue.corpus)
     names = {fold(key): key for key in table}
-    relation = names.get(fold(_text(told, "relation", NAME_LIMIT)))
+    relation = names.get(fold(_text(values, "relation", NAME_LIMIT)))
     if relation is None:
         raise QuestionsRefused(
-            f"There is no relation {str(told.get('relation'))[:60]!r}: choose one of the table.",
+            f"There is no relation {str(values.get('relation'))[:60]!r}: choose one of the table.",
             field="relation",
         )
     people = People(map(participant_record, dialogue.participants))
     ends = {}
     for name, kind in (("head", table[relation].head), ("tail", table[relation].tail)):
-        text = _text(told, name, NAME_LIMIT)
+        text = _text(values, name, NAME_LIMIT)
         ends[name] = (people.name(text) or text) if kind == PERSON else text
     if fold(ends["head"]) == fold(ends["tail"]):
         raise QuestionsRefused("Head and tail are the same.", field="tail")
-    (session,) = _sessions(dialogue, [str(told.get("session") or "")], "session")
-    turns = _turns(dialogue, told.get("turns") or (), session)
+    (session,) = _sessions(dialogue, [str(values.get("session") or "")], "session")
+    turns = _turns(dialogue, values.get("turns") or (), session)
     return fact_json(Fact("", ends["head"], relation, ends["tail"], session, turns))
 
 
-def _question(dialogue: Dialogue, told: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+def _question(dialogue: Dialogue, values: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """`text, answer, choices, evidence, evidence_all`."""
-    text, answer = _text(told, "text", TEXT_LIMIT), _text(told, "answer", TEXT_LIMIT)
+    text, answer = _text(values, "text", TEXT_LIMIT), _text(values, "answer", TEXT_LIMIT)
     if not text.endswith("?"):
         raise QuestionsRefused("A question ends with a question mark.", field="text")
-    choices = tuple(one_line(str(choice)) for choice in told.get("choices") or () if str(choice).strip())
+    choices = tuple(one_line(str(choice)) for choice in values.get("choices") or () if str(choice).strip())
     if len(choices) != CHOICES or len({fold(choice) for choice in choices}) != CHOICES:
         raise QuestionsRefused(f"Give {CHOICES} different choices.", field="choices")
     if answer not in choices:
         raise QuestionsRefused("The answer is one of the choices.", field="answer")
-    evidence = _sessions(dialogue, list(map(str, told.get("evidence") or ())), "evidence")
-    made = Question(
+    evidence = _sessions(dialogue, list(map(str, values.get("evidence") or ())), "evidence")
+    question = Question(
         id="",
         source="quiz",
         text=text,
         choices=choices,
         answer=answer,
         evidence=evidence,
-        evidence_all=bool(told.get("evidence_all")) and len(evidence) > 1,
+        evidence_all=bool(values.get("evidence_all")) and len(evidence) > 1,
         evidence_turns=tuple(before.get("evidence_turns") or ())
         if before.get("evidence") == list(evidence)
         else (),
         dated=bool(before.get("dated")),
         styles=dict(before.get("styles") or {}) if before.get("text") == text else {},
     )
-    return question_json(made)
+    return question_json(question)
 
 
-def _text(told: Mapping[str, Any], name: str, limit: int) -> str:
-    text = one_line(str(told.get(name) or "").replace("\0", ""))
+def _text(values: Mapping[str, Any], name: str, limit: int) -> str:
+    text = one_line(str(values.get(name) or "").replace("\0", ""))
     if not text:
         raise QuestionsRefused("It is needed.", field=name)
     if len(text) > limit:
@@ -221,19 +223,19 @@ def _text(told: Mapping[str, Any], name: str, limit: int) -> str:
     return text
 
 
-def _sessions(dialogue: Dialogue, told: Sequence[str], field: str) -> tuple[str, ...]:
+def _sessions(dialogue: Dialogue, names: Sequence[str], field: str) -> tuple[str, ...]:
     """Return ids of sessions in the script's order; a session may be named by its number, too."""
     ids = [session["id"] for session in (dialogue.script or {}).get("sessions", ())]
     numbers = {str(number): name for number, name in enumerate(ids, start=1)}
-    meant = []
-    for name in filter(None, map(str.strip, told)):
-        found = name if name in ids else numbers.get(name)
-        if found is None:
+    session_ids = []
+    for name in filter(None, map(str.strip, names)):
+        session_id = name if name in ids else numbers.get(name)
+        if session_id is None:
             raise QuestionsRefused(f"There is no session {name[:60]!r}.", field=field)
-        meant.append(found)
-    if not meant:
+        session_ids.append(session_id)
+    if not session_ids:
         raise QuestionsRefused("Say in which session.", field=field)
-    return tuple(sorted(set(meant), key=ids.index))
+    return tuple(sorted(set(session_ids), key=ids.index))
 
 
 def _turns(dialogue: Dialogue, numbers: Sequence[Any], session: str) -> tuple[int, ...]:
@@ -248,9 +250,9 @@ def _turns(dialogue: Dialogue, numbers: Sequence[Any], session: str) -> tuple[in
         position__in=[place for place in places if 0 <= place < 2**31],
         extra__session=session,
     )
-    there = set(own.values_list("position", flat=True))
+    session_turns = set(own.values_list("position", flat=True))
     for place in places:
-        if place not in there:
+        if place not in session_turns:
             raise QuestionsRefused(f"Turn {place + 1} is not one of session {session[:60]}.", field="turns")
     return tuple(places)
 
@@ -265,12 +267,12 @@ def add(
     *, dialogue: Dialogue, kind: str, content: Mapping[str, Any], accepted: bool = False, by: User | None
 ) -> Record:
     """Write a fact or a quiz question by hand, as a draft or accepted at once. Raises QuestionsRefused."""
-    told = checked_content(dialogue, kind, content)
+    cleaned = checked_content(dialogue, kind, content)
     status = ACCEPTED if accepted else "draft"
-    row = NewRecord(dialogue.pk, kind, new_key(dialogue, kind), told, status)
-    (made,) = make_records(corpus=dialogue.corpus, rows=[row], provenance={"by": "hand"})
-    Record.objects.filter(pk=made).update(created_by=by)
-    record = Record.objects.get(pk=made)
+    row = NewRecord(dialogue.pk, kind, new_key(dialogue, kind), cleaned, status)
+    (record_id,) = make_records(corpus=dialogue.corpus, rows=[row], provenance={"by": "hand"})
+    Record.objects.filter(pk=record_id).update(created_by=by)
+    record = Record.objects.get(pk=record_id)
     if accepted:
         question_relations.mark_stale(dialogue.corpus, f"{kind} {record.key} was written")
     _log(by, f"add {kind}", record, accepted=accepted)
@@ -288,20 +290,20 @@ def change(*, record: Record, content: Mapping[str, Any], by: User | None) -> Re
         Record.objects.select_for_update(of=("self",)).select_related("dialogue__corpus").get(pk=record.pk)
     )
     _must_stand(record)
-    told = checked_content(record.dialogue, record.kind, content, before=record.content)
-    if told == record.content:
+    cleaned = checked_content(record.dialogue, record.kind, content, before=record.content)
+    if cleaned == record.content:
         return record
     before = record.content
     is_free = not (Label.objects.filter(item__record=record).exists() or asked_before([record]))
     if record.status == "draft" and is_free:
-        record.content = told
+        record.content = cleaned
         record.save(update_fields=["content"])
         changed = record
     else:
         provenance = {"by": "hand", "of": record.key, "before": record.provenance}
-        changed = supersede(record=record, content=told, provenance=provenance, by=by)
+        changed = supersede(record=record, content=cleaned, provenance=provenance, by=by)
         question_relations.mark_stale(record.dialogue.corpus, f"{record.kind} {record.key} was changed")
-    _log(by, f"change {record.kind}", changed, before=before, after=told)
+    _log(by, f"change {record.kind}", changed, before=before, after=cleaned)
     return changed
 
 
@@ -320,9 +322,9 @@ def decide(*, corpus: Corpus, records: Sequence[int], status: str, by: User | No
     if not those:
         return 0
     Record.objects.filter(pk__in=[record.pk for record in those]).update(status=status)
-    told = "was" if len(those) == 1 else "were"
+    verb = "was" if len(those) == 1 else "were"
     kinds = f"{those[0].kind}{'s' if len(those) > 1 else ''}"
-    question_relations.mark_stale(corpus, f"{len(those):,} {kinds} {told} {status} without review")
+    question_relations.mark_stale(corpus, f"{len(those):,} {kinds} {verb} {status} without review")
     detail = {"status": status, "records": len(those), "keys": [record.key for record in those[:100]]}
     Event.objects.create(by=by, verb="decide without review", subject=corpus.name, detail=detail)
     return len(those)

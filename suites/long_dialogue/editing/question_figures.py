@@ -87,13 +87,13 @@ def _turns(dialogue: Dialogue) -> Iterator[records.Turn]:
 
 def digest(corpus: Corpus, options: dict[str, Any]) -> str:
     """Return the SHA-256 of all that a question set of these options is made from."""
-    told = hashlib.sha256(_line({"rules": RULES, **options}))
+    sha = hashlib.sha256(_line({"rules": RULES, **options}))
     for dialogue in scripts(corpus):
-        told.update(_line([dialogue.key, dialogue.script, dialogue.participants]))
+        sha.update(_line([dialogue.key, dialogue.script, dialogue.participants]))
         for kind in (FACT, QUESTION):
             for row in counting(dialogue, kind).order_by("key").values_list("key", "content"):
-                told.update(_line([kind, row[0], _without_styles(row[1])]))
-    return told.hexdigest()
+                sha.update(_line([kind, row[0], _without_styles(row[1])]))
+    return sha.hexdigest()
 
 
 def _without_styles(content: dict[str, Any]) -> dict[str, Any]:
@@ -101,8 +101,8 @@ def _without_styles(content: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in content.items() if name != "styles"}
 
 
-def _line(told: Any) -> bytes:
-    return json.dumps(told, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+def _line(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
 
 
 ROWS = """
@@ -111,7 +111,7 @@ SELECT coalesce(r.content->>'source', 'quiz'), coalesce((r.content->>'hops')::in
   FROM annotation_use u JOIN annotation_record r ON r.id = u.question_id
  WHERE u.set_id = %(set)s GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """
-ASKED = """
+ASKED_TOTALS = """
 SELECT count(DISTINCT (r.dialogue_id, u.session)), count(DISTINCT u.question_id),
        count(DISTINCT r.dialogue_id)
   FROM annotation_use u JOIN annotation_record r ON r.id = u.question_id WHERE u.set_id = %(set)s
@@ -131,18 +131,20 @@ class Figures:
     excluded: Counter[str] = field(default_factory=Counter)
     tests: float = 0.0
 
-    def add(self, dialogue: records.Dialogue, made: MadeSet) -> None:
+    def add(self, dialogue: records.Dialogue, made_set: MadeSet) -> None:
         """Count one script's share."""
-        told = overview(dialogue, (*dialogue.questions, *made.questions), made.set.uses)
-        facts, asked = len(dialogue.facts), len({use.question for use in made.set.uses})
-        self.counts.update(scripts=1, sessions=told.sessions, asked=told.asked, turns=told.turns)
-        self.counts.update(facts=facts, questions=asked)
-        self.tests += told.tests
-        for row in told.rows:
+        summary = overview(dialogue, (*dialogue.questions, *made_set.questions), made_set.set.uses)
+        facts, question_count = len(dialogue.facts), len({use.question for use in made_set.set.uses})
+        self.counts.update(
+            scripts=1, sessions=summary.sessions, asked=summary.askable_sessions, turns=summary.turns
+        )
+        self.counts.update(facts=facts, questions=question_count)
+        self.tests += summary.tests
+        for row in summary.rows:
             self.answerable[row.source, row.hops, row.type] += row.answerable
             self.unanswerable[row.source, row.hops, row.type] += row.unanswerable
-        self.dropped.update(made.dropped)
-        self.excluded.update(made.excluded)
+        self.dropped.update(made_set.dropped)
+        self.excluded.update(made_set.excluded)
 
     def as_json(self) -> dict[str, Any]:
         """Return them as the column holds them."""
@@ -161,27 +163,27 @@ class Figures:
         }
 
 
-def figures_of(one: QuestionSet) -> dict[str, Any]:
+def figures_of(question_set: QuestionSet) -> dict[str, Any]:
     """Return a set's figures; of one that came with a file they are counted the first time, and kept."""
-    if not one.figures:
-        one.figures = _counted(one)
-        QuestionSet.objects.filter(pk=one.pk).update(figures=one.figures)
-    return one.figures
+    if not question_set.figures:
+        question_set.figures = _counted(question_set)
+        QuestionSet.objects.filter(pk=question_set.pk).update(figures=question_set.figures)
+    return question_set.figures
 
 
-def _counted(one: QuestionSet) -> dict[str, Any]:
+def _counted(question_set: QuestionSet) -> dict[str, Any]:
     with connection.cursor() as cursor:
-        cursor.execute(ROWS, {"set": one.pk})
+        cursor.execute(ROWS, {"set": question_set.pk})
         rows = [dict(zip(COLUMNS, row, strict=True)) for row in cursor.fetchall()]
-        cursor.execute(ASKED, {"set": one.pk})
-        asked, questions, scripts = cursor.fetchone()
-    asking = Record.objects.filter(corpus=one.corpus_id, kind=QUESTION, uses__set=one)
-    dialogues = list(one.corpus.dialogues.filter(pk__in=asking.values("dialogue")))
+        cursor.execute(ASKED_TOTALS, {"set": question_set.pk})
+        session_count, questions, scripts = cursor.fetchone()
+    asking = Record.objects.filter(corpus=question_set.corpus_id, kind=QUESTION, uses__set=question_set)
+    dialogues = list(question_set.corpus.dialogues.filter(pk__in=asking.values("dialogue")))
     own = Turn.objects.filter(continuation__dialogue__in=dialogues, continuation__key=SELF)
     return {
         "scripts": scripts,
         "sessions": sum(len((dialogue.script or {}).get("sessions", ())) for dialogue in dialogues),
-        "asked": asked,
+        "asked": session_count,
         "turns": own.count(),
         "questions": questions,
         **_sums(rows),

@@ -59,13 +59,19 @@ def reviews_of_corpus(corpus: Corpus, kind: str) -> list[Reviewed]:
     Drafts that nobody reviewed are not among them.
     """
     drafts = _drafts(corpus, kind)
-    told = _answers(drafts, SCHEMES[kind])
-    found: list[Reviewed] = []
-    for dialogue in {record.dialogue_id: record.dialogue for record in drafts if record.pk in told}.values():
-        own = [record for record in drafts if record.dialogue_id == dialogue.pk and record.pk in told]
-        found += _of_script(corpus, dialogue, own, told)
+    answers_by_record = _answers(drafts, SCHEMES[kind])
+    results: list[Reviewed] = []
+    for dialogue in {
+        record.dialogue_id: record.dialogue for record in drafts if record.pk in answers_by_record
+    }.values():
+        own = [
+            record
+            for record in drafts
+            if record.dialogue_id == dialogue.pk and record.pk in answers_by_record
+        ]
+        results += _of_script(corpus, dialogue, own, answers_by_record)
     place = {record.pk: number for number, record in enumerate(drafts)}
-    return sorted(found, key=lambda reviewed: place[reviewed.record.pk])
+    return sorted(results, key=lambda reviewed: place[reviewed.record.pk])
 
 
 def unreviewed(corpus: Corpus, kind: str) -> int:
@@ -80,24 +86,27 @@ def _drafts(corpus: Corpus, kind: str) -> list[Record]:
 
 
 def _of_script(
-    corpus: Corpus, dialogue: Dialogue, drafts: Iterable[Record], told: Mapping[int, _Given]
+    corpus: Corpus,
+    dialogue: Dialogue,
+    drafts: Iterable[Record],
+    answers_by_record: Mapping[int, _DraftAnswers],
 ) -> Iterator[Reviewed]:
     sessions, table = Sessions(question_figures.without_texts(dialogue)), table_of(corpus)
     for record in drafts:
-        given = told[record.pk]
-        reviews = given.reviews()
-        if given.contested:
-            outcome: Outcome[Any] = Outcome("undecided", reason=given.contested)
+        draft_answers = answers_by_record[record.pk]
+        reviews = draft_answers.reviews()
+        if draft_answers.contested:
+            outcome: Outcome[Any] = Outcome("undecided", reason=draft_answers.contested)
         elif record.kind == FACT:
             fact: Fact = fact_record(record.key, record.content, record.status)
             outcome = fact_outcome(fact, reviews, sessions, table)
         else:
             question: Question = question_record(record.key, record.content, record.status)
             outcome = quiz_outcome(question, reviews, sessions)
-        yield Reviewed(record, outcome, len(given.by_rater), bool(given.decided))
+        yield Reviewed(record, outcome, len(draft_answers.by_rater), bool(draft_answers.decided))
 
 
-class _Given:
+class _DraftAnswers:
     """The answers about one draft: by rater, and those that were adjudicated."""
 
     def __init__(self) -> None:
@@ -116,23 +125,23 @@ class _Given:
         """What was left open by an adjudication, as a reason; '' where nothing was."""
         if not self.decided:
             return ""
-        for key, answers in self._left().items():
+        for key, answers in self._open_answers().items():
             if len(answers) > 1:
                 return f"{key.replace('_', ' ')} is still to be adjudicated"
         return ""
 
     def _agreed(self) -> dict[str, Any]:
-        return {key: next(iter(answers.values())) for key, answers in self._left().items()}
+        return {key: next(iter(answers.values())) for key, answers in self._open_answers().items()}
 
-    def _left(self) -> dict[str, dict[Any, Any]]:
+    def _open_answers(self) -> dict[str, dict[Any, Any]]:
         """Return the answers to what was not adjudicated, of those who answered the rest as was decided."""
-        found: dict[str, dict[Any, Any]] = defaultdict(dict)
+        open_answers: dict[str, dict[Any, Any]] = defaultdict(dict)
         for answers in self.by_rater.values():
             if all(_plain(answers.get(key)) == _plain(value) for key, value in self.decided.items()):
                 for key, value in answers.items():
                     if key not in self.decided and key not in UNCOMPARED:
-                        found[key][_plain(value)] = value
-        return found
+                        open_answers[key][_plain(value)] = value
+        return open_answers
 
 
 UNCOMPARED = frozenset(["note"])
@@ -142,7 +151,7 @@ def _plain(value: Any) -> Any:
     return fold(value) if isinstance(value, str) else value
 
 
-def _answers(drafts: Iterable[Record], scheme: str) -> dict[int, _Given]:
+def _answers(drafts: Iterable[Record], scheme: str) -> dict[int, _DraftAnswers]:
     """Return people's answers by a scheme, by the id of the record that they are about."""
     labels = Label.objects.filter(
         item__record__in=[record.pk for record in drafts],
@@ -156,16 +165,16 @@ def _answers(drafts: Iterable[Record], scheme: str) -> dict[int, _Given]:
         label.rater_id: name_of(label.rater, label.item.corpus_id)
         for label in labels.select_related("rater", "item").order_by("rater_id").distinct("rater_id")
     }
-    found: dict[int, _Given] = defaultdict(_Given)
+    by_record: dict[int, _DraftAnswers] = defaultdict(_DraftAnswers)
     for record, rater, occasion, key, number, text in labels.values_list(
         "item__record", "rater", "occasion", "question__key", "number", "text"
     ):
         value = text if number is None else number
         if occasion == Occasion.ADJUDICATION:
-            found[record].decided[key] = value
+            by_record[record].decided[key] = value
         else:
-            found[record].by_rater[names[rater]][key] = value
-    return dict(found)
+            by_record[record].by_rater[names[rater]][key] = value
+    return dict(by_record)
 
 
 # Facts, questions and their uses for pages and programs, a page at a time.
@@ -209,7 +218,7 @@ DROPPED = {
 }
 
 
-def type_told(name: str) -> str:
+def describe_type(name: str) -> str:
     """Return what a type means; a pair of hops is told hop by hop."""
     if name in TYPES:
         return TYPES[name]
@@ -217,32 +226,32 @@ def type_told(name: str) -> str:
     return "two facts, in their order: " + "; ".join(TYPES[part] for part in hops) if hops else name
 
 
-def rule_told(name: str) -> str:
+def describe_rule(name: str) -> str:
     """Return a rule in words."""
     return RULES.get(name, name)
 
 
-def dropped_told(name: str) -> str:
+def describe_dropped(name: str) -> str:
     """Return in words why questions or facts came to nothing."""
     return DROPPED.get(name, name)
 
 
-Asked = Mapping[str, str]
+RecordFilters = Mapping[str, str]
 """What a list is narrowed by: status, relation, text; a set's questions by source, hops and type, too."""
 CONTENT = ("head", "tail", "text", "answer")
 
 
-def is_kept(one: QuestionSet) -> bool:
+def is_kept(question_set: QuestionSet) -> bool:
     """Whether a set never changes: a simulation used it, or people answered about its questions."""
-    return one.used_at is not None or Label.objects.filter(item__record__set=one).exists()
+    return question_set.used_at is not None or Label.objects.filter(item__record__set=question_set).exists()
 
 
-def found(corpus: Corpus | int, told: str) -> QuestionSet | None:
-    """Return the question set that is told as NAME, in its last version, as NAME:VERSION or NAME@VERSION.
+def find_question_set(corpus: Corpus | int, reference: str) -> QuestionSet | None:
+    """Find a question set by NAME (its last version), NAME:VERSION or NAME@VERSION.
 
     A set that came with a file under such a name is found by it, too.
     """
-    name, version = parted(told)
+    name, version = parted(reference)
     rows = QuestionSet.objects.filter(corpus=corpus).order_by("-version")
     if version is None:
         return rows.filter(name=name).first()
@@ -250,21 +259,26 @@ def found(corpus: Corpus | int, told: str) -> QuestionSet | None:
     return rows.filter(name=name, version=version).first() or as_in_a_file.first()
 
 
-def called(one: QuestionSet) -> str:
+def called(question_set: QuestionSet) -> str:
     """Return what a set is called in a file, and by its questions: its name, of a later version `first@2`."""
-    return one.name if one.version == 1 else f"{one.name}@{one.version}"
+    return question_set.name if question_set.version == 1 else f"{question_set.name}@{question_set.version}"
 
 
-def named(one: QuestionSet) -> str:
-    """Return what a condition calls a version of a question set: NAME:VERSION."""
-    return f"{one.name}:{one.version}"
+def versioned_name(question_set: QuestionSet) -> str:
+    """Return the name of a question set's version in conditions: NAME:VERSION."""
+    return f"{question_set.name}:{question_set.version}"
 
 
-def spellings(corpus: Corpus, told: str) -> set[str]:
+def spellings(corpus: Corpus, name: str) -> set[str]:
     """Return all that answers may call a question set, however it is told here."""
-    if (one := found(corpus, told)) is None:
-        return {told}
-    return {told, named(one), called(one), f"{one.name}@{one.version}"}
+    if (question_set := find_question_set(corpus, name)) is None:
+        return {name}
+    return {
+        name,
+        versioned_name(question_set),
+        called(question_set),
+        f"{question_set.name}@{question_set.version}",
+    }
 
 
 def asked_before(records: Iterable[Record]) -> set[int]:
@@ -273,82 +287,82 @@ def asked_before(records: Iterable[Record]) -> set[int]:
     return set(uses.values_list("question", flat=True).distinct())
 
 
-def standing(corpus: Corpus, kind: str) -> QuerySet[Record]:
+def current_records(corpus: Corpus, kind: str) -> QuerySet[Record]:
     """Return a corpus's facts or quiz questions that stand by themselves and nothing supersedes."""
     rows = Record.objects.filter(corpus=corpus, kind=kind, set=None, superseded_by=None)
     return rows.select_related("dialogue").order_by("dialogue__key", "pk")
 
 
-def narrowed(rows: QuerySet[Record], asked: Asked) -> QuerySet[Record]:
+def narrowed(rows: QuerySet[Record], filters: RecordFilters) -> QuerySet[Record]:
     """Return the records that a list asks for; what is empty narrows nothing."""
-    if asked.get("status"):
-        rows = rows.filter(status=asked["status"])
-    if relation := asked.get("relation"):
+    if filters.get("status"):
+        rows = rows.filter(status=filters["status"])
+    if relation := filters.get("relation"):
         rows = rows.filter(Q(content__relation=relation) | Q(content__relations__contains=[relation]))
-    if dialogue := asked.get("dialogue"):
+    if dialogue := filters.get("dialogue"):
         rows = rows.filter(dialogue__key=dialogue)
-    if source := asked.get("source"):
+    if source := filters.get("source"):
         rows = rows.filter(content__source=source)
-    if (hops := asked.get("hops", "")).isdecimal():
+    if (hops := filters.get("hops", "")).isdecimal():
         rows = rows.filter(content__hops=int(hops))
-    if text := asked.get("text"):
+    if text := filters.get("text"):
         holds = (Q(**{f"content__{name}__icontains": text}) for name in CONTENT)
         any_ = Q(key=text)
-        for one in holds:
-            any_ |= one
+        for condition in holds:
+            any_ |= condition
         rows = rows.filter(any_)
     return rows
 
 
 def counts(corpus: Corpus, kind: str) -> dict[str, int]:
     """Return how many facts or quiz questions there are by status, all of them as `all`."""
-    rows = standing(corpus, kind).order_by().values_list("status").annotate(n=Count("pk"))
-    told = {status: 0 for status in STATUSES if status != "corrected"} | dict(rows)
-    return told | {"all": sum(told.values())}
+    rows = current_records(corpus, kind).order_by().values_list("status").annotate(n=Count("pk"))
+    by_status = {status: 0 for status in STATUSES if status != "corrected"} | dict(rows)
+    return by_status | {"all": sum(by_status.values())}
 
 
-def questions_of(one: QuestionSet, asked: Asked) -> QuerySet[Record]:
+def questions_of(question_set: QuestionSet, filters: RecordFilters) -> QuerySet[Record]:
     """Return the questions that a set asks, its own and those that stand by themselves."""
-    uses = Use.objects.filter(set=one, question=OuterRef("pk"))
-    if asked.get("type"):
-        uses = uses.filter(type=asked["type"])
-    if asked.get("answerable") in ("yes", "no"):
-        uses = uses.filter(answerable=asked["answerable"] == "yes")
-    rows = Record.objects.filter(Exists(uses), corpus=one.corpus_id, kind=QUESTION)
-    return narrowed(rows.select_related("dialogue").order_by("pk"), asked)
+    uses = Use.objects.filter(set=question_set, question=OuterRef("pk"))
+    if filters.get("type"):
+        uses = uses.filter(type=filters["type"])
+    if filters.get("answerable") in ("yes", "no"):
+        uses = uses.filter(answerable=filters["answerable"] == "yes")
+    rows = Record.objects.filter(Exists(uses), corpus=question_set.corpus_id, kind=QUESTION)
+    return narrowed(rows.select_related("dialogue").order_by("pk"), filters)
 
 
-def with_uses(one: QuestionSet, records: Iterable[Record]) -> list[dict[str, Any]]:
+def with_uses(question_set: QuestionSet, records: Iterable[Record]) -> list[dict[str, Any]]:
     """Return questions, each with how often it is asked, answerable or not, by type."""
     records = list(records)
-    rows = Use.objects.filter(set=one, question__in=records).order_by("question", "type")
-    told: dict[int, list[dict[str, Any]]] = {}
+    rows = Use.objects.filter(set=question_set, question__in=records).order_by("question", "type")
+    types_by_record: dict[int, list[dict[str, Any]]] = {}
     for question, kind, n, right in rows.values_list("question", "type").annotate(
         n=Count("pk"), right=Count("pk", filter=Q(answerable=True))
     ):
-        told.setdefault(question, []).append({"type": kind, "n": n, "answerable": right})
+        types_by_record.setdefault(question, []).append({"type": kind, "n": n, "answerable": right})
     return [
         {
             "record": record,
-            "types": told.get(record.pk, []),
-            "uses": sum(line["n"] for line in told.get(record.pk, [])),
-            "answerable": sum(line["answerable"] for line in told.get(record.pk, [])),
+            "types": types_by_record.get(record.pk, []),
+            "uses": sum(line["n"] for line in types_by_record.get(record.pk, [])),
+            "answerable": sum(line["answerable"] for line in types_by_record.get(record.pk, [])),
         }
         for record in records
     ]
 
 
-def types_of(one: QuestionSet) -> list[str]:
+def types_of(question_set: QuestionSet) -> list[str]:
     """Return the types of a set's uses, as its figures name them."""
-    return sorted({row["type"] for row in one.figures.get("rows", ())})
+    return sorted({row["type"] for row in question_set.figures.get("rows", ())})
 
 
-def uses_of(one: QuestionSet, record: Record) -> QuerySet[Use]:
+def uses_of(question_set: QuestionSet, record: Record) -> QuerySet[Use]:
     """Return where a set asks a question, in the order of sessions."""
-    return Use.objects.filter(set=one, question=record).order_by("session")
+    return Use.objects.filter(set=question_set, question=record).order_by("session")
 
 
-def use_told(use: Use, record: Record, sessions: list[Mapping[str, Any]]) -> dict[str, Any]:
+def describe_use(use: Use, record: Record, sessions: list[Mapping[str, Any]]) -> dict[str, Any]:
     """Return a use as pages and programs show it, by the sessions of its script."""
     session = sessions[use.session - 1]
     choices = record.content.get("choices") or []
@@ -362,10 +376,10 @@ def use_told(use: Use, record: Record, sessions: list[Mapping[str, Any]]) -> dic
         "right": "I don't know" if use.key == UNKNOWN else offered[LETTERS.index(use.key)],
         "choices": offered,
         "type": use.type,
-        "type_told": type_told(use.type),
+        "type_told": describe_type(use.type),
         "why": [{"number": number, "id": sessions[number - 1]["id"]} for number in use.why],
         "rule": use.rule,
-        "rule_told": rule_told(use.rule),
+        "rule_told": describe_rule(use.rule),
         "since": use.since,
     }
 

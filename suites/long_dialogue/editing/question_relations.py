@@ -17,16 +17,16 @@ from suites.long_dialogue.scripts.graph import DEFAULT, RelationTable
 # Question sets whose uses are no longer what the rules would say now: marked, with the reason.
 
 
-def mark_stale(corpus: Corpus, what: str) -> int:
-    """Mark the sets of a corpus that were made by rules; return how many. `what` happened, as a clause.
+def mark_stale(corpus: Corpus, event: str) -> int:
+    """Mark the sets of a corpus that were made by rules; return how many. `event` is a clause.
 
     Sets that came with a file keep their keys, and so they do not become stale by facts or relations.
     """
     sets = corpus.question_sets.filter(imported=False)
-    told = what[0].upper() + what[1:]
-    free = sets.filter(used_at=None).update(stale=f"{told}: make the set anew.")
+    sentence = event[0].upper() + event[1:]
+    free = sets.filter(used_at=None).update(stale=f"{sentence}: make the set anew.")
     used = sets.exclude(used_at=None)
-    return free + used.update(stale=f"{told}. A simulation used this set, so it stays as it is.")
+    return free + used.update(stale=f"{sentence}. A simulation used this set, so it stays as it is.")
 
 
 # The relations that a corpus's facts may have: the table that comes with Concord, or one of its own.
@@ -60,8 +60,8 @@ def replace_relations(
     try:
         table = RelationTable.parse(rows)
     except ValueError as error:
-        told = str(error)
-        raise QuestionsRefused(f"{told[0].upper()}{told[1:]}.", field="rows") from None
+        message = str(error)
+        raise QuestionsRefused(f"{message[0].upper()}{message[1:]}.", field="rows") from None
     last = version_of(corpus)
     if seen is not None and seen != last:
         raise QuestionsRefused(
@@ -69,8 +69,10 @@ def replace_relations(
         )
     if table.as_rows() == table_of(corpus).as_rows():
         return None
-    made = RelationRows.objects.create(corpus=corpus, version=last + 1, rows=table.as_rows(), created_by=by)
+    new_rows = RelationRows.objects.create(
+        corpus=corpus, version=last + 1, rows=table.as_rows(), created_by=by
+    )
     mark_stale(corpus, "the relations were changed")
-    detail = {"version": made.version, "relations": len(table)}
+    detail = {"version": new_rows.version, "relations": len(table)}
     Event.objects.create(by=by, verb="change relations", subject=corpus.name, detail=detail)
-    return made
+    return new_rows

@@ -36,7 +36,7 @@ from suites.long_dialogue.scripts.quiz import POLICIES
 
 Styles = Mapping[str, str]
 """Texts by the id of who asks so, and `default`."""
-Kept = Mapping[tuple[int, str], tuple[str, Styles]]
+Wordings = Mapping[tuple[int, str], tuple[str, Styles]]
 """The text of a question, and its wordings, by dialogue and by key within its set."""
 
 
@@ -48,49 +48,52 @@ def take_wordings(*, dialogue: Dialogue, styles: Mapping[str, Styles], by: User 
     with the wordings. Questions that a set made stay as they are once it is kept (`used`), as do those that
     have the wordings already.
     """
-    sets = {one.pk: one for one in dialogue.corpus.question_sets.select_for_update(no_key=True)}
+    sets = {
+        question_set.pk: question_set
+        for question_set in dialogue.corpus.question_sets.select_for_update(no_key=True)
+    }
     rows = Record.objects.select_for_update(of=("self",)).select_related("corpus")
     records = rows.filter(dialogue=dialogue, kind=QUESTION, key__in=list(styles), superseded_by=None)
-    told = {"worded": 0, "superseded": 0, "used": 0}
+    counts = {"worded": 0, "superseded": 0, "used": 0}
     labelled = set(
         Label.objects.filter(item__record__in=records).values_list("item__record", flat=True).distinct()
     )
-    asked = asked_before(records)
-    kept = {number for number, one in sets.items() if is_kept(one)}
+    asked_ids = asked_before(records)
+    frozen_sets = {number for number, question_set in sets.items() if is_kept(question_set)}
     for record in records.order_by("pk"):
         content = record.content | {"styles": dict(styles[record.key])}
         if content == record.content:
             continue
-        if record.set_id in kept or (record.set_id is not None and record.pk in asked):
-            told["used"] += 1
-        elif record.pk in labelled or record.pk in asked:
+        if record.set_id in frozen_sets or (record.set_id is not None and record.pk in asked_ids):
+            counts["used"] += 1
+        elif record.pk in labelled or record.pk in asked_ids:
             supersede(record=record, content=content, provenance={"by": "wording", "of": record.key}, by=by)
-            told["superseded"] += 1
+            counts["superseded"] += 1
         else:
             Record.objects.filter(pk=record.pk).update(content=content)
-            told["worded"] += 1
-    if told["superseded"]:
+            counts["worded"] += 1
+    if counts["superseded"]:
         question_relations.mark_stale(dialogue.corpus, "quiz questions were given wordings")
-    if told["worded"] or told["superseded"]:
+    if counts["worded"] or counts["superseded"]:
         subject = f"{dialogue.key} in {dialogue.corpus.name}"[:300]
-        Event.objects.create(by=by, verb="word questions", subject=subject, detail=told)
-    return told
+        Event.objects.create(by=by, verb="word questions", subject=subject, detail=counts)
+    return counts
 
 
-def kept_of(one: QuestionSet | None) -> Kept:
+def previous_wordings(question_set: QuestionSet | None) -> Wordings:
     """Return the wordings that a set's own questions have, for the set that takes its place."""
-    if one is None:
+    if question_set is None:
         return {}
-    rows = Record.objects.filter(set=one, superseded_by=None, content__has_key="styles")
+    rows = Record.objects.filter(set=question_set, superseded_by=None, content__has_key="styles")
     return {
         (dialogue, key.partition(":")[2]): (content["text"], content["styles"])
         for dialogue, key, content in rows.values_list("dialogue", "key", "content")
     }
 
 
-def worded(kept: Kept, dialogue: int, key: str, text: str) -> Styles:
+def worded(previous: Wordings, dialogue: int, key: str, text: str) -> Styles:
     """Return the wordings that a question had in the set before, where it asked the same."""
-    before, styles = kept.get((dialogue, key.partition(":")[2]), ("", {}))
+    before, styles = previous.get((dialogue, key.partition(":")[2]), ("", {}))
     return styles if before == text else {}
 
 
@@ -106,11 +109,13 @@ CLEAR = (
 )
 
 
-def write(stored: QuestionSet, row: Dialogue, dialogue: records.Dialogue, made: MadeSet, kept: Kept) -> None:
-    """Write one script's share of a set, in the current transaction, with the wordings that were `kept`."""
+def write(
+    stored: QuestionSet, row: Dialogue, dialogue: records.Dialogue, made_set: MadeSet, previous: Wordings
+) -> None:
+    """Write one script's share of a set, in the current transaction, with the `previous` wordings."""
     questions = [
-        replace(question, styles=worded(kept, row.pk, question.id, question.text))
-        for question in made.questions
+        replace(question, styles=worded(previous, row.pk, question.id, question.text))
+        for question in made_set.questions
     ]
     make_records(
         corpus=stored.corpus,
@@ -120,8 +125,8 @@ def write(stored: QuestionSet, row: Dialogue, dialogue: records.Dialogue, made: 
         ],
         provenance={"by": "rules", "set": stored.name, "version": stored.version},
     )
-    write_uses(stored=stored, dialogue=row.pk, record=dialogue, uses=made.set.uses)
-    if len(made.set.uses) >= WORTH_TELLING:
+    write_uses(stored=stored, dialogue=row.pk, record=dialogue, uses=made_set.set.uses)
+    if len(made_set.set.uses) >= WORTH_TELLING:
         tell_planner("annotation_record", "annotation_use")
 
 
@@ -137,7 +142,7 @@ MOST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MakeResult:
     """A question set, and whether it is new: not where the same was there already."""
 
     set: QuestionSet
@@ -145,9 +150,9 @@ class Made:
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts that the command prints."""
-        one = self.set
-        told = {"set": one.name, "version": one.version, "created": self.created}
-        return told | one.options | one.figures
+        question_set = self.set
+        data = {"set": question_set.name, "version": question_set.version, "created": self.created}
+        return data | question_set.options | question_set.figures
 
 
 @transaction.atomic
@@ -160,7 +165,7 @@ def make(
     presence: bool = True,
     by: User | None,
     progress: Callable[[int, int], None] | None = None,
-) -> Made:
+) -> MakeResult:
     """Make the question set of a name from a corpus's accepted facts and quiz questions, and return it.
 
     Made from the same, it is returned as it is. One that no simulation used and nobody reviewed is replaced,
@@ -175,16 +180,16 @@ def make(
         if last.stale:
             last.stale = ""
             last.save(update_fields=["stale"])
-        return Made(last, created=False)
-    kept = kept_of(last)
-    chosen = _row(corpus, name, last, by)
-    chosen.options = options | {"relations": version_of(corpus)}
-    chosen.digest, chosen.stale = digest, ""
-    chosen.figures = _fill(chosen, kept, progress or _untold)
-    chosen.save()
-    detail = {"version": chosen.version, **options, "uses": chosen.figures["uses"]}
+        return MakeResult(last, created=False)
+    previous = previous_wordings(last)
+    question_set = _row(corpus, name, last, by)
+    question_set.options = options | {"relations": version_of(corpus)}
+    question_set.digest, question_set.stale = digest, ""
+    question_set.figures = _fill(question_set, previous, progress or _untold)
+    question_set.save()
+    detail = {"version": question_set.version, **options, "uses": question_set.figures["uses"]}
     Event.objects.create(by=by, verb="make questions", subject=f"{corpus.name}: {name}"[:300], detail=detail)
-    return Made(chosen, created=True)
+    return MakeResult(question_set, created=True)
 
 
 def checked(corpus: Corpus, name: str, seed: int, policy: str) -> str:
@@ -221,24 +226,26 @@ def _row(corpus: Corpus, name: str, last: QuestionSet | None, by: User | None) -
     return QuestionSet.objects.create(corpus=corpus, name=name, version=version, created_by=by)
 
 
-def _fill(chosen: QuestionSet, kept: Kept, progress: Callable[[int, int], None]) -> dict[str, Any]:
+def _fill(
+    question_set: QuestionSet, previous: Wordings, progress: Callable[[int, int], None]
+) -> dict[str, Any]:
     """Write a set's questions and uses, script by script; return its figures."""
-    figures, table = Figures(), table_of(chosen.corpus)
-    scripts = question_figures.scripts(chosen.corpus)
-    label = called(chosen)
+    figures, table = Figures(), table_of(question_set.corpus)
+    scripts = question_figures.scripts(question_set.corpus)
+    label = called(question_set)
     progress(0, len(scripts))
     for number, row in enumerate(scripts, start=1):
         dialogue = question_figures.without_texts(row)
-        made = make_one(
+        made_set = make_one(
             dialogue,
             name=label,
-            seed=chosen.options["seed"],
-            policy=chosen.options["policy"],
-            presence=chosen.options["presence"],
+            seed=question_set.options["seed"],
+            policy=question_set.options["policy"],
+            presence=question_set.options["presence"],
             table=table,
         )
-        write(chosen, row, dialogue, made, kept)
-        figures.add(dialogue, made)
+        write(question_set, row, dialogue, made_set, previous)
+        figures.add(dialogue, made_set)
         progress(number, len(scripts))
     return figures.as_json()
 
@@ -261,28 +268,28 @@ def subject(corpus: Corpus) -> str:
 
 def make_or_start(
     *, corpus: Corpus, name: str, seed: int, policy: str, presence: bool, by: User | None
-) -> Made | Job:
+) -> MakeResult | Job:
     """Make a question set at once where the corpus is small, else start a job. Raises QuestionsRefused."""
-    told: dict[str, Any] = {"name": name, "seed": seed, "policy": policy, "presence": presence}
+    options: dict[str, Any] = {"name": name, "seed": seed, "policy": policy, "presence": presence}
     own = Turn.objects.filter(
         continuation__key=SELF,
         continuation__dialogue__corpus=corpus,
         continuation__dialogue__script__isnull=False,
     )
     if own[: AT_ONCE + 1].count() <= AT_ONCE:
-        return make(corpus=corpus, by=by, **told)
+        return make(corpus=corpus, by=by, **options)
     checked(corpus, name, seed, policy)
-    return jobs.start(kind=KIND, subject=subject(corpus), params=told | {"corpus": corpus.pk}, by=by)
+    return jobs.start(kind=KIND, subject=subject(corpus), params=options | {"corpus": corpus.pk}, by=by)
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
     """Make the set that a job names; its result is the counts. Done twice, it counts once."""
-    told = dict(job.params)
-    corpus = Corpus.objects.filter(pk=told.pop("corpus")).first()
+    params = dict(job.params)
+    corpus = Corpus.objects.filter(pk=params.pop("corpus")).first()
     if corpus is None:
         raise JobRefused("the corpus was deleted")
     try:
-        return make(corpus=corpus, by=job.created_by, progress=progress, **told).as_json()
+        return make(corpus=corpus, by=job.created_by, progress=progress, **params).as_json()
     except QuestionsRefused as error:
         raise JobRefused(str(error)) from error
 

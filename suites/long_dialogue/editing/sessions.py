@@ -55,14 +55,14 @@ SELECT s.session, r.kind, count(*)
 
 
 class Row(NamedTuple):
-    """A session in numbers: `there` are the ids of those who speak in it or are listed, in that order.
+    """A session in numbers: `people` are the ids of those who speak in it or are listed, in that order.
 
     `first` and `last` are the positions of its own turns, None where it has none.
     """
 
     number: int
     session: Session
-    there: tuple[str, ...]
+    people: tuple[str, ...]
     speakers: int
     heard: bool
     turns: int
@@ -119,27 +119,27 @@ def overview(dialogue: Dialogue) -> Overview:
 
 
 def _spoken(dialogue: Dialogue) -> dict[str, _Spoken]:
-    found: dict[str, _Spoken] = defaultdict(_Spoken)
+    by_session: dict[str, _Spoken] = defaultdict(_Spoken)
     with connection.cursor() as cursor:
         cursor.execute(WHO_SPEAKS, {"dialogue": dialogue.pk, "own": SELF, "events": list(EVENTS)})
         for session, speaker, count, first, last, does in cursor.fetchall():
-            told = found[session]
-            told.turns += count
-            told.places += [first, last]
+            totals = by_session[session]
+            totals.turns += count
+            totals.places += [first, last]
             if does:
-                told.speakers.append(speaker)
-    return found
+                totals.speakers.append(speaker)
+    return by_session
 
 
 def _row(number: int, session: Session, spoken: _Spoken, main: str) -> Row:
-    there = tuple(dict.fromkeys((*spoken.speakers, *session.present)))
+    people = tuple(dict.fromkeys((*spoken.speakers, *session.present)))
     places = spoken.places
     return Row(
         number=number,
         session=session,
-        there=there,
+        people=people,
         speakers=len(spoken.speakers),
-        heard=main in there,
+        heard=main in people,
         turns=spoken.turns,
         first=min(places) if places else None,
         last=max(places) if places else None,
@@ -153,8 +153,8 @@ def records_of(
 
     Of kinds that are not asked for there are none; counting questions reads all of the script's.
     """
-    found: dict[str, dict[str, int]] = {key: {FACT: 0, QUESTION: 0} for key in sessions}
-    told: dict[str, Any] = {
+    counts: dict[str, dict[str, int]] = {key: {FACT: 0, QUESTION: 0} for key in sessions}
+    parameters: dict[str, Any] = {
         "dialogue": dialogue.pk,
         "sessions": list(sessions),
         "fact": FACT,
@@ -162,10 +162,10 @@ def records_of(
         "kinds": list(kinds),
     }
     with connection.cursor() as cursor:
-        cursor.execute(RECORDS, told)
+        cursor.execute(RECORDS, parameters)
         for session, kind, count in cursor.fetchall():
-            found[session][kind] = count
-    return found
+            counts[session][kind] = count
+    return counts
 
 
 def counts_of(dialogue: Dialogue) -> dict[str, int]:
@@ -199,7 +199,7 @@ def turns_of(overview: Overview, row: Row) -> QuerySet[Turn]:
     return own_turns(overview.dialogue).filter(position__range=(row.first, row.last))
 
 
-def looked_for(
+def find_turns(
     overview: Overview,
     *,
     words: str = "",
@@ -219,8 +219,8 @@ def looked_for(
     if words:
         turns = turns.filter(text__icontains=words)
     if speaker:
-        meant = [key for key, name in overview.names.items() if name.casefold() == speaker.casefold()]
-        turns = turns.filter(Q(speaker__iexact=speaker) | Q(speaker__in=meant))
+        speaker_ids = [key for key, name in overview.names.items() if name.casefold() == speaker.casefold()]
+        turns = turns.filter(Q(speaker__iexact=speaker) | Q(speaker__in=speaker_ids))
     return turns
 
 
@@ -235,7 +235,7 @@ def as_dict(row: Row, records: dict[str, int]) -> dict[str, Any]:
         "episode": session.episode,
         "scene": session.scene,
         "season": session.season,
-        "present": list(row.there),
+        "present": list(row.people),
         "listed": list(session.present),
         "heard": row.heard,
         "turns": row.turns,
@@ -295,7 +295,7 @@ def change_session(
     script = script_record(row.script)
     if script is None:
         raise ScriptRefused(f"The dialogue {row.key!r} is no script.")
-    place_of = next((n for n, one in enumerate(script.sessions) if one.id == session), None)
+    place_of = next((n for n, candidate in enumerate(script.sessions) if candidate.id == session), None)
     if place_of is None:
         raise ScriptRefused(f"There is no session {session[:80]!r}.", field="session")
     _check_reason(kind, reason)
@@ -333,10 +333,10 @@ def _changed(
         except ValueError as error:
             raise ScriptRefused(f"{str(error)[0].upper()}{str(error)[1:]}.", field="date") from None
     if place is not None:
-        told = " ".join(place.split())
-        if len(told) > NAME_LIMIT or not told.isprintable():
+        cleaned_place = " ".join(place.split())
+        if len(cleaned_place) > NAME_LIMIT or not cleaned_place.isprintable():
             raise ScriptRefused(f"A place has {NAME_LIMIT} characters at most.", field="place")
-        after = replace(after, place=told)
+        after = replace(after, place=cleaned_place)
     if present is not None:
         after = replace(after, present=_people(row, present))
     if after == before:
@@ -346,16 +346,16 @@ def _changed(
 
 def _people(row: Dialogue, present: Sequence[str]) -> tuple[str, ...]:
     """Return the ids of participants who are meant by ids or names, each once, in the order told."""
-    known = {person["id"]: person["id"] for person in reversed(row.participants)}
+    ids = {person["id"]: person["id"] for person in reversed(row.participants)}
     for person in reversed(row.participants):
-        known.setdefault((person.get("name") or person["id"]).casefold(), person["id"])
-    meant = []
+        ids.setdefault((person.get("name") or person["id"]).casefold(), person["id"])
+    person_ids = []
     for name in filter(None, (name.strip() for name in present)):
-        person = known.get(name) or known.get(name.casefold())
+        person = ids.get(name) or ids.get(name.casefold())
         if person is None:
             raise ScriptRefused(f"Nobody of this dialogue is called {name[:80]!r}.", field="present")
-        meant.append(person)
-    return tuple(dict.fromkeys(meant))
+        person_ids.append(person)
+    return tuple(dict.fromkeys(person_ids))
 
 
 def _keep_versions(
@@ -373,8 +373,8 @@ def _keep_versions(
     if seen is not None and seen != (last.version if last else 1):
         raise ScriptRefused("Somebody else changed this session meanwhile: look at it again.", field="date")
     if last is None:
-        told = {"reason": SessionVersion.Reason.IMPORTED, "content": session_json(before)}
-        last = SessionVersion.objects.create(dialogue=row, session=before.id, version=1, **told)
+        imported = {"reason": SessionVersion.Reason.IMPORTED, "content": session_json(before)}
+        last = SessionVersion.objects.create(dialogue=row, session=before.id, version=1, **imported)
     return SessionVersion.objects.create(
         dialogue=row,
         session=before.id,
@@ -396,22 +396,22 @@ def _mark(row: Dialogue, before: Session, after: Session) -> tuple[QuestionSet, 
             | Exists(Record.objects.filter(set=OuterRef("pk"), dialogue=row))
         ).order_by("name", "version")
     )
-    for one in sets:
-        one.stale = _why(one, before, after)
-        one.save(update_fields=["stale"])
+    for question_set in sets:
+        question_set.stale = _why(question_set, before, after)
+        question_set.save(update_fields=["stale"])
     return tuple(sets)
 
 
-def _why(one: QuestionSet, before: Session, after: Session) -> str:
-    what = [f"its date was {before.date}, and is {after.date}"] if before.date != after.date else []
+def _why(question_set: QuestionSet, before: Session, after: Session) -> str:
+    changes = [f"its date was {before.date}, and is {after.date}"] if before.date != after.date else []
     if before.present != after.present:
-        what.append("who is listed as present is another")
-    told = f"Session {before.id} {STALE}: {' and '.join(what)}."
-    if one.used_at is not None:
-        return f"{told} A simulation used them, so they stay as they are."
-    if one.imported:
-        return f"{told} Their keys came with a file, and stand."
-    return f"{told} They are to be computed anew."
+        changes.append("who is listed as present is another")
+    sentence = f"Session {before.id} {STALE}: {' and '.join(changes)}."
+    if question_set.used_at is not None:
+        return f"{sentence} A simulation used them, so they stay as they are."
+    if question_set.imported:
+        return f"{sentence} Their keys came with a file, and stand."
+    return f"{sentence} They are to be computed anew."
 
 
 def warnings_of(script: Script, session: str = "") -> tuple[str, ...]:
@@ -426,7 +426,7 @@ def warnings_of(script: Script, session: str = "") -> tuple[str, ...]:
 def versions_of(dialogue: Dialogue, session: Session) -> list[dict[str, Any]]:
     """Return all that was said of a session, the last first; before any change what was imported."""
     rows = SessionVersion.objects.filter(dialogue=dialogue, session=session.id).select_related("by")
-    told = [
+    versions = [
         {
             "version": row.version,
             "content": row.content,
@@ -441,7 +441,7 @@ def versions_of(dialogue: Dialogue, session: Session) -> list[dict[str, Any]]:
         }
         for row in rows.order_by("-version")
     ]
-    return told
+    return versions
 
 
 def _date(content: dict[str, Any]) -> str:

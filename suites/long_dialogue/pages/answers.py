@@ -52,15 +52,15 @@ PAGE = 50
 def answers(request: HttpRequest, pk: int) -> HttpResponse:
     """The report of what the form asks for, or why there is none."""
     corpus = access.corpus(pk)
-    given = _given(request)
-    context = _form(corpus, given)
+    query_values = _query_values(request)
+    context = _form(corpus, query_values)
     status = 200
     if context["has_answers"]:
         try:
-            context |= view_of(compute(query=read(given, corpus), by=_user(request)))
+            context |= view_of(compute(query=read(query_values, corpus), by=_user(request)))
         except CalibrationError as refused:
             context["refused"] = str(refused)
-            status = 422 if given else 200
+            status = 422 if query_values else 200
     return render(request, "long_dialogue/answers.html", context, status=status)
 
 
@@ -74,17 +74,19 @@ def answers_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if rendering is None or chart is None:
         raise Http404
     try:
-        made = compute(query=read(_given(request), corpus), by=_user(request))
+        report = compute(query=read(_query_values(request), corpus), by=_user(request))
     except CalibrationError as refused:
         return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
-    drawn = form in renderings.CHART_RENDERINGS
-    if drawn and not chart.bars(made):
+    is_chart = form in renderings.CHART_RENDERINGS
+    if is_chart and not chart.bars(report):
         raise Http404
-    written = (
-        renderings.CHART_RENDERINGS[form].write((made, chart)) if drawn else RENDERINGS[form].write(made)
+    body = (
+        renderings.CHART_RENDERINGS[form].write((report, chart))
+        if is_chart
+        else RENDERINGS[form].write(report)
     )
-    name = f"answers-{chart.key}-{corpus.pk}" if drawn else f"answers-{corpus.pk}"
-    response = HttpResponse(written, content_type=rendering.media_type)
+    name = f"answers-{chart.key}-{corpus.pk}" if is_chart else f"answers-{corpus.pk}"
+    response = HttpResponse(body, content_type=rendering.media_type)
     response["Content-Disposition"] = f'attachment; filename="{name}.{rendering.suffix}"'
     return response
 
@@ -98,8 +100,8 @@ def answers_test(request: HttpRequest, pk: int) -> HttpResponse:
     query = request.GET.copy()
     query.pop("part", None)
     try:
-        given = {"judge": _given(request).get("judge", "")}
-        open_test(query=read(given, corpus), by=_user(request), purpose=purpose)
+        query_values = {"judge": _query_values(request).get("judge", "")}
+        open_test(query=read(query_values, corpus), by=_user(request), purpose=purpose)
         query["part"] = "test"
     except CalibrationError as refused:
         messages.error(request, f"Test was not opened: {refused}.")
@@ -111,30 +113,33 @@ def answers_test(request: HttpRequest, pk: int) -> HttpResponse:
 def answers_list(request: HttpRequest, pk: int) -> HttpResponse:
     """The answers one by one, narrowed by system, outcome, class, source and evidence."""
     corpus = access.corpus(pk)
-    given = _given(request)
-    chosen = {key: request.GET.get(key, "").replace("\0", "") for key in ("system", *NARROWED)}
+    query_values = _query_values(request)
+    filters = {key: request.GET.get(key, "").replace("\0", "") for key in ("system", *NARROWED)}
     context: dict[str, Any] = {
         "corpus": corpus,
         "active_room": "corpora",
-        "given": given,
-        "chosen": chosen,
+        "given": query_values,
+        "chosen": filters,
         "judges": judges_of(corpus),
-        "narrowed": [(key, list(values), chosen[key]) for key, values in NARROWED.items()],
+        "narrowed": [(key, list(values), filters[key]) for key, values in NARROWED.items()],
     }
     try:
-        found = listing(read(given, corpus), chosen)
+        answer_listing = listing(read(query_values, corpus), filters)
     except CalibrationError as refused:
         return render(
             request, "long_dialogue/answers_list.html", context | {"refused": str(refused)}, status=422
         )
-    page = Paginator(found.rows, PAGE).get_page(request.GET.get("page"))
-    told = {key: value for key, value in {**given, **chosen}.items() if value}
+    page = Paginator(answer_listing.rows, PAGE).get_page(request.GET.get("page"))
+    parameters = {key: value for key, value in {**query_values, **filters}.items() if value}
     context |= {
-        "found": found,
+        "found": answer_listing,
         "page": page,
-        "differ": found.differ,
-        "lines": [(row, _condition(row, found.differ), _became(row, found.query.rule)) for row in page],
-        "query": f"{urlencode(told)}&" if told else "",
+        "differ": answer_listing.differ,
+        "lines": [
+            (row, _condition(row, answer_listing.differ), _became(row, answer_listing.query.rule))
+            for row in page
+        ],
+        "query": f"{urlencode(parameters)}&" if parameters else "",
     }
     return render(request, "long_dialogue/answers_list.html", context)
 
@@ -147,16 +152,16 @@ def answer(request: HttpRequest, pk: int) -> HttpResponse:
     judge = request.GET.get("judge", "").replace("\0", "")
     context: dict[str, Any] = {"corpus": item.corpus, "active_room": "corpora", "item": item, "judge": judge}
     try:
-        shown = one_answer.view(item, judge_named(item.corpus, judge))
+        answer_view = one_answer.view(item, judge_named(item.corpus, judge))
     except CalibrationError as refused:
         return render(request, "long_dialogue/answer.html", context | {"refused": str(refused)}, status=422)
     context |= {
-        "shown": shown,
+        "shown": answer_view,
         "dialogue": item.continuation.dialogue,
         "language": language_tag(item.continuation.dialogue.language),
         "judges": judges_of(item.corpus),
-        "became": None if shown.opinions is None else _became(shown.row, "strict"),
-        "lenient": None if shown.opinions is None else _became(shown.row, "lenient"),
+        "became": None if answer_view.opinions is None else _became(answer_view.row, "strict"),
+        "lenient": None if answer_view.opinions is None else _became(answer_view.row, "lenient"),
     }
     return render(request, "long_dialogue/answer.html", context)
 
@@ -171,26 +176,28 @@ def _became(row: AnswerRow, rule: Any) -> tuple[str, str]:
     right = row.right(rule)
     if right is None:
         return row.why or "open", "warn"
-    told = "right" if right else "wrong"
+    text = "right" if right else "wrong"
     if row.undecided:
-        told = "undecided, so wrong"
+        text = "undecided, so wrong"
     elif row.outcome in ("late", "ambiguous", "none"):
-        told = {"none": "no letter"}.get(row.outcome, row.outcome) + ", so wrong"
-    return told, "good" if right else ""
+        text = {"none": "no letter"}.get(row.outcome, row.outcome) + ", so wrong"
+    return text, "good" if right else ""
 
 
-def _given(request: HttpRequest) -> dict[str, str]:
-    """Return what the address asks for; lists may be given several times, or by commas."""
-    given = {name: ",".join(filter(None, request.GET.getlist(name))).replace("\0", "") for name in NAMES}
-    return {name: text for name, text in given.items() if text}
+def _query_values(request: HttpRequest) -> dict[str, str]:
+    """Read the query parameters; lists are repeated or separated by commas."""
+    query_values = {
+        name: ",".join(filter(None, request.GET.getlist(name))).replace("\0", "") for name in NAMES
+    }
+    return {name: text for name, text in query_values.items() if text}
 
 
-def _form(corpus: Corpus, given: dict[str, str]) -> dict[str, Any]:
+def _form(corpus: Corpus, query_values: dict[str, str]) -> dict[str, Any]:
     """Return what the form offers and what is chosen."""
     return {
         "corpus": corpus,
         "active_room": "corpora",
-        "given": {"layout": REPORT, "score": "strict", **given},
+        "given": {"layout": REPORT, "score": "strict", **query_values},
         "split": splits.lock_of(corpus),
         "has_answers": has_answers(corpus),
         "settings": [SYSTEM, SCRIPT, *settings_of(corpus)],

@@ -26,14 +26,14 @@ from jobs.actions import active_job
 from jobs.models import Job
 from suites.long_dialogue.editing import question_editing, question_records, question_relations, question_sets
 from suites.long_dialogue.editing.question_figures import SOURCES, figures_of, table2
-from suites.long_dialogue.editing.question_records import dropped_told, rule_told, type_told
+from suites.long_dialogue.editing.question_records import describe_dropped, describe_rule, describe_type
 from suites.long_dialogue.editing.question_relations import table_of, version_of
 from suites.long_dialogue.scripts.quiz import POLICIES
 
-SHOWN = 50
+PAGE_SIZE = 50
 USES_SHOWN = 100
 ROOM = {"active_room": "corpora"}
-POLICIES_TOLD = {
+POLICY_TITLES = {
     "body": "unanswerable: “I don't know” is right",
     "appendix": "not asked at all",
 }
@@ -50,7 +50,7 @@ class MakeForm(forms.Form):
         min_value=0, max_value=2**31 - 1, initial=0, label="Seed", help_text="Of choices and their order."
     )
     policy = forms.ChoiceField(
-        choices=[(policy, POLICIES_TOLD[policy]) for policy in POLICIES],
+        choices=[(policy, POLICY_TITLES[policy]) for policy in POLICIES],
         label="A quiz question before its evidence is",
         help_text="The paper's text says the first, its appendix the second. Reports name which was used.",
     )
@@ -75,24 +75,24 @@ def questions(request: HttpRequest, pk: int) -> HttpResponse:
         except QuestionsRefused as refused:
             form.add_error(refused.field if refused.field in form.fields else None, str(refused))
         else:
-            return _made(request, corpus, done)
+            return _finish_making(request, corpus, done)
     status = 422 if form.errors else 200
     return render(request, "long_dialogue/questions.html", _overview(corpus, form), status=status)
 
 
-def _made(request: HttpRequest, corpus: Corpus, done: Any) -> HttpResponse:
+def _finish_making(request: HttpRequest, corpus: Corpus, done: Any) -> HttpResponse:
     if isinstance(done, Job):
         messages.info(request, "The questions are being made. This page shows how far that is.")
         return redirect("questions", corpus.pk)
-    told = "made" if done.created else "there already, made of the same: nothing changed"
-    messages.success(request, f"The set {done.set} is {told}.")
+    outcome = "made" if done.created else "there already, made of the same: nothing changed"
+    messages.success(request, f"The set {done.set} is {outcome}.")
     return redirect("question-set", corpus.pk, done.set.pk)
 
 
 def _overview(corpus: Corpus, form: MakeForm) -> dict[str, Any]:
     sets = list(corpus.question_sets.order_by("name", "-version"))
-    for one in sets:
-        figures_of(one)
+    for question_set in sets:
+        figures_of(question_set)
     return {
         "corpus": corpus,
         "sets": sets,
@@ -121,50 +121,52 @@ def _kind(corpus: Corpus, kind: str) -> dict[str, Any]:
 @researcher_only
 def question_set(request: HttpRequest, pk: int, one: int) -> HttpResponse:
     """Researchers: a set in numbers, and its questions, narrowed as the address says."""
-    found = access.question_set(pk, one)
-    figures = figures_of(found)
-    asked = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in FILTERS}
-    page = Paginator(question_records.questions_of(found, asked), SHOWN).get_page(request.GET.get("page"))
+    stored_set = access.question_set(pk, one)
+    figures = figures_of(stored_set)
+    filters = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in FILTERS}
+    page = Paginator(question_records.questions_of(stored_set, filters), PAGE_SIZE).get_page(
+        request.GET.get("page")
+    )
     return render(
         request,
         "long_dialogue/question_set.html",
         {
-            "corpus": found.corpus,
-            "set": found,
+            "corpus": stored_set.corpus,
+            "set": stored_set,
             "figures": figures,
             "table": table2(figures),
             "types": [
                 {
                     **row,
-                    "told": type_told(row["type"]),
+                    "told": describe_type(row["type"]),
                     "title": SOURCES.get((row["source"], row["hops"]), ""),
                 }
                 for row in figures["rows"]
             ],
-            "dropped": [(dropped_told(name), n) for name, n in figures.get("dropped", {}).items()],
-            "excluded": [(rule_told(name), n) for name, n in figures.get("excluded", {}).items()],
-            "policy_told": POLICIES_TOLD.get(found.options.get("policy", ""), ""),
-            "asked": asked,
-            "filters": _filters(found),
+            "dropped": [(describe_dropped(name), n) for name, n in figures.get("dropped", {}).items()],
+            "excluded": [(describe_rule(name), n) for name, n in figures.get("excluded", {}).items()],
+            "policy_told": POLICY_TITLES.get(stored_set.options.get("policy", ""), ""),
+            "asked": filters,
+            "filters": _filters(stored_set),
             "page": page,
-            "rows": question_records.with_uses(found, page),
-            "query": urlencode({key: value for key, value in asked.items() if value}) + "&",
-            "searched": any(asked.values()),
+            "rows": question_records.with_uses(stored_set, page),
+            "query": urlencode({key: value for key, value in filters.items() if value}) + "&",
+            "searched": any(filters.values()),
             **ROOM,
         },
     )
 
 
-def _filters(found: QuestionSet) -> list[tuple[str, str, list[tuple[str, str]]]]:
+def _filters(question_set: QuestionSet) -> list[tuple[str, str, list[tuple[str, str]]]]:
     """Return the choices of the filters: name, label, and values with their titles."""
-    sources = sorted({row["source"] for row in found.figures["rows"]})
-    hops = sorted({row["hops"] for row in found.figures["rows"]})
+    sources = sorted({row["source"] for row in question_set.figures["rows"]})
+    hops = sorted({row["hops"] for row in question_set.figures["rows"]})
     return [
         ("source", "From", [(key, {"quiz": "the quiz", "tkg": "facts"}.get(key, key)) for key in sources]),
         ("hops", "Hops", [(str(key), str(key)) for key in hops]),
-        ("type", "Type", [(key, key.replace("_", " ")) for key in question_records.types_of(found)]),
+        ("type", "Type", [(key, key.replace("_", " ")) for key in question_records.types_of(question_set)]),
         ("answerable", "Asked", [("yes", "answerable"), ("no", "unanswerable")]),
-        ("relation", "Relation", [(key, key) for key in table_of(found.corpus)]),
+        ("relation", "Relation", [(key, key) for key in table_of(question_set.corpus)]),
     ]
 
 
@@ -172,25 +174,25 @@ def _filters(found: QuestionSet) -> list[tuple[str, str, list[tuple[str, str]]]]
 @researcher_only
 def question(request: HttpRequest, pk: int, one: int, record: int) -> HttpResponse:
     """Researchers: a question of a set with every session in which it is asked: key, type, and why."""
-    found = access.question_set(pk, one)
-    asked = access.record(pk, record)
-    uses = question_records.uses_of(found, asked)
-    if asked.kind != QUESTION or not uses.exists():
+    question_set = access.question_set(pk, one)
+    question_record = access.record(pk, record)
+    uses = question_records.uses_of(question_set, question_record)
+    if question_record.kind != QUESTION or not uses.exists():
         raise Http404
     page = Paginator(uses, USES_SHOWN).get_page(request.GET.get("page"))
-    sessions = question_records.sessions_of(asked)
+    sessions = question_records.sessions_of(question_record)
     numbers = {session["id"]: number for number, session in enumerate(sessions, start=1)}
     context = {
-        "corpus": found.corpus,
-        "set": found,
-        "record": asked,
-        "evidence": [(numbers.get(name), name) for name in asked.content.get("evidence", [])],
-        "styles": sorted(asked.content.get("styles", {}).items()),
-        "facts": question_records.standing(found.corpus, FACT).filter(
-            dialogue=asked.dialogue, key__in=asked.content.get("facts", [])
+        "corpus": question_set.corpus,
+        "set": question_set,
+        "record": question_record,
+        "evidence": [(numbers.get(name), name) for name in question_record.content.get("evidence", [])],
+        "styles": sorted(question_record.content.get("styles", {}).items()),
+        "facts": question_records.current_records(question_set.corpus, FACT).filter(
+            dialogue=question_record.dialogue, key__in=question_record.content.get("facts", [])
         ),
         "page": page,
-        "rows": [question_records.use_told(use, asked, sessions) for use in page],
+        "rows": [question_records.describe_use(use, question_record, sessions) for use in page],
         "query": "",
         **ROOM,
     }
@@ -213,13 +215,15 @@ def reviews(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
             f"{done['undecided']:,} undecided.",
         )
         return redirect("question-records", pk, kind)
-    told = question_editing.preview_reviews(corpus, kind)
+    preview = question_editing.preview_reviews(corpus, kind)
     context = {
         "corpus": corpus,
         "kind": kind,
-        "told": told,
-        "changes": told.counts["accepted"] + told.counts["corrected"] + told.counts["rejected"],
-        "open": [one for one in told.reviewed if one.outcome.standing == "undecided"][:SHOWN],
+        "told": preview,
+        "changes": preview.counts["accepted"] + preview.counts["corrected"] + preview.counts["rejected"],
+        "open": [reviewed for reviewed in preview.reviewed if reviewed.outcome.decision == "undecided"][
+            :PAGE_SIZE
+        ],
         "campaigns": question_records.review_campaigns(corpus, kind),
         **ROOM,
     }
@@ -228,8 +232,8 @@ def reviews(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
 
 # Facts and quiz questions of a corpus's scripts: listed, written, changed, and decided without review.
 
-ASKED = ("text", "status", "relation")
-NAMED = {FACT: "Facts", QUESTION: "Quiz questions"}
+RECORD_FILTERS = ("text", "status", "relation")
+KIND_TITLES = {FACT: "Facts", QUESTION: "Quiz questions"}
 
 
 class FactForm(forms.Form):
@@ -250,10 +254,10 @@ class FactForm(forms.Form):
         required=False, label="Accepted at once, without review", help_text="The log says who did so."
     )
 
-    def told(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """Return the content as `editing` takes it."""
-        told = self.cleaned_data
-        return told | {"turns": [one for one in told["turns"].replace(",", " ").split() if one]}
+        data = self.cleaned_data
+        return data | {"turns": [number for number in data["turns"].replace(",", " ").split() if number]}
 
 
 class QuestionForm(forms.Form):
@@ -276,10 +280,10 @@ class QuestionForm(forms.Form):
     evidence_all = forms.BooleanField(required=False, label="All of these sessions are needed, not one")
     accepted = FactForm.base_fields["accepted"]
 
-    def told(self) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """Return the content as `editing` takes it."""
-        told = self.cleaned_data
-        return told | {"choices": told["choices"].splitlines(), "evidence": told["evidence"].split(";")}
+        data = self.cleaned_data
+        return data | {"choices": data["choices"].splitlines(), "evidence": data["evidence"].split(";")}
 
 
 @require_GET
@@ -287,22 +291,22 @@ class QuestionForm(forms.Form):
 def records(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     """Researchers: a corpus's facts or quiz questions, narrowed as the address says."""
     corpus, kind = access.corpus(pk), _kind_of_question_records(kind)
-    asked = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in ASKED}
-    rows = question_records.narrowed(question_records.standing(corpus, kind), asked)
-    page = Paginator(rows, SHOWN).get_page(request.GET.get("page"))
+    filters = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in RECORD_FILTERS}
+    rows = question_records.narrowed(question_records.current_records(corpus, kind), filters)
+    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "corpus": corpus,
         "kind": kind,
-        "title": NAMED[kind],
+        "title": KIND_TITLES[kind],
         "counts": question_records.counts(corpus, kind),
-        "asked": asked,
+        "asked": filters,
         "statuses": ("draft", "accepted", "rejected"),
         "relations": list(question_relations.table_of(corpus)) if kind == FACT else [],
         "scripts": list(corpus.dialogues.filter(script__isnull=False).order_by("key")[:200]),
         "page": page,
         "rows": [(record, _numbered(record)) for record in page],
-        "query": urlencode({key: value for key, value in asked.items() if value}) + "&",
-        "searched": any(asked.values()),
+        "query": urlencode({key: value for key, value in filters.items() if value}) + "&",
+        "searched": any(filters.values()),
         **ROOM,
     }
     return render(request, "long_dialogue/records.html", context)
@@ -327,16 +331,16 @@ def new_record(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
         raise Http404
     form = _form(kind, corpus, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        told = form.told()
-        accepted = bool(told.pop("accepted"))
+        content = form.content()
+        accepted = bool(content.pop("accepted"))
         try:
-            made = question_editing.add(
-                dialogue=dialogue, kind=kind, content=told, accepted=accepted, by=_user(request)
+            record = question_editing.add(
+                dialogue=dialogue, kind=kind, content=content, accepted=accepted, by=_user(request)
             )
         except QuestionsRefused as refused:
             form.add_error(refused.field if refused.field in form.fields else None, str(refused))
         else:
-            messages.success(request, f"The {kind} {made.key} is written.")
+            messages.success(request, f"The {kind} {record.key} is written.")
             return redirect("question-records", pk, kind)
     return _edit_page(request, dialogue, kind, form, None)
 
@@ -345,19 +349,19 @@ def new_record(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
 @researcher_only
 def edit_record(request: HttpRequest, pk: int, record: int) -> HttpResponse:
     """Researchers: put a fact or a quiz question right; one that was reviewed is superseded."""
-    found = access.record(pk, record)
-    form = _form(found.kind, found.dialogue.corpus, request.POST or None, _initial(found))
+    stored = access.record(pk, record)
+    form = _form(stored.kind, stored.dialogue.corpus, request.POST or None, _initial(stored))
     del form.fields["accepted"]
     if request.method == "POST" and form.is_valid():
         try:
-            changed = question_editing.change(record=found, content=form.told(), by=_user(request))
+            changed = question_editing.change(record=stored, content=form.content(), by=_user(request))
         except QuestionsRefused as refused:
             form.add_error(refused.field if refused.field in form.fields else None, str(refused))
         else:
-            told = "changed" if changed.pk == found.pk else f"superseded by {changed.key}"
-            messages.success(request, f"The {found.kind} {found.key} is {told}.")
-            return redirect("question-records", pk, found.kind)
-    return _edit_page(request, found.dialogue, found.kind, form, found)
+            outcome = "changed" if changed.pk == stored.pk else f"superseded by {changed.key}"
+            messages.success(request, f"The {stored.kind} {stored.key} is {outcome}.")
+            return redirect("question-records", pk, stored.kind)
+    return _edit_page(request, stored.dialogue, stored.kind, form, stored)
 
 
 @require_POST
@@ -365,13 +369,15 @@ def edit_record(request: HttpRequest, pk: int, record: int) -> HttpResponse:
 def decide(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     """Researchers: accept or reject chosen drafts, or accept all that nobody reviewed, without review."""
     corpus, kind = access.corpus(pk), _kind_of_question_records(kind)
-    chosen = [number for text in request.POST.getlist("record") if (number := row_id(text))]
+    record_ids = [number for text in request.POST.getlist("record") if (number := row_id(text))]
     try:
         if request.POST.get("all") == "accepted":
             done = question_editing.accept_drafts(corpus=corpus, kind=kind, by=_user(request))
         else:
             status = request.POST.get("status", "")
-            done = question_editing.decide(corpus=corpus, records=chosen, status=status, by=_user(request))
+            done = question_editing.decide(
+                corpus=corpus, records=record_ids, status=status, by=_user(request)
+            )
     except QuestionsRefused as refused:
         messages.error(request, str(refused))
     else:
@@ -388,7 +394,7 @@ def relations(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         text = request.POST.get("rows", "")
         try:
-            made = question_relations.replace_relations(
+            new_rows = question_relations.replace_relations(
                 corpus=corpus,
                 rows=_rows(text),
                 by=_user(request),
@@ -397,8 +403,10 @@ def relations(request: HttpRequest, pk: int) -> HttpResponse:
         except QuestionsRefused as refused:
             error = str(refused)
         else:
-            told = f"This is version {made.version} of the relations." if made else "Nothing changed."
-            messages.success(request, told)
+            message = (
+                f"This is version {new_rows.version} of the relations." if new_rows else "Nothing changed."
+            )
+            messages.success(request, message)
             return redirect("relations", pk)
     table = question_relations.table_of(corpus)
     context = {
@@ -421,7 +429,7 @@ def _rows(text: str) -> Any:
 
 
 def _kind_of_question_records(kind: str) -> str:
-    if kind not in NAMED:
+    if kind not in KIND_TITLES:
         raise Http404
     return kind
 
@@ -439,11 +447,11 @@ def _form(kind: str, corpus: Corpus, posted: Any, initial: dict[str, Any] | None
     return form
 
 
-def _initial(found: Record) -> dict[str, Any]:
-    told = dict(found.content)
-    if found.kind == FACT:
-        return told | {"turns": ", ".join(str(place + 1) for place in told.get("turns", ()))}
-    return told | {"choices": "\n".join(told["choices"]), "evidence": "; ".join(told["evidence"])}
+def _initial(record: Record) -> dict[str, Any]:
+    content = dict(record.content)
+    if record.kind == FACT:
+        return content | {"turns": ", ".join(str(place + 1) for place in content.get("turns", ()))}
+    return content | {"choices": "\n".join(content["choices"]), "evidence": "; ".join(content["evidence"])}
 
 
 def _edit_page(
@@ -453,7 +461,7 @@ def _edit_page(
         "corpus": dialogue.corpus,
         "dialogue": dialogue,
         "kind": kind,
-        "title": NAMED[kind],
+        "title": KIND_TITLES[kind],
         "form": form,
         "record": record,
         "people": [person.get("name") or person["id"] for person in dialogue.participants],

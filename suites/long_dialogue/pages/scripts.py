@@ -26,7 +26,7 @@ from annotation.work.notes import notes_of_turns as of_turns
 from config.files import row_id
 from config.permissions import researcher_only
 from suites.long_dialogue.editing import sessions
-from suites.long_dialogue.editing.export import Wanted, answer, called
+from suites.long_dialogue.editing.export import ExportSelection, answer, called
 from suites.long_dialogue.editing.name_maps import CAST, KINDS, make_names, maps_of, save_names
 from suites.long_dialogue.editing.sessions import (
     NOTE_LIMIT,
@@ -48,14 +48,14 @@ NO_SETS = "none"
 @researcher_only
 def script_file(request: HttpRequest, pk: int, dialogue: int) -> HttpResponseBase:
     """Researchers: a script as a file; `sets` none leaves its question sets out, `set` names some."""
-    found = access.script(pk, dialogue)
+    script_row = access.script(pk, dialogue)
     sets = tuple(filter(None, request.GET.getlist("set"))) or None
     if request.GET.get("sets") == NO_SETS:
         sets = ()
     assert isinstance(request.user, User)
-    wanted = Wanted(sets, bool(request.GET.get("continuations")))
+    selection = ExportSelection(sets, bool(request.GET.get("continuations")))
     try:
-        return answer(dialogue=found, wanted=wanted, by=request.user)
+        return answer(dialogue=script_row, selection=selection, by=request.user)
     except ScriptRefused as refused:
         messages.error(request, str(refused))
         return redirect("script", pk, dialogue)
@@ -63,7 +63,7 @@ def script_file(request: HttpRequest, pk: int, dialogue: int) -> HttpResponseBas
 
 SESSIONS_SHOWN = 50
 TURNS_SHOWN = 100
-NAMED = 6
+NAMES_SHOWN = 6
 """So many people of a session are named in the outline, and the others counted."""
 COUNTED = 5_000
 """Up to so many questions of a script, the outline says how many each session answers."""
@@ -76,28 +76,30 @@ def script(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
     """Researchers: a script's sessions, the chosen one (`session` or `turn`) unfolded; `text` and `speaker`
     look for turns."""
     seen = sessions.overview(access.script(pk, dialogue))
-    chosen = _chosen(request, seen)
-    asked = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in ("text", "speaker")}
+    open_row = _requested_row(request, seen)
+    search = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in ("text", "speaker")}
     context = {
         **_about(seen),
-        "asked": asked,
-        "query": urlencode({key: value for key, value in asked.items() if value}) + "&",
+        "asked": search,
+        "query": urlencode({key: value for key, value in search.items() if value}) + "&",
         **ROOM,
     }
-    if any(asked.values()):
-        return render(request, "long_dialogue/script.html", context | _found(request, seen, asked))
+    if any(search.values()):
+        return render(request, "long_dialogue/script.html", context | _search_results(request, seen, search))
     pages = Paginator(seen.rows, SESSIONS_SHOWN)
     number = request.GET.get("page")
-    if number is None and chosen is not None:
-        number = str((chosen.number - 1) // SESSIONS_SHOWN + 1)
+    if number is None and open_row is not None:
+        number = str((open_row.number - 1) // SESSIONS_SHOWN + 1)
     page = pages.get_page(number)
     kinds = (FACT, QUESTION) if context["records"][QUESTION] <= COUNTED else (FACT,)
-    told = sessions.records_of(seen.dialogue, [row.session.id for row in page], kinds)
+    record_counts = sessions.records_of(seen.dialogue, [row.session.id for row in page], kinds)
     context |= {
         "page": page,
         "query": "",
-        "sessions": [_line(seen, row, told[row.session.id], chosen) for row in page],
-        "opened": _unfolded(seen, chosen, request) if chosen is not None and chosen in list(page) else None,
+        "sessions": [_line(seen, row, record_counts[row.session.id], open_row) for row in page],
+        "opened": _unfolded(seen, open_row, request)
+        if open_row is not None and open_row in list(page)
+        else None,
     }
     return render(request, "long_dialogue/script.html", context)
 
@@ -106,10 +108,10 @@ def script(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
 @researcher_only
 def session(request: HttpRequest, pk: int, dialogue: int, number: int) -> HttpResponse:
     """Researchers: the turns, facts and questions of one session, to be put into the outline."""
-    found = access.script(pk, dialogue)
+    script_row = access.script(pk, dialogue)
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(f"{reverse('script', args=[pk, dialogue])}?session={number}#session-{number}")
-    seen = sessions.overview(found)
+    seen = sessions.overview(script_row)
     row = seen.row(number)
     if row is None:
         raise Http404
@@ -118,10 +120,10 @@ def session(request: HttpRequest, pk: int, dialogue: int, number: int) -> HttpRe
     )
 
 
-def _chosen(request: HttpRequest, seen: Overview) -> Row | None:
+def _requested_row(request: HttpRequest, seen: Overview) -> Row | None:
     """Return the session that the address names, by number or by one of its turns (from 1); else none."""
-    if asked := row_id(request.GET.get("session", "")):
-        row = seen.row(asked)
+    if number := row_id(request.GET.get("session", "")):
+        row = seen.row(number)
         if row is None:
             raise Http404
         return row
@@ -132,13 +134,13 @@ def _chosen(request: HttpRequest, seen: Overview) -> Row | None:
 
 def _about(seen: Overview) -> dict[str, Any]:
     """Return what stands at the head of the page."""
-    found = seen.dialogue
+    dialogue = seen.dialogue
     heard = sum(row.heard for row in seen.rows)
     dates = [row.session.date for row in seen.rows]
     return {
-        "dialogue": found,
-        "corpus": found.corpus,
-        "language": language_tag(found.language),
+        "dialogue": dialogue,
+        "corpus": dialogue.corpus,
+        "language": language_tag(dialogue.language),
         "main": seen.called(seen.script.main),
         "n_sessions": len(seen.rows),
         "n_heard": heard,
@@ -146,57 +148,62 @@ def _about(seen: Overview) -> dict[str, Any]:
         "first": min(dates, key=lambda date: date.first),
         "last": max(dates, key=lambda date: date.last),
         "warnings": warnings_of(seen.script),
-        "records": sessions.counts_of(found),
-        "parts": _continuations(found),
+        "records": sessions.counts_of(dialogue),
+        "parts": _continuations(dialogue),
         "n_maps": len(seen.script.names),
-        "sets": [(called(one), one) for one in found.corpus.question_sets.order_by("name", "-version")],
+        "sets": [
+            (called(question_set), question_set)
+            for question_set in dialogue.corpus.question_sets.order_by("name", "-version")
+        ],
     }
 
 
-def _continuations(found: Dialogue) -> list[Any]:
-    return list(found.continuations.exclude(key=SELF).select_related("system").order_by("id"))
+def _continuations(dialogue: Dialogue) -> list[Any]:
+    return list(dialogue.continuations.exclude(key=SELF).select_related("system").order_by("id"))
 
 
-def _line(seen: Overview, row: Row, records: dict[str, int], chosen: Row | None) -> dict[str, Any]:
+def _line(seen: Overview, row: Row, records: dict[str, int], open_row: Row | None) -> dict[str, Any]:
     """Return a session as the outline shows it."""
-    names = [seen.called(person) for person in row.there]
+    names = [seen.called(person) for person in row.people]
     return {
         "row": row,
         "session": row.session,
-        "who": ", ".join(names[:NAMED]),
-        "others": max(0, len(names) - NAMED),
+        "who": ", ".join(names[:NAMES_SHOWN]),
+        "others": max(0, len(names) - NAMES_SHOWN),
         "facts": records[FACT],
         "questions": records[QUESTION],
-        "is_open": row == chosen,
+        "is_open": row == open_row,
     }
 
 
 def _unfolded(seen: Overview, row: Row, request: HttpRequest) -> dict[str, Any]:
     """Return what stands in an unfolded session: its turns, facts and questions."""
-    found = seen.dialogue
+    dialogue = seen.dialogue
     turns = list(sessions.turns_of(seen, row))
-    who = dialogue_view.speakers(found, turns)
-    asked = row_id(request.GET.get("turn", ""))
-    lines = [line._replace(heading="") for line in dialogue_view.lines(found, turns, who)]
-    cluster = f"{found.key}/{row.session.season or row.session.id}"
-    locked = splits.unopened(found.corpus).filter(cluster=cluster).exists()
+    speakers = dialogue_view.speakers(dialogue, turns)
+    turn_number = row_id(request.GET.get("turn", ""))
+    lines = [line._replace(heading="") for line in dialogue_view.lines(dialogue, turns, speakers)]
+    cluster = f"{dialogue.key}/{row.session.season or row.session.id}"
+    locked = splits.unopened(dialogue.corpus).filter(cluster=cluster).exists()
     return {
         "row": row,
         "session": row.session,
         "listed": [seen.called(person) for person in row.session.present],
         "lines": lines,
-        "rated": asked - 1 if asked else None,
+        "rated": turn_number - 1 if turn_number else None,
         "noted": {} if locked else of_turns([turn.pk for turn in turns]),
-        "facts": [(one, one.content.get("turns") or []) for one in sessions.facts_in(found, row.session.id)],
-        "questions": list(sessions.questions_on(found, row.session.id)[:TURNS_SHOWN]),
+        "facts": [
+            (fact, fact.content.get("turns") or []) for fact in sessions.facts_in(dialogue, row.session.id)
+        ],
+        "questions": list(sessions.questions_on(dialogue, row.session.id)[:TURNS_SHOWN]),
         "before": seen.row(row.number - 1),
         "after": seen.row(row.number + 1),
     }
 
 
-def _found(request: HttpRequest, seen: Overview, asked: dict[str, str]) -> dict[str, Any]:
+def _search_results(request: HttpRequest, seen: Overview, search: dict[str, str]) -> dict[str, Any]:
     """Return the turns that hold the words or are by the speaker, a page of them."""
-    turns = sessions.looked_for(seen, words=asked["text"], speaker=asked["speaker"])
+    turns = sessions.find_turns(seen, words=search["text"], speaker=search["speaker"])
     page = Paginator(turns, TURNS_SHOWN).get_page(request.GET.get("page"))
     return {"page": page, "turns": [_hit(seen, turn) for turn in page], "searched": True}
 
@@ -266,45 +273,45 @@ class WriteForm(forms.Form):
 @researcher_only
 def name_maps(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
     """Researchers: a script's other names by version; make one from a seed, or write the next."""
-    found = access.script(pk, dialogue)
-    chosen = _chosen_of_script_names(request, found)
+    script_row = access.script(pk, dialogue)
+    selected_map = _requested_map(request, script_row)
     if request.method == "GET":
-        return _page_of_script_names(request, found, chosen)
+        return _page_of_script_names(request, script_row, selected_map)
     is_made = request.POST.get("do") == "make"
     form: forms.Form = MakeForm(request.POST) if is_made else WriteForm(request.POST)
     if form.is_valid():
         try:
-            kept = _make(request, found, form) if is_made else _write(request, found, form)
+            saved = _make(request, script_row, form) if is_made else _write(request, script_row, form)
         except ScriptRefused as refused:
             field = "people" if refused.field in ("genders", "aliases") else refused.field
             form.add_error(field if field in form.fields else None, str(refused))
         else:
-            messages.success(request, f"Version {kept.version} of the {kept.kind} names is kept.")
+            messages.success(request, f"Version {saved.version} of the {saved.kind} names is kept.")
             address = reverse("name-maps", args=[pk, dialogue])
-            return redirect(f"{address}?names={kept.kind}:{kept.version}")
-    forms_told = {"make": form} if is_made else {"write": form}
-    return _page_of_script_names(request, found, chosen, status=422, **forms_told)
+            return redirect(f"{address}?names={saved.kind}:{saved.version}")
+    bound_form = {"make": form} if is_made else {"write": form}
+    return _page_of_script_names(request, script_row, selected_map, status=422, **bound_form)
 
 
-def _chosen_of_script_names(request: HttpRequest, found: Dialogue) -> NameMap | None:
+def _requested_map(request: HttpRequest, dialogue: Dialogue) -> NameMap | None:
     """Return the map that the address names, else the newest of the first kind; 404 for none of that name."""
-    there = {f"{one.kind}:{one.version}": one for one in maps_of(found)}
-    asked = request.GET.get("names", "")
-    if asked and asked not in there:
+    by_name = {f"{name_map.kind}:{name_map.version}": name_map for name_map in maps_of(dialogue)}
+    name = request.GET.get("names", "")
+    if name and name not in by_name:
         raise Http404
-    return there[asked] if asked else next(iter(there.values()), None)
+    return by_name[name] if name else next(iter(by_name.values()), None)
 
 
-def _make(request: HttpRequest, found: Dialogue, form: forms.Form) -> NameMap:
-    told = form.cleaned_data
-    genders, aliases = _people(told["people"])
+def _make(request: HttpRequest, dialogue: Dialogue, form: forms.Form) -> NameMap:
+    data = form.cleaned_data
+    genders, aliases = _people(data["people"])
     assert isinstance(request.user, User)
     return make_names(
-        dialogue=found,
-        kind=told["kind"],
-        seed=told["seed"],
-        cast=[name.strip() for name in told["cast"].split(",") if name.strip()],
-        kept=_lines(told["kept"]),
+        dialogue=dialogue,
+        kind=data["kind"],
+        seed=data["seed"],
+        cast=[name.strip() for name in data["cast"].split(",") if name.strip()],
+        kept=_lines(data["kept"]),
         genders=genders,
         aliases=aliases,
         by=request.user,
@@ -322,21 +329,21 @@ def _people(text: str) -> tuple[dict[str, str], dict[str, list[str]]]:
             raise ScriptRefused(f"{line[:80]!r} is not like “Ana: female; Annie, Ms Lane”.", field="genders")
         if gender.strip():
             genders[name.strip()] = gender.strip()
-        aliases[name.strip()] = [one.strip() for one in names.split(",") if one.strip()]
+        aliases[name.strip()] = [alias.strip() for alias in names.split(",") if alias.strip()]
     return genders, aliases
 
 
-def _write(request: HttpRequest, found: Dialogue, form: forms.Form) -> NameMap:
-    told = form.cleaned_data
+def _write(request: HttpRequest, dialogue: Dialogue, form: forms.Form) -> NameMap:
+    data = form.cleaned_data
     pairs = []
-    for line in _lines(told["pairs"]):
+    for line in _lines(data["pairs"]):
         old, arrow, new = line.partition(ARROW)
         if not arrow:
             raise ScriptRefused(f"{line[:80]!r} is not like “Ana {ARROW} Eva”.", field="pairs")
         pairs.append((old.strip(), new.strip()))
     assert isinstance(request.user, User)
     return save_names(
-        dialogue=found, kind=told["kind"], pairs=pairs, kept=_lines(told["kept"]), by=request.user
+        dialogue=dialogue, kind=data["kind"], pairs=pairs, kept=_lines(data["kept"]), by=request.user
     )
 
 
@@ -345,22 +352,28 @@ def _lines(text: str) -> list[str]:
 
 
 def _page_of_script_names(
-    request: HttpRequest, found: Dialogue, chosen: NameMap | None, *, status: int = 200, **told: forms.Form
+    request: HttpRequest,
+    dialogue: Dialogue,
+    selected_map: NameMap | None,
+    *,
+    status: int = 200,
+    **bound_forms: forms.Form,
 ) -> HttpResponse:
     context: dict[str, Any] = {
-        "dialogue": found,
-        "corpus": found.corpus,
-        "maps": maps_of(found),
-        "chosen": chosen,
-        "make": told.get("make") or MakeForm(auto_id="make_%s"),
-        "write": told.get("write") or (WriteForm(initial=_written(chosen)) if chosen else None),
-        "write_open": "write" in told,
+        "dialogue": dialogue,
+        "corpus": dialogue.corpus,
+        "maps": maps_of(dialogue),
+        "chosen": selected_map,
+        "make": bound_forms.get("make") or MakeForm(auto_id="make_%s"),
+        "write": bound_forms.get("write")
+        or (WriteForm(initial=_initial_names(selected_map)) if selected_map else None),
+        "write_open": "write" in bound_forms,
         **ROOM,
     }
     return render(request, "long_dialogue/script_names.html", context, status=status)
 
 
-def _written(names: NameMap) -> dict[str, str]:
+def _initial_names(names: NameMap) -> dict[str, str]:
     return {
         "kind": names.kind,
         "pairs": "\n".join(f"{old} {ARROW} {new}" for old, new in names.pairs),
@@ -417,26 +430,26 @@ def edit_session(request: HttpRequest, pk: int, dialogue: int, number: int) -> H
     return redirect(f"{reverse('script', args=[pk, dialogue])}?session={number}#session-{number}")
 
 
-def _change(request: HttpRequest, seen: Overview, row: Row, told: dict[str, Any]) -> Changed:
+def _change(request: HttpRequest, seen: Overview, row: Row, data: dict[str, Any]) -> Changed:
     assert isinstance(request.user, User)
     return change_session(
         dialogue=seen.dialogue,
         session=row.session.id,
-        date=told["date"],
-        place=told["place"],
-        present=told["present"].split(","),
-        kind=told["kind"],
-        reason=told["reason"],
-        seen=told["seen"],
+        date=data["date"],
+        place=data["place"],
+        present=data["present"].split(","),
+        kind=data["kind"],
+        reason=data["reason"],
+        seen=data["seen"],
         by=request.user,
     )
 
 
 def _having_seen(request: HttpRequest, form: SessionForm, seen: Overview, row: Row) -> SessionForm:
     """Return the form of whoever was told of another's change: saving again puts theirs on top."""
-    told = request.POST.copy()
-    told["seen"] = str(_initial(seen, row)["seen"])
-    form.data = told
+    posted = request.POST.copy()
+    posted["seen"] = str(_initial(seen, row)["seen"])
+    form.data = posted
     return form
 
 
@@ -444,8 +457,8 @@ def _tell(request: HttpRequest, changed: Changed) -> None:
     messages.success(request, "The session is changed.")
     for warning in changed.warnings:
         messages.warning(request, warning)
-    for one in changed.stale:
-        messages.warning(request, f"Question set {one}: {one.stale}")
+    for question_set in changed.stale:
+        messages.warning(request, f"Question set {question_set}: {question_set.stale}")
 
 
 def _initial(seen: Overview, row: Row) -> dict[str, Any]:
@@ -462,7 +475,7 @@ def _page(
     request: HttpRequest, seen: Overview, row: Row, form: SessionForm, *, status: int = 200
 ) -> HttpResponse:
     turns = list(sessions.turns_of(seen, row))
-    who = dialogue_view.speakers(seen.dialogue, turns)
+    speakers = dialogue_view.speakers(seen.dialogue, turns)
     versions = versions_of(seen.dialogue, row.session)
     for version in versions:
         version["names"] = ", ".join(seen.called(person) for person in version["present"])
@@ -474,8 +487,8 @@ def _page(
         "session": row.session,
         "before": seen.row(row.number - 1),
         "after": seen.row(row.number + 1),
-        "speakers": [seen.called(person) for person in row.there[: row.speakers]],
-        "lines": [line._replace(heading="") for line in dialogue_view.lines(seen.dialogue, turns, who)],
+        "speakers": [seen.called(person) for person in row.people[: row.speakers]],
+        "lines": [line._replace(heading="") for line in dialogue_view.lines(seen.dialogue, turns, speakers)],
         "versions": versions,
         "form": form,
         **ROOM,

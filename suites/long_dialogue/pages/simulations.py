@@ -35,8 +35,8 @@ from suites.long_dialogue.models import Simulation
 from suites.long_dialogue.simulations import actions as simulation_actions
 from suites.long_dialogue.simulations.actions import (
     TITLES,
-    condition_told,
     counts,
+    describe_condition,
     estimate,
     fakes,
     paused,
@@ -61,7 +61,10 @@ class SimulationForm(WithParameters):
     agent = forms.ChoiceField(
         choices=[
             (MODEL, "a model at an endpoint"),
-            *((one.key, f"baseline {one.key}: {one.title}") for one in BASELINES.values()),
+            *(
+                (baseline.key, f"baseline {baseline.key}: {baseline.title}")
+                for baseline in BASELINES.values()
+            ),
         ],
         label="Who answers",
         help_text="Baselines need no endpoint, hear nothing, and leave memory and retriever aside.",
@@ -87,9 +90,9 @@ class SimulationForm(WithParameters):
 
     def __init__(self, *args: Any, corpus: Corpus, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        settings = {one.name: one for one in GENERATORS[AGENT].settings if one.name != SET}
-        for name, one in settings.items():
-            self.fields[DRAWS if name == "seed" else name] = setting_field(one)
+        settings = {setting.name: setting for setting in GENERATORS[AGENT].settings if setting.name != SET}
+        for name, setting in settings.items():
+            self.fields[DRAWS if name == "seed" else name] = setting_field(setting)
         self.fields[DRAWS] = setting_field(settings["seed"])
         self.fields[DRAWS].label = "Seed of what is asked when"
         self.fields[NAMES] = forms.ChoiceField(
@@ -105,9 +108,9 @@ class SimulationForm(WithParameters):
         self.fields.update(cap_fields())
         for name, value in SAMPLING.items():
             self.fields[name].initial = value
-        chosen = self.fields["question_set"]
-        assert isinstance(chosen, forms.ModelChoiceField)
-        chosen.queryset = asking_sets(corpus)
+        set_field = self.fields["question_set"]
+        assert isinstance(set_field, forms.ModelChoiceField)
+        set_field.queryset = asking_sets(corpus)
 
     def clean(self) -> dict[str, Any]:
         """Require an endpoint where a model answers."""
@@ -130,13 +133,15 @@ class SimulationForm(WithParameters):
 
     def more_told(self) -> bool:
         """Whether one of these is wrong, or another than usual."""
-        told = [field for field in self.more_fields() if self.is_bound and field.value() not in usual(field)]
-        return bool(told) or any(field.errors for field in self.more_fields())
+        changed = [
+            field for field in self.more_fields() if self.is_bound and field.value() not in usual(field)
+        ]
+        return bool(changed) or any(field.errors for field in self.more_fields())
 
     def parameters_told(self) -> bool:
         """Whether a parameter is wrong, or another than the paper's."""
-        told = (field for field in self.parameters() if field.errors or self.is_bound)
-        return any(field.errors or field.value() not in usual(field) for field in told)
+        fields = (field for field in self.parameters() if field.errors or self.is_bound)
+        return any(field.errors or field.value() not in usual(field) for field in fields)
 
     def caps(self) -> list[forms.BoundField]:
         """Return the fields of what a run may take."""
@@ -146,7 +151,7 @@ class SimulationForm(WithParameters):
         """Whether a cap is given or wrong."""
         return any(field.errors or field.value() for field in self.caps())
 
-    def asked(self) -> Endpoint | None:
+    def selected_endpoint(self) -> Endpoint | None:
         """Return the endpoint, None where a baseline answers."""
         return self.cleaned_data["endpoint"] if self.cleaned_data["agent"] == MODEL else None
 
@@ -157,14 +162,14 @@ class SimulationForm(WithParameters):
     def order(self) -> Order:
         """Return what was asked for."""
         data = self.cleaned_data
-        named = {name: data.get(name) for name in (*MEMORY, *ASKING, *MORE)}
-        given = {name: value for name, value in named.items() if value not in (None, "")}
-        if DRAWS in given:
-            given["seed"] = given.pop(DRAWS)
-        if EMBEDDER in given:
-            given[EMBEDDER] = given[EMBEDDER].name
+        raw_settings = {name: data.get(name) for name in (*MEMORY, *ASKING, *MORE)}
+        settings = {name: value for name, value in raw_settings.items() if value not in (None, "")}
+        if DRAWS in settings:
+            settings["seed"] = settings.pop(DRAWS)
+        if EMBEDDER in settings:
+            settings[EMBEDDER] = settings[EMBEDDER].name
         baseline = "" if data["agent"] == MODEL else data["agent"]
-        return Order(baseline, given, data["trials"], given_parameters(self), data["name"])
+        return Order(baseline, settings, data["trials"], given_parameters(self), data["name"])
 
 
 def asking_sets(corpus: Corpus) -> QuerySet[QuestionSet]:
@@ -181,7 +186,7 @@ def name_choices(corpus: Corpus) -> list[tuple[str, str]]:
     """Return the names that every script of a corpus has, the original ones first."""
     rows = Dialogue.objects.filter(corpus=corpus, script__isnull=False)
     names = rows.values_list("script__names", flat=True)
-    kinds = [{told["kind"] for told in maps or ()} for maps in names]
+    kinds = [{name_map["kind"] for name_map in maps or ()} for maps in names]
     shared = set.intersection(*kinds) if kinds else set()
     return [(ORIGINAL, ORIGINAL), *((kind, kind) for kind in sorted(shared))]
 
@@ -205,8 +210,8 @@ def simulations(request: HttpRequest, pk: int) -> HttpResponse:
         "corpus": corpus,
         "form": form,
         "page": page,
-        "told": [_line(held) for held in page],
-        "active": any(held.state == Simulation.State.MAKING for held in page),
+        "told": [_line(simulation) for simulation in page],
+        "active": any(simulation.state == Simulation.State.MAKING for simulation in page),
         "has_scripts": corpus.dialogues.filter(script__isnull=False).exists(),
         "has_questions": asking_sets(corpus).exists(),
         **ROOM,
@@ -214,10 +219,15 @@ def simulations(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "long_dialogue/simulations.html", context, status=422 if form.errors else 200)
 
 
-def _line(held: Simulation) -> dict[str, Any]:
-    name, _ = simulation_actions.system_of(held)
-    return {"simulation": held, "system": name, "condition": condition_told(held), "counts": counts(held),
-            "paused": paused(held)}  # fmt: skip
+def _line(simulation: Simulation) -> dict[str, Any]:
+    name, _ = simulation_actions.system_of(simulation)
+    return {
+        "simulation": simulation,
+        "system": name,
+        "condition": describe_condition(simulation),
+        "counts": counts(simulation),
+        "paused": paused(simulation),
+    }
 
 
 def _go_on(request: HttpRequest, corpus: Corpus, form: SimulationForm) -> HttpResponse | None:
@@ -225,44 +235,44 @@ def _go_on(request: HttpRequest, corpus: Corpus, form: SimulationForm) -> HttpRe
     data = form.cleaned_data
     try:
         if "confirmed" not in request.POST:
-            told = [
+            posted = [
                 (name, value)
                 for name, values in request.POST.lists()
                 if name != "csrfmiddlewaretoken"
                 for value in values
             ]
-            asked = estimate(data["question_set"], form.order(), form.asked())
-            steps = [(TITLES[step.step], step) for step in asked.steps]
-            context = {"corpus": corpus, "estimate": asked, "steps": steps, "told": told, **ROOM}
+            expected = estimate(data["question_set"], form.order(), form.selected_endpoint())
+            steps = [(TITLES[step.step], step) for step in expected.steps]
+            context = {"corpus": corpus, "estimate": expected, "steps": steps, "told": posted, **ROOM}
             return render(request, "long_dialogue/confirm_simulation.html", context)
-        held = simulation_actions.start(
+        simulation = simulation_actions.start(
             by=user_of(request),
             question_set=data["question_set"],
             order=form.order(),
-            endpoint=form.asked(),
+            endpoint=form.selected_endpoint(),
             settings=form.run_settings(),
         )
     except JobError as error:
         form.add_error(None, str(error))
         return None
-    return redirect("simulation", held.pk)
+    return redirect("simulation", simulation.pk)
 
 
 @require_GET
 @researcher_only
 def simulation_page(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: how far a simulation is, with its condition, runs and what they took."""
-    held = access.simulation(pk)
-    name, condition = simulation_actions.system_of(held)
+    simulation = access.simulation(pk)
+    name, condition = simulation_actions.system_of(simulation)
     context = {
-        "simulation": held,
+        "simulation": simulation,
         "system": name,
         "condition": condition,
-        "steps": steps_of(held),
-        "counts": counts(held),
-        "paused": paused(held),
-        **fakes(held),
-        "at": TITLES.get(held.step, ""),
+        "steps": steps_of(simulation),
+        "counts": counts(simulation),
+        "paused": paused(simulation),
+        **fakes(simulation),
+        "at": TITLES.get(simulation.step, ""),
         **ROOM,
     }
     return render(request, "long_dialogue/simulation.html", context)

@@ -95,7 +95,7 @@ HEDGES = (
 _EMPHASIS = regex.compile(r"[*_`]+")
 _BRACKETED = regex.compile(r"\(([A-E])\)")
 _LEADING = regex.compile(r"^[ \t]*([A-E])(?:[):]|\.(?!\p{L}\b))", regex.MULTILINE)
-_ONE = regex.compile(r"\s*([A-Ea-e])\s*")
+_SINGLE = regex.compile(r"\s*([A-Ea-e])\s*")
 _ARTICLES = frozenset(("a", "an", "the"))
 
 
@@ -126,8 +126,8 @@ def read_template(reply: str, choices: Sequence[str]) -> Outcome:
         return Outcome(AMBIGUOUS)
     if letters:
         return Outcome(letters.pop())
-    named = named_options(reply, choices)
-    return Outcome(named.pop(), lenient=True) if len(named) == 1 else Outcome(NONE)
+    named_letters = named_options(reply, choices)
+    return Outcome(named_letters.pop(), lenient=True) if len(named_letters) == 1 else Outcome(NONE)
 
 
 def read_natural(reply: str, choices: Sequence[str]) -> Outcome:
@@ -142,8 +142,8 @@ def read_natural(reply: str, choices: Sequence[str]) -> Outcome:
     equal = {letter for letter, text in zip(LETTERS, choices, strict=False) if bare(text) == bare(reply)}
     if len(equal) == 1:
         return Outcome(equal.pop())
-    named = named_options(reply, choices)
-    return Outcome(named.pop(), lenient=True) if len(named) == 1 else Outcome(TEXT)
+    named_letters = named_options(reply, choices)
+    return Outcome(named_letters.pop(), lenient=True) if len(named_letters) == 1 else Outcome(TEXT)
 
 
 def read_free(reply: str, answers: Iterable[str], key: str) -> Verdict:
@@ -198,7 +198,7 @@ def named_options(reply: str, choices: Sequence[str]) -> set[str]:
 
 
 def _letters(reply: str) -> set[str]:
-    if single := _ONE.fullmatch(reply):
+    if single := _SINGLE.fullmatch(reply):
         return {single.group(1).upper()}
     return {match.group(1) for pattern in (_BRACKETED, _LEADING) for match in pattern.finditer(reply)}
 
@@ -220,8 +220,8 @@ Extent = Literal["sufficient", "partly", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What of a script stands in a prompt.
+class PromptContent:
+    """The parts of a script that a prompt shows.
 
     `sessions` are the numbers of those that stand there as all that was heard of them, or as their summary;
     `turns` are positions of own turns that stand there by themselves.
@@ -243,10 +243,10 @@ def sufficiency(
     evidence: Iterable[int],
     evidence_all: bool,
     evidence_turns: Iterable[int],
-    shown: Shown,
+    content: PromptContent,
     *,
     sessions: Sessions,
-    asked: Moment,
+    moment: Moment,
 ) -> Extent:
     """Return how much of a question's evidence a prompt shows. `evidence` are numbers of sessions.
 
@@ -256,35 +256,37 @@ def sufficiency(
     either side of the asking point. What is not heard by then never counts.
     """
     turns = frozenset(evidence_turns)
-    extents = [_extent(number, turns, shown, sessions, asked) for number in sorted(set(evidence))]
+    extents = [_extent(number, turns, content, sessions, moment) for number in sorted(set(evidence))]
     counted = extents.count("sufficient")
     if extents and counted >= (len(extents) if evidence_all else 1):
         return "sufficient"
     return "none" if all(extent == "none" for extent in extents) else "partly"
 
 
-def question_sufficiency(question: Question, shown: Shown, *, sessions: Sessions, asked: Moment) -> Extent:
+def question_sufficiency(
+    question: Question, content: PromptContent, *, sessions: Sessions, moment: Moment
+) -> Extent:
     """Return how much of a question's evidence a prompt shows; see `sufficiency`."""
     numbers = [sessions.numbers[session] for session in question.evidence]
     return sufficiency(
-        numbers, question.evidence_all, question.evidence_turns, shown, sessions=sessions, asked=asked
+        numbers, question.evidence_all, question.evidence_turns, content, sessions=sessions, moment=moment
     )
 
 
 def _extent(
-    number: int, evidence_turns: frozenset[int], shown: Shown, sessions: Sessions, asked: Moment
+    number: int, evidence_turns: frozenset[int], content: PromptContent, sessions: Sessions, moment: Moment
 ) -> Extent:
     """Return how much of the evidence in one session a prompt shows."""
-    if number > asked.session:
+    if number > moment.session:
         return "none"
-    running = number == asked.session
-    heard = _heard(sessions, number, asked.point if running else None)
-    known = frozenset(place for place in evidence_turns if sessions.of_turn[place] == number)
-    there = heard if number in shown.sessions else heard & shown.turns
-    needed = known or heard
-    if not needed & there:
+    running = number == moment.session
+    heard = _heard(sessions, number, moment.point if running else None)
+    known_turns = frozenset(place for place in evidence_turns if sessions.of_turn[place] == number)
+    visible = heard if number in content.sessions else heard & content.turns
+    needed = known_turns or heard
+    if not needed & visible:
         return "none"
-    return "sufficient" if needed <= there and (known or not running) else "partly"
+    return "sufficient" if needed <= visible and (known_turns or not running) else "partly"
 
 
 def _heard(sessions: Sessions, number: int, until: int | None) -> frozenset[int]:
@@ -319,7 +321,7 @@ __all__ = [
     "Moment",
     "Outcome",
     "Rule",
-    "Shown",
+    "PromptContent",
     "Verdict",
     "labels_of",
     "late",
@@ -373,10 +375,10 @@ def labels_of(answer: Mapping[str, Any], reply: str) -> list[Answered]:
     judge; of a failed call everything but the key is missing.
     """
     outcome = Outcome(answer["outcome"], bool(answer.get("lenient")))
-    told = [] if answer["format"] == OPEN else _choices(outcome, answer["key"])
-    told += _scores(STRICT, "strict", outcome, answer, reply)
-    told += _scores(LENIENT, "lenient", outcome, answer, reply)
-    return told
+    labels = [] if answer["format"] == OPEN else _choices(outcome, answer["key"])
+    labels += _scores(STRICT, "strict", outcome, answer, reply)
+    labels += _scores(LENIENT, "lenient", outcome, answer, reply)
+    return labels
 
 
 def verdict_of(answer: Mapping[str, Any], reply: str, rule: Rule = "strict") -> Verdict:
@@ -416,5 +418,5 @@ def _abstained(outcome: Outcome, rule: Rule, form: str, reply: str) -> bool:
 
 def right_texts(answer: Mapping[str, Any]) -> tuple[str, ...]:
     """Return all right texts: the answer, others that are right, and the key's own as it was shown."""
-    shown = dict(zip(LETTERS, answer.get("choices") or (), strict=False)).get(answer["key"])
-    return tuple(text for text in (answer.get("answer"), *(answer.get("answers") or ()), shown) if text)
+    key_text = dict(zip(LETTERS, answer.get("choices") or (), strict=False)).get(answer["key"])
+    return tuple(text for text in (answer.get("answer"), *(answer.get("answers") or ()), key_text) if text)

@@ -100,9 +100,9 @@ class RelationTable(Mapping[str, Relation]):
         """Return plain rows that `parse` reads back; what is empty or false is left out."""
         return [_as_row(relation) for relation in self.values()]
 
-    def inverse(self, one: str, other: str) -> bool:
-        """Whether `other` may say from tail to head what `one` says from head to tail."""
-        return other in self[one].reversed or one in self[other].reversed
+    def inverse(self, relation: str, other: str) -> bool:
+        """Whether `other` may say from tail to head what `relation` says from head to tail."""
+        return other in self[relation].reversed or relation in self[other].reversed
 
     def _check_inverse(self, number: int, relation: Relation) -> None:
         where = f"relation {number} ({relation.key}), inverse:"
@@ -132,10 +132,10 @@ class _Row:
     def fault(self, name: str, reason: str) -> ValueError:
         return ValueError(f"{self.place}, {name}: {reason}")
 
-    def choice(self, name: str, known: Sequence[str], default: str | None = None) -> str:
+    def choice(self, name: str, options: Sequence[str], default: str | None = None) -> str:
         value = self.row.get(name, default)
-        if value not in known:
-            raise self.fault(name, f"must be one of {', '.join(known)}")
+        if value not in options:
+            raise self.fault(name, f"must be one of {', '.join(options)}")
         return str(value)
 
     def flag(self, name: str) -> bool:
@@ -169,10 +169,10 @@ class _Row:
         if not isinstance(text, str) or not text.strip():
             raise self.fault(name, "must be a text")
         slots = sorted(_SLOT.findall(text), key=str.casefold)
-        wanted = [slot] + ["when"] * dated
-        if [name.replace("When", "when") for name in slots] != sorted(wanted):
-            told = " and ".join(f"{{{each}}}" for each in wanted)
-            raise self.fault(name, f"must hold {told} once, and no other braces")
+        expected = [slot] + ["when"] * dated
+        if [name.replace("When", "when") for name in slots] != sorted(expected):
+            placeholders = " and ".join(f"{{{each}}}" for each in expected)
+            raise self.fault(name, f"must hold {placeholders} once, and no other braces")
         if "{" in _SLOT.sub("", text) or "}" in _SLOT.sub("", text):
             raise self.fault(name, "has a brace that stands alone")
 
@@ -206,20 +206,20 @@ def _relation(row: _Row) -> Relation:
 
 
 def _as_row(relation: Relation) -> dict[str, Any]:
-    told: dict[str, Any] = {"key": relation.key, "tail": relation.tail}
+    row: dict[str, Any] = {"key": relation.key, "tail": relation.tail}
     if relation.head != PERSON:
-        told["head"] = relation.head
-    told |= {name: True for name in _FLAGS if getattr(relation, name)}
+        row["head"] = relation.head
+    row |= {name: True for name in _FLAGS if getattr(relation, name)}
     if relation.inverse:
-        told["inverse"] = list(relation.inverse)
-    return told | {name: dict(getattr(relation, name)) for name in _WORDINGS if getattr(relation, name)}
+        row["inverse"] = list(relation.inverse)
+    return row | {name: dict(getattr(relation, name)) for name in _WORDINGS if getattr(relation, name)}
 
 
 DEFAULT = RelationTable.parse(tomllib.loads(_FILE.read_text(encoding="utf-8"))["relation"])
 """The 32 relations of LongDialQA, in this project's words."""
 
 
-Hearing = Literal["all", "part", "none"]
+HeardExtent = Literal["all", "part", "none"]
 Topic = tuple[str, str]
 """What a question is about: a folded head, and the key of a relation."""
 
@@ -234,7 +234,7 @@ class Stated:
     fact: Fact
     relation: Relation
     number: int
-    heard: Hearing
+    heard: HeardExtent
     head: str
     tail: str
     since: int | None
@@ -293,13 +293,13 @@ class Graph:
             fact=fact,
             relation=self.table[fact.relation],
             number=number,
-            heard=self._hearing(fact, number),
+            heard=self._heard_extent(fact, number),
             head=fold(fact.head),
             tail=fold(fact.tail),
             since=max(fact.turns, default=None),
         )
 
-    def _hearing(self, fact: Fact, number: int) -> Hearing:
+    def _heard_extent(self, fact: Fact, number: int) -> HeardExtent:
         if not self.presence:
             return "all"
         if number not in self.sessions.heard:
@@ -310,7 +310,7 @@ class Graph:
         return "part" if any(heard) else "none"
 
     @cached_property
-    def asked(self) -> tuple[int, ...]:
+    def askable_sessions(self) -> tuple[int, ...]:
         """The numbers of the sessions in which questions can be asked: those with the main character."""
         return tuple(sorted(self.sessions.heard))
 
@@ -386,10 +386,10 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Standing:
-    """How a question stands in a session: a form per hop, its type, whether it has an answer, and the rule.
+class QuestionStatus:
+    """Status of a question in a session: a form per hop, its type, whether it has an answer, and the rule.
 
-    Without forms it is excluded. There is one object for each way of standing, so they compare by identity.
+    Without forms it is excluded. There is one object for each status, so they compare by identity.
     """
 
     forms: tuple[Form, ...]
@@ -399,15 +399,15 @@ class Standing:
 
 
 TYPES: dict[Form, str] = {"undated": "undated", "present": "current", "past": "past"}
-KNOWN = {form: Standing((form,), TYPES[form], True, "heard") for form in FORMS}
-FUTURE = {form: Standing((form,), "future", False, "said later") for form in FORMS if form != "past"}
-UNHEARD = {form: Standing((form,), "unheard", False, "not heard") for form in FORMS}
+HEARD = {form: QuestionStatus((form,), TYPES[form], True, "heard") for form in FORMS}
+FUTURE = {form: QuestionStatus((form,), "future", False, "said later") for form in FORMS if form != "past"}
+UNHEARD = {form: QuestionStatus((form,), "unheard", False, "not heard") for form in FORMS}
 
 
 @cache
-def excluded(rule: str) -> Standing:
-    """Return the standing of what is not asked, by the rule that says so."""
-    return Standing((), "", False, rule)
+def excluded(rule: str) -> QuestionStatus:
+    """The status of a use that is excluded, by the rule that says so."""
+    return QuestionStatus((), "", False, rule)
 
 
 OVERLAP = excluded("dates overlap")
@@ -416,16 +416,16 @@ BACKWARDS = excluded("dates against the order of sessions")
 SAME_SESSION = excluded("same session")
 PARTLY = excluded("partly heard")
 ANSWERED = excluded("another fact may answer")
-STANDINGS = (
-    *KNOWN.values(),
+STATUSES = (
+    *HEARD.values(),
     *FUTURE.values(),
     *UNHEARD.values(),
     *(OVERLAP, SAME_DAY, BACKWARDS, SAME_SESSION, PARTLY, ANSWERED),
 )
 
 
-def standing(graph: Graph, stated: Stated, t: int) -> Standing:
-    """Say how a question about a fact stands in session `t`, by the table of one hop.
+def question_status(graph: Graph, stated: Stated, t: int) -> QuestionStatus:
+    """Return the status of a question about a fact in session `t`, by the table of one hop.
 
     A fact of the session itself is known where its turns are: it is asked about only after them.
     """
@@ -434,23 +434,23 @@ def standing(graph: Graph, stated: Stated, t: int) -> Standing:
     if t == stated.number:
         if stated.heard != "all" or stated.since is None:
             return SAME_SESSION
-        return KNOWN["present" if stated.relation.dated else "undated"]
+        return HEARD["present" if stated.relation.dated else "undated"]
     form = _form(graph, stated, t)
-    if isinstance(form, Standing):
+    if isinstance(form, QuestionStatus):
         return form
     if stated.heard == "all":
-        return KNOWN[form]
+        return HEARD[form]
     if stated.heard == "part":
         return PARTLY
     return ANSWERED if graph.may_know(stated.topic, t) else UNHEARD[form]
 
 
-def standings(graph: Graph, stated: Stated) -> list[Standing]:
-    """Return how a question about a fact stands in each session in which the main character is asked."""
-    return [standing(graph, stated, t) for t in graph.asked]
+def question_statuses(graph: Graph, stated: Stated) -> list[QuestionStatus]:
+    """Return the status of a question about a fact in each session with the main character."""
+    return [question_status(graph, stated, t) for t in graph.askable_sessions]
 
 
-def _before(graph: Graph, stated: Stated, t: int) -> Standing:
+def _before(graph: Graph, stated: Stated, t: int) -> QuestionStatus:
     order = graph.calendar.order(t, stated.number)
     if order != "before":
         return {"same": SAME_DAY, "after": BACKWARDS, "overlap": OVERLAP}[order]
@@ -459,7 +459,7 @@ def _before(graph: Graph, stated: Stated, t: int) -> Standing:
     return FUTURE["present" if stated.relation.dated else "undated"]
 
 
-def _form(graph: Graph, stated: Stated, t: int) -> Form | Standing:
+def _form(graph: Graph, stated: Stated, t: int) -> Form | QuestionStatus:
     """Return the form in which a fact of an earlier session is asked about, or why it is not."""
     if not stated.relation.dated:
         return "undated"

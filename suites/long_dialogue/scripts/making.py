@@ -15,15 +15,15 @@ from annotation.text.words import fold
 from suites.long_dialogue.scripts.graph import (
     ANSWERED,
     DEFAULT,
-    STANDINGS,
+    STATUSES,
     Graph,
+    QuestionStatus,
     RelationTable,
-    Standing,
     Stated,
     Topic,
     excluded,
-    standing,
-    standings,
+    question_status,
+    question_statuses,
 )
 from suites.long_dialogue.scripts.quiz import (
     CHOICES,
@@ -60,12 +60,12 @@ class TypeCount:
 class Overview:
     """A set in numbers, as table 2 of LongDialQA has it: beside sessions and turns, uses are counted.
 
-    `asked` are the sessions with the main character, in which alone questions are asked; means are over them.
-    `tests` is the logarithm to base 10 of how many series of one question per session there are.
+    `askable_sessions` are those with the main character, in which alone questions are asked; means are over
+    them. `tests` is the logarithm to base 10 of how many series of one question per session there are.
     """
 
     sessions: int
-    asked: int
+    askable_sessions: int
     turns: int
     rows: tuple[TypeCount, ...]
     tests: float
@@ -84,7 +84,7 @@ class Overview:
 
     def per_session(self, count: int) -> float | None:
         """Return a count over the sessions in which questions are asked; None where there are none."""
-        return count / self.asked if self.asked else None
+        return count / self.askable_sessions if self.askable_sessions else None
 
     def _rows(self, source: str, hops: int | None) -> list[TypeCount]:
         return [row for row in self.rows if source in ("", row.source) and hops in (None, row.hops)]
@@ -107,7 +107,7 @@ def overview(dialogue: Dialogue, questions: Iterable[Question], uses: Iterable[U
         raise ValueError(f"there is no question {unknown!r}")
     return Overview(
         sessions=len(sessions),
-        asked=len(sessions.heard),
+        askable_sessions=len(sessions.heard),
         turns=len(dialogue.turns),
         rows=_rows(kinds, counts),
         tests=sum(math.log10(count) for count in by_session.values()),
@@ -147,7 +147,7 @@ class Candidate:
     """A question, whether it was made for the set, and its spots in the order of sessions, one at least."""
 
     question: Question
-    made: bool
+    is_new: bool
     spots: list[Spot]
 
 
@@ -243,7 +243,7 @@ def _fault(question: Question, evidence: Sequence[int]) -> str:
 
 
 def _candidate(
-    question: Question, made: bool, verdicts: Sequence[tuple[int, Verdict]], ids: Names
+    question: Question, is_new: bool, verdicts: Sequence[tuple[int, Verdict]], ids: Names
 ) -> Iterator[Candidate]:
     spots = [
         Spot(t, verdict.kind == "answerable", verdict.type, ids(verdict.sessions), verdict.rule)
@@ -251,7 +251,7 @@ def _candidate(
         if verdict.kind != "excluded"
     ]
     if spots:
-        yield Candidate(question, made, spots)
+        yield Candidate(question, is_new, spots)
 
 
 # Questions over two facts: which pairs they are about, and how they stand in a session.
@@ -261,14 +261,14 @@ Pair = tuple[Stated, Stated]
 NEITHER = excluded("neither fact is known")
 
 
-def _together(first: Standing, second: Standing) -> Standing:
+def _together(first: QuestionStatus, second: QuestionStatus) -> QuestionStatus:
     for hop in (first, second):
         if not hop.forms:
             return hop
     if not first.answerable and not second.answerable:
         return NEITHER
     unknown = next((hop for hop in (first, second) if not hop.answerable), None)
-    return Standing(
+    return QuestionStatus(
         (*first.forms, *second.forms),
         f"{first.type}_{second.type}",
         unknown is None,
@@ -276,7 +276,7 @@ def _together(first: Standing, second: Standing) -> Standing:
     )
 
 
-TOGETHER = {(first, second): _together(first, second) for first in STANDINGS for second in STANDINGS}
+TOGETHER = {(first, second): _together(first, second) for first in STATUSES for second in STATUSES}
 """How two hops stand together: known both, or one of them unknown (key E); else they are not asked."""
 
 
@@ -293,8 +293,8 @@ def _same(table: RelationTable, first: Stated, second: Stated) -> bool:
     """Whether two facts, of which the second goes on where the first ends, say one thing."""
     if first.head != second.tail:
         return False
-    one, other = first.relation.key, second.relation.key
-    return (one == other and first.head == first.tail) or table.inverse(one, other)
+    first_key, second_key = first.relation.key, second.relation.key
+    return (first_key == second_key and first.head == first.tail) or table.inverse(first_key, second_key)
 
 
 def middles(graph: Graph, first: Stated) -> dict[str, str]:
@@ -302,24 +302,28 @@ def middles(graph: Graph, first: Stated) -> dict[str, str]:
     return {first.tail: first.fact.tail} | graph.right(first.topic, first.number)
 
 
-def together(graph: Graph, pair: Pair, first: list[Standing], second: list[Standing]) -> list[Standing]:
+def together(
+    graph: Graph, pair: Pair, first: list[QuestionStatus], second: list[QuestionStatus]
+) -> list[QuestionStatus]:
     """Return how a pair stands in each session asked, from how each of its facts does."""
     others = _others(graph, pair)
     if not others:
         return [TOGETHER[hops] for hops in zip(first, second, strict=True)]
     return [
-        _beside(graph, one, other, others, t)
-        for one, other, t in zip(first, second, graph.asked, strict=True)
+        _beside(graph, first_status, second_status, others, t)
+        for first_status, second_status, t in zip(first, second, graph.askable_sessions, strict=True)
     ]
 
 
-def together_at(graph: Graph, pair: Pair, t: int) -> Standing:
+def together_at(graph: Graph, pair: Pair, t: int) -> QuestionStatus:
     """Return how a pair stands in session `t`."""
-    first, second = (standing(graph, hop, t) for hop in pair)
+    first, second = (question_status(graph, hop, t) for hop in pair)
     return _beside(graph, first, second, _others(graph, pair), t)
 
 
-def _beside(graph: Graph, first: Standing, second: Standing, others: Collection[Topic], t: int) -> Standing:
+def _beside(
+    graph: Graph, first: QuestionStatus, second: QuestionStatus, others: Collection[Topic], t: int
+) -> QuestionStatus:
     """Return how two hops stand: not as unknown where another is known of whom the first may mean."""
     stand = TOGETHER[first, second]
     if stand.forms and not second.answerable and any(graph.may_know(topic, t) for topic in others):
@@ -354,7 +358,7 @@ class FactQuestions:
         """Yield the questions about one fact, then those about two, in the order of sessions and ids."""
         self.tally.dropped.update(self.graph.left_out)
         ambiguous = {each for each in self.graph.stated if self.graph.ambiguous(each)}
-        stands = {each: standings(self.graph, each) for each in self.graph.stated}
+        stands = {each: question_statuses(self.graph, each) for each in self.graph.stated}
         for each in self.graph.stated:
             if each in ambiguous:
                 self.tally.dropped["ambiguous"] += 1
@@ -367,12 +371,12 @@ class FactQuestions:
                 hops = together(self.graph, (first, second), stands[first], stands[second])
                 yield from self._about((first, second), hops)
 
-    def _about(self, facts: Facts, stands: Sequence[Standing]) -> Iterator[Candidate]:
+    def _about(self, facts: Facts, stands: Sequence[QuestionStatus]) -> Iterator[Candidate]:
         """Yield a candidate for each way in which these facts are asked about."""
         spots: dict[tuple[Form, ...], list[Spot]] = {}
         sessions = tuple(dict.fromkeys(self._ids[each.number] for each in facts))
         own = {each.number for each in facts}
-        for t, stand in zip(self.graph.asked, stands, strict=True):
+        for t, stand in zip(self.graph.askable_sessions, stands, strict=True):
             if stand.forms:
                 since = _since(facts, t) if t in own else None
                 spot = Spot(t, stand.answerable, stand.type, sessions, stand.rule, since)
@@ -499,18 +503,18 @@ def make(
     sessions, tally = Sessions(dialogue), Tally()
     graph = Graph(sessions, dialogue.facts if facts is None else facts, table, presence=presence)
     quiz = dialogue.questions if questions is None else questions
-    made: list[Question] = []
+    new_questions: list[Question] = []
     uses: list[Use] = []
     for candidates in (
         quiz_candidates(sessions, quiz, name, policy, tally),
         FactQuestions(graph, name, seed, tally).candidates(),
     ):
         for candidate in candidates:
-            if candidate.made:
-                made.append(candidate.question)
+            if candidate.is_new:
+                new_questions.append(candidate.question)
             uses.extend(_uses(candidate, sessions, seed))
     return MadeSet(
-        questions=tuple(made),
+        questions=tuple(new_questions),
         set=QuestionSet(name, seed, policy, presence, uses=tuple(uses)),
         dropped=dict(sorted(tally.dropped.items())),
         excluded=dict(sorted(tally.excluded.items())),
@@ -569,8 +573,8 @@ def check(
     differences: list[Difference] = []
     for use in uses:
         question = by_id.get(use.question)
-        told = [("a use", "there is no such question")] if question is None else rules.faults(question, use)
-        differences += [Difference(use.question, use.session, *each) for each in told]
+        faults = [("a use", "there is no such question")] if question is None else rules.faults(question, use)
+        differences += [Difference(use.question, use.session, *each) for each in faults]
     return differences
 
 
@@ -603,40 +607,43 @@ class _Rules:
         if t not in self.sessions.heard:
             yield "asked", "the main character is not there"
         elif self.apply(question):
-            yield from _compared(question, use, self._standing(question, t))
+            yield from _compared(question, use, self._status(question, t))
         yield from _key_faults(question, use)
 
     def _hops(self, question: Question) -> tuple[Stated, ...] | None:
         hops = tuple(self._facts[key] for key in question.facts if key in self._facts)
         return hops if len(hops) == len(question.facts) and len(hops) in (1, 2) else None
 
-    def _standing(self, question: Question, t: int) -> Standing:
+    def _status(self, question: Question, t: int) -> QuestionStatus:
         if question.source == "quiz":
             return self._quiz(question, t)
         hops = self._hops(question)
         assert hops is not None
         if len(hops) == 1:
-            return standing(self.graph, hops[0], t)
+            return question_status(self.graph, hops[0], t)
         return together_at(self.graph, (hops[0], hops[1]), t)
 
-    def _quiz(self, question: Question, t: int) -> Standing:
+    def _quiz(self, question: Question, t: int) -> QuestionStatus:
         evidence = evidence_of(self.sessions, question)
         verdict = quiz_use(self.sessions.heard, evidence, question.evidence_all, t, self.policy)
         verdict = dated(verdict) if question.dated else verdict
         if verdict.kind == "excluded":
             return excluded(verdict.rule)
-        return Standing(question.forms, verdict.type, verdict.kind == "answerable", verdict.rule)
+        return QuestionStatus(question.forms, verdict.type, verdict.kind == "answerable", verdict.rule)
 
 
-def _compared(question: Question, use: Use, stand: Standing) -> Iterator[tuple[str, str]]:
+def _compared(question: Question, use: Use, stand: QuestionStatus) -> Iterator[tuple[str, str]]:
     """Yield where a use is not as the rules have it; a file need not name a type or forms."""
-    told = _words(use.answerable, use.type)
+    file_words = _words(use.answerable, use.type)
     if not stand.type:
-        yield told, f"excluded: {stand.rule}"
+        yield file_words, f"excluded: {stand.rule}"
     elif (use.answerable, use.type or stand.type) != (stand.answerable, stand.type):
-        yield told, f"{_words(stand.answerable, stand.type)}: {stand.rule}"
+        yield file_words, f"{_words(stand.answerable, stand.type)}: {stand.rule}"
     elif question.forms and question.forms != stand.forms:
-        yield f"worded as {_listed(question.forms)}", f"worded as {_listed(stand.forms)}: {stand.rule}"
+        yield (
+            f"worded as {_join_forms(question.forms)}",
+            f"worded as {_join_forms(stand.forms)}: {stand.rule}",
+        )
 
 
 def _key_faults(question: Question, use: Use) -> Iterator[tuple[str, str]]:
@@ -646,8 +653,8 @@ def _key_faults(question: Question, use: Use) -> Iterator[tuple[str, str]]:
             yield f"{_words(use.answerable, '')}, key {use.key}", "key E exactly where there is no answer"
         return
     place = LETTERS.index(use.key) if use.key in LETTERS else len(LETTERS)
-    shown = [question.choices[int(mark)] for mark in use.order if int(mark) < len(question.choices)]
-    keyed = shown[place] if place < len(shown) else ""
+    displayed = [question.choices[int(mark)] for mark in use.order if int(mark) < len(question.choices)]
+    keyed = displayed[place] if place < len(displayed) else ""
     if fold(keyed) not in {fold(answer) for answer in (question.answer, *question.answers)}:
         yield f"key {use.key}: {keyed!r}", f"the answer is {question.answer!r}"
 
@@ -656,5 +663,5 @@ def _words(answerable: bool, kind: str) -> str:
     return ("answerable" if answerable else "unanswerable") + (f", {kind}" if kind else "")
 
 
-def _listed(forms: Sequence[str]) -> str:
+def _join_forms(forms: Sequence[str]) -> str:
     return " and ".join(forms)

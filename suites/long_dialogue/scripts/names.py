@@ -30,7 +30,7 @@ from suites.long_dialogue.scripts.sessions import script_of
 Gender = Literal["female", "male", "neutral"]
 Kind = Literal["female", "male", "neutral", "surname"]
 
-SAID = {
+GENDERS = {
     **dict.fromkeys(("female", "f", "woman", "girl", "she", "she/her"), "female"),
     **dict.fromkeys(("male", "m", "man", "boy", "he", "he/him"), "male"),
     **dict.fromkeys(("neutral", "n", "nonbinary", "non-binary", "they", "they/them"), "neutral"),
@@ -54,30 +54,30 @@ def listed_words(name: Literal["titles", "particles", "roles", "ordinary"]) -> f
 
 def generic(kind: Kind) -> list[str]:
     """Return all names of a kind: those listed, then those made of a start and an end."""
-    listed = table()[kind].split()
+    base_names = table()[kind].split()
     ends = table()["ends"][kind].split()
-    made = [start + end for start in table()["starts"].split() for end in ends]
-    return list(dict.fromkeys([*listed, *made]))
+    composed = [start + end for start in table()["starts"].split() for end in ends]
+    return list(dict.fromkeys([*base_names, *composed]))
 
 
 class Pool:
     """Generic names in an order that a seed draws, each given out once; listed ones before made ones."""
 
-    def __init__(self, seed: int, taken: Collection[str]) -> None:
-        """`taken` are names, folded, that are not given out."""
+    def __init__(self, seed: int, used: Collection[str]) -> None:
+        """`used` are names, folded, that are not given out."""
         self.seed = seed
-        self.taken = set(taken)
+        self.used = set(used)
 
     def take(self, kind: Kind) -> str:
         """Return the next name of a kind; raise ValueError where there is none left."""
         for name in self._order(kind):
-            if self.taken.isdisjoint((fold(name), fold(name + plural_ending(name)))):
-                self.taken.add(fold(name))
+            if self.used.isdisjoint((fold(name), fold(name + plural_ending(name)))):
+                self.used.add(fold(name))
                 return name
         raise ValueError(f"There are no more generic names ({kind}) that the script does not use.")
 
     def _order(self, kind: Kind) -> list[str]:
-        return _drawn(self.seed, kind)
+        return _ordered_names(self.seed, kind)
 
 
 def gender_of(participant: Participant) -> Gender:
@@ -85,9 +85,9 @@ def gender_of(participant: Participant) -> Gender:
 
     A profile declares it as a line of its own (`female`), or as `gender: female`.
     """
-    said = [str(participant.extra[field]) for field in _FIELDS if participant.extra.get(field)]
-    for line in (*said, *_declared(participant.profile)):
-        if (gender := SAID.get(fold(line))) is not None:
+    declared = [str(participant.extra[field]) for field in _FIELDS if participant.extra.get(field)]
+    for line in (*declared, *_declared(participant.profile)):
+        if (gender := GENDERS.get(fold(line))) is not None:
             return gender  # type: ignore[return-value]
     return "neutral"
 
@@ -102,10 +102,10 @@ def _declared(profile: Iterable[str]) -> Iterable[str]:
 
 
 @lru_cache(maxsize=32)
-def _drawn(seed: int, kind: Kind) -> list[str]:
-    listed = set(table()[kind].split())
-    drawn = in_drawn_order(generic(kind), seed, f"names {kind}")
-    return sorted(drawn, key=lambda name: name not in listed)
+def _ordered_names(seed: int, kind: Kind) -> list[str]:
+    listed_names = set(table()[kind].split())
+    ordered = in_drawn_order(generic(kind), seed, f"names {kind}")
+    return sorted(ordered, key=lambda name: name not in listed_names)
 
 
 # What may be wrong with a name map, in sentences for whoever wrote it.
@@ -175,11 +175,11 @@ def _people(names: NameMap) -> Iterator[str]:
 
 def _in_use(names: NameMap, dialogue: Dialogue) -> Iterator[str]:
     """Yield new names that the script holds: nobody could tell who is meant, or lead back."""
-    there = {" ".join(words(text)) for text in texts_of(dialogue)}
-    spoken = {word for text in there for word in text.split()}
+    texts = {" ".join(words(text)) for text in texts_of(dialogue)}
+    spoken = {word for text in texts for word in text.split()}
     for old, new in names.pairs:
         sought = " ".join(words(new))
-        if set(sought.split()) <= spoken and any(f" {sought} " in f" {text} " for text in there):
+        if set(sought.split()) <= spoken and any(f" {sought} " in f" {text} " for text in texts):
             yield f"{old!r} becomes {new!r}, which stands in the script already."
 
 
@@ -226,16 +226,16 @@ def people_of(
     `genders` and `aliases`, by id, go before and beside what participants declare.
     """
     collective = {fold(name) for name in script_of(dialogue).collective}
-    there = {participant.id: participant for participant in dialogue.participants}
+    participants = {participant.id: participant for participant in dialogue.participants}
     people = []
-    for who in speakers_of(dialogue):
-        participant = there.get(who, Participant(who))
-        name = participant.name or who
-        if fold(who) in collective or fold(name) in collective:
+    for speaker in speakers_of(dialogue):
+        participant = participants.get(speaker, Participant(speaker))
+        name = participant.name or speaker
+        if fold(speaker) in collective or fold(name) in collective:
             continue
-        spelled = (*participant.aliases, *(aliases or _NONE).get(who, ()))
-        gender = (genders or {}).get(who) or gender_of(participant)
-        people.append(Person(who, name, tuple(filter(str.strip, spelled)), gender))
+        spelled = (*participant.aliases, *(aliases or _NONE).get(speaker, ()))
+        gender = (genders or {}).get(speaker) or gender_of(participant)
+        people.append(Person(speaker, name, tuple(filter(str.strip, spelled)), gender))
     return tuple(people)
 
 
@@ -245,12 +245,12 @@ def anonymised(
     *,
     genders: Mapping[str, Gender] | None = None,
     aliases: Names | None = None,
-    kept: Iterable[str] = (),
+    unchanged: Iterable[str] = (),
 ) -> NameMap:
     """Return a map that gives everybody a generic name of the same declared gender, which the script lacks.
 
-    People who are called by a role (`Waiter`) keep it. `kept` are declared spellings that stay; names that
-    are words as well (`Will`) stay in small letters. Raises ValueError where a check fails.
+    People who are called by a role (`Waiter`) keep it. `unchanged` are declared spellings that stay; names
+    that are words as well (`Will`) stay in small letters. Raises ValueError where a check fails.
     """
     people = [person for person in people_of(dialogue, genders=genders, aliases=aliases) if person.has_name]
     naming = _Naming(Pool(seed, _words_of(dialogue, people)))
@@ -259,7 +259,7 @@ def anonymised(
         ANONYMISED,
         _version(dialogue, ANONYMISED),
         tuple(pairs.values()),
-        _kept([old for old, _ in pairs.values()], kept),
+        _unchanged([old for old, _ in pairs.values()], unchanged),
     )
     return checked(names, dialogue)
 
@@ -270,7 +270,7 @@ def swapped(
     seed: int,
     *,
     aliases: Names | None = None,
-    kept: Iterable[str] = (),
+    unchanged: Iterable[str] = (),
 ) -> NameMap:
     """Return a map under which everybody of the main cast, given by id, is called as another of them.
 
@@ -278,10 +278,12 @@ def swapped(
     A surname that both share stays. Raises ValueError where there is no such derangement.
     """
     people = {person.id: person for person in people_of(dialogue, aliases=aliases)}
-    if missing := [who for who in cast if who not in people]:
+    if missing := [person_id for person_id in cast if person_id not in people]:
         raise ValueError(f"Not in the script: {', '.join(missing)}.")
-    pairs = _derangement([people[who] for who in dict.fromkeys(cast)], seed)
-    names = NameMap(SWAPPED, _version(dialogue, SWAPPED), pairs, _kept([old for old, _ in pairs], kept))
+    pairs = _derangement([people[person_id] for person_id in dict.fromkeys(cast)], seed)
+    names = NameMap(
+        SWAPPED, _version(dialogue, SWAPPED), pairs, _unchanged([old for old, _ in pairs], unchanged)
+    )
     return checked(names, dialogue)
 
 
@@ -290,7 +292,7 @@ class _Naming:
 
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
-        self.known: dict[str, str] = {}
+        self.new_words: dict[str, str] = {}
 
     def pairs(self, person: Person) -> Iterator[tuple[str, str]]:
         """Yield each spelling of a person with its new one."""
@@ -305,8 +307,8 @@ class _Naming:
                 yield spelling, new
 
     def _name(self, word: str, kind: Kind) -> None:
-        if fold(word) not in self.known:
-            self.known[fold(word)] = self.pool.take(kind)
+        if fold(word) not in self.new_words:
+            self.new_words[fold(word)] = self.pool.take(kind)
 
     def _kind(self, person: Person, index: int) -> Kind:
         """Return what a word of a full name is: the last of several, or one after a title, is a surname."""
@@ -318,7 +320,7 @@ class _Naming:
         """Yield a spelling's new words; what is no name of its own has a new word in this spelling alone."""
         alone = len(spelling.split()) == 1
         for word in spelling.split():
-            if (new := self.known.get(fold(word))) is not None:
+            if (new := self.new_words.get(fold(word))) is not None:
                 yield new
             else:
                 yield word if _stays(word) and not alone else self.pool.take(gender)
@@ -338,34 +340,34 @@ def _derangement(people: Sequence[Person], seed: int) -> tuple[tuple[str, str], 
     for person in people:
         if not options[person.id]:
             raise ValueError(_no_counterpart(person))
-    chosen = _search(people, options, {}, set())
-    if chosen is None:
+    solution = _search(people, options, {}, set())
+    if solution is None:
         raise ValueError(
             "The cast has no swap in which nobody keeps a name and no two names become the same. People with "
             "equally many names of each number of words can be swapped; declare aliases to make them so."
         )
-    return tuple((old, new) for old, new in chosen.values() if fold(old) != fold(new))
+    return tuple((old, new) for old, new in solution.values() if fold(old) != fold(new))
 
 
 def _search(
-    left: Sequence[Person],
+    remaining: Sequence[Person],
     options: Mapping[str, Sequence[Person]],
     pairs: dict[str, tuple[str, str]],
     used: Collection[str],
 ) -> dict[str, tuple[str, str]] | None:
     """Return pairs for all who are left, on top of those there are; None where there are none."""
-    if not left:
+    if not remaining:
         return pairs
-    for other in options[left[0].id]:
+    for other in options[remaining[0].id]:
         if other.id in used:
             continue
-        more = pairs | {fold(old): (old, new) for old, new in _matched(left[0], other) or ()}
+        more = pairs | {fold(old): (old, new) for old, new in _matched(remaining[0], other) or ()}
         news = [fold(new) for _, new in more.values()]
         clash = any(fold(pairs[old][1]) != fold(more[old][1]) for old in pairs)
         if clash or len(set(news)) < len(news):
             continue
-        if (whole := _search(left[1:], options, more, {*used, other.id})) is not None:
-            return whole
+        if (solution := _search(remaining[1:], options, more, {*used, other.id})) is not None:
+            return solution
     return None
 
 
@@ -399,8 +401,8 @@ def _words_of(dialogue: Dialogue, people: Iterable[Person]) -> set[str]:
     return met | {part for word in met for part in word.replace("’", "'").replace("-", "'").split("'")}
 
 
-def _kept(olds: Iterable[str], declared: Iterable[str]) -> tuple[str, ...]:
-    """Return what stays: what is declared, and in small letters the names that are words as well."""
+def _unchanged(olds: Iterable[str], declared: Iterable[str]) -> tuple[str, ...]:
+    """Return the spellings that stay: declared ones, and in small letters names that are words as well."""
     small = [old.lower() for old in olds if fold(old) in listed_words("ordinary") and old != old.lower()]
     return tuple(dict.fromkeys([*declared, *small]))
 
@@ -445,7 +447,11 @@ def names_of(script: Script, names: str) -> NameMap | None:
     kind, _, version = names.partition(":")
     if kind == "original":
         return None
-    there = [one for one in script.names if one.kind == kind and version in ("", str(one.version))]
-    if not there:
+    versions = [
+        name_map
+        for name_map in script.names
+        if name_map.kind == kind and version in ("", str(name_map.version))
+    ]
+    if not versions:
         raise ValueError(f"The script has no names {names!r}.")
-    return max(there, key=lambda one: one.version)
+    return max(versions, key=lambda name_map: name_map.version)

@@ -101,8 +101,8 @@ def style_faults(
     must be there, spelt or in digits; no choice may be that the original lacks; and it must ask.
     """
     faults = [f"lacks the name {name!r}" for name in _names(original, names) if not occurs(name, styled)]
-    there = _numbers(styled)
-    faults += [f"lacks the number {number}" for number in _numbers(original) if number not in there]
+    numbers = _numbers(styled)
+    faults += [f"lacks the number {number}" for number in _numbers(original) if number not in numbers]
     faults += [
         f"gives the choice {choice!r} away"
         for choice in choices
@@ -115,13 +115,13 @@ def style_faults(
 
 def _names(text: str, names: Iterable[str]) -> list[str]:
     """Return the names in a text in a fixed order: known ones, months, and words with a capital inside it."""
-    known = [name for name in names if occurs(name, text)]
+    occurring = [name for name in names if occurs(name, text)]
     capital = [
         word.group()
         for word in _WORD.finditer(text)
         if word.group()[0].isupper() and (word.group() in _MONTHS or not _begins(text[: word.start()]))
     ]
-    return list(dict.fromkeys([*known, *(word for word in capital if word != "I")]))
+    return list(dict.fromkeys([*occurring, *(word for word in capital if word != "I")]))
 
 
 def _begins(before: str) -> bool:
@@ -180,18 +180,22 @@ class Tails:
         """
         same_head = {each.tail: each.text for each in self._graph.readings[last.topic] if each.direct}
         groups = (same_head, self._by_relation[last.relation.key], self._by_type[last.relation.tail])
-        chosen: dict[str, str] = {}
+        selected: dict[str, str] = {}
         for tails in groups:
-            if len(chosen) == CHOICES - 1:
+            if len(selected) == CHOICES - 1:
                 break
-            left = (tail for tail in tails if tail not in barred and tail not in chosen)
-            fit = (tail for tail in _drawn(left, seed, key) if not any(occurs(one, tail) for one in people))
-            for tail in islice(fit, CHOICES - 1 - len(chosen)):
-                chosen[tail] = tails[tail]
-        return tuple(chosen.values())
+            candidates = (tail for tail in tails if tail not in barred and tail not in selected)
+            fit = (
+                tail
+                for tail in _shuffled(candidates, seed, key)
+                if not any(occurs(person, tail) for person in people)
+            )
+            for tail in islice(fit, CHOICES - 1 - len(selected)):
+                selected[tail] = tails[tail]
+        return tuple(selected.values())
 
 
-def _drawn(tails: Iterable[str], seed: int, key: str) -> list[str]:
+def _shuffled(tails: Iterable[str], seed: int, key: str) -> list[str]:
     return sorted(tails, key=lambda tail: (u(seed, "wrong", key, tail), tail))
 
 
@@ -205,10 +209,10 @@ Policy = Literal["body", "appendix"]
 
 POLICIES: tuple[Policy, ...] = ("body", "appendix")
 """Whether a question asked before its evidence cannot be answered (the paper's body) or is left out."""
-KNOWN, KNOWN_DATED = "ans_wo_time", "ans_w_time"
+HEARD, HEARD_DATED = "ans_wo_time", "ans_w_time"
 BEFORE = "before_event_unans"
 ABSENT, ABSENT_DATED = "dont_know_unans", "dont_know_unans_time"
-_DATED = {KNOWN: KNOWN_DATED, ABSENT: ABSENT_DATED}
+_DATED = {HEARD: HEARD_DATED, ABSENT: ABSENT_DATED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,14 +239,14 @@ def quiz_use(
     """
     if policy not in POLICIES:
         raise ValueError(f"{policy!r} is no policy; those are {', '.join(POLICIES)}")
-    there = sorted(number for number in set(evidence) if number in heard)
-    if not there:
+    heard_evidence = sorted(number for number in set(evidence) if number in heard)
+    if not heard_evidence:
         return Verdict("unanswerable", ABSENT, tuple(sorted(evidence)), "not there")
     if not evidence_all:
-        return _one_suffices(there, t, policy)
-    if len(there) < len(set(evidence)):
-        return Verdict("excluded", "", tuple(there), "partly there")
-    return _all_needed(there, t, policy)
+        return _one_suffices(heard_evidence, t, policy)
+    if len(heard_evidence) < len(set(evidence)):
+        return Verdict("excluded", "", tuple(heard_evidence), "partly there")
+    return _all_needed(heard_evidence, t, policy)
 
 
 def dated(verdict: Verdict) -> Verdict:
@@ -254,23 +258,23 @@ def dated(verdict: Verdict) -> Verdict:
     return replace(verdict, type=_DATED[verdict.type])
 
 
-def _one_suffices(there: list[int], t: int, policy: Policy) -> Verdict:
-    if there[0] < t:
-        return Verdict("answerable", KNOWN, (there[0],), "heard")
-    if t in there:
+def _one_suffices(heard_evidence: list[int], t: int, policy: Policy) -> Verdict:
+    if heard_evidence[0] < t:
+        return Verdict("answerable", HEARD, (heard_evidence[0],), "heard")
+    if t in heard_evidence:
         return Verdict("excluded", "", (t,), "same session")
-    return _before(tuple(there), policy)
+    return _before(tuple(heard_evidence), policy)
 
 
-def _all_needed(there: list[int], t: int, policy: Policy) -> Verdict:
-    if there[-1] < t:
-        return Verdict("answerable", KNOWN, tuple(there), "all heard")
-    if there[-1] == t:
+def _all_needed(heard_evidence: list[int], t: int, policy: Policy) -> Verdict:
+    if heard_evidence[-1] < t:
+        return Verdict("answerable", HEARD, tuple(heard_evidence), "all heard")
+    if heard_evidence[-1] == t:
         return Verdict("excluded", "", (t,), "same session")
-    return _before(tuple(there), policy)
+    return _before(tuple(heard_evidence), policy)
 
 
-def _before(there: tuple[int, ...], policy: Policy) -> Verdict:
+def _before(heard_evidence: tuple[int, ...], policy: Policy) -> Verdict:
     if policy == "appendix":
-        return Verdict("excluded", "", there, "before the evidence")
-    return Verdict("unanswerable", BEFORE, there, "before the evidence")
+        return Verdict("excluded", "", heard_evidence, "before the evidence")
+    return Verdict("unanswerable", BEFORE, heard_evidence, "before the evidence")

@@ -70,18 +70,18 @@ class Replacer:
     def _replaced(self, match: regex.Match[str]) -> str:
         index = int(match.lastgroup[1:])
         entry = self._entries[index]
-        whole: str = match.group()
+        matched_text: str = match.group()
         if entry.targets is None:
-            return whole
+            return matched_text
         plural: str = (match.group(f"p{index}") if entry.has_plural else "") or ""
-        single = whole[: len(whole) - len(plural)]
+        single = matched_text[: len(matched_text) - len(plural)]
         if plural and not _is_plural(single, plural, entry.text):
-            return whole
+            return matched_text
         parts = _GAPS.split(single)
         for index, (source, target) in enumerate(zip(entry.words, entry.targets, strict=True)):
             parts[2 * index] = _cased(parts[2 * index], source, target)
-        ending = plural_ending(entry.targets[-1]) if plural else ""
-        return "".join(parts) + (ending.upper() if plural.isupper() else ending)
+        suffix = plural_ending(entry.targets[-1]) if plural else ""
+        return "".join(parts) + (suffix.upper() if plural.isupper() else suffix)
 
 
 @lru_cache(maxsize=64)
@@ -107,7 +107,7 @@ def plural_ending(name: str) -> str:
 
 def _entries(names: NameMap) -> Iterator[_Entry]:
     """Yield each spelling once, composed and decomposed where these differ."""
-    for spelling, target in (*((kept, None) for kept in names.kept), *names.pairs):
+    for spelling, target in (*((unchanged, None) for unchanged in names.kept), *names.pairs):
         targets = None if target is None else tuple(target.split())
         for form in sorted({unicodedata.normalize(form, spelling) for form in ("NFC", "NFD")}):
             if words := tuple(form.split()):
@@ -127,11 +127,11 @@ def _alternative(entry: _Entry, index: int) -> str:
     return f"{before(entry.text)}(?i:{body}{plural}){after(entry.text)}"
 
 
-def _is_plural(single: str, ending: str, source: str) -> bool:
+def _is_plural(single: str, suffix: str, source: str) -> bool:
     """Whether an ending makes a plural: of a name as it is written or in capitals, never of small letters."""
     if single.islower() and not source.islower():
         return False
-    return ending.islower() or (ending.isupper() and single.isupper())
+    return suffix.islower() or (suffix.isupper() and single.isupper())
 
 
 def _cased(word: str, source: str, target: str) -> str:
@@ -195,11 +195,11 @@ def texts_of(dialogue: Dialogue) -> tuple[str, ...]:
     """Return every text of a script that a prompt can show, and the ids of those without a name."""
     read: list[str] = []
 
-    def kept(text: str) -> str:
+    def record(text: str) -> str:
         read.append(text)
         return text
 
-    rewritten(dialogue, kept)
+    rewritten(dialogue, record)
     return tuple(read)
 
 
@@ -207,8 +207,8 @@ def speakers_of(dialogue: Dialogue) -> tuple[str, ...]:
     """Return the ids of participants, then those of others who speak, are spoken to or are present."""
     script = dialogue.script
     ids = [participant.id for participant in dialogue.participants]
-    ids += [who for turn in dialogue.turns for who in _named_by(turn)]
-    ids += [who for session in (script.sessions if script else ()) for who in session.present]
+    ids += [speaker for turn in dialogue.turns for speaker in _named_by(turn)]
+    ids += [speaker for session in (script.sessions if script else ()) for speaker in session.present]
     return tuple(dict.fromkeys(ids))
 
 
@@ -220,16 +220,16 @@ def _named_by(turn: Turn) -> Iterator[str]:
 
 def _participants(dialogue: Dialogue, change: Change) -> tuple[Participant, ...]:
     """Return the participants, and those who are none where their ids are changed names."""
-    there = {participant.id for participant in dialogue.participants}
-    others = (Participant(who) for who in speakers_of(dialogue) if who not in there)
+    participant_ids = {participant.id for participant in dialogue.participants}
+    others = (Participant(speaker) for speaker in speakers_of(dialogue) if speaker not in participant_ids)
     changed = [_participant(participant, change) for participant in dialogue.participants]
-    changed += [made for made in (_participant(other, change) for other in others) if made.name]
+    changed += [person for person in (_participant(other, change) for other in others) if person.name]
     return tuple(changed)
 
 
 def _participant(participant: Participant, change: Change) -> Participant:
-    shown = participant.name or participant.id
-    name = change(shown)
+    display_name = participant.name or participant.id
+    name = change(display_name)
     return replace(
         participant,
         name=name if name != participant.id else "",

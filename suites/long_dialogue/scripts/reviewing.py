@@ -19,7 +19,7 @@ from suites.long_dialogue import schemes as long_dialogues
 from suites.long_dialogue.scripts.graph import DEFAULT, PERSON, RelationTable
 from suites.long_dialogue.scripts.sessions import People, Sessions
 
-Standing = Literal["accepted", "rejected", "corrected", "undecided"]
+Decision = Literal["accepted", "rejected", "corrected", "undecided"]
 Content = TypeVar("Content", Fact, Question)
 REVIEWERS = 2
 """People who have to agree where nobody adjudicated."""
@@ -45,7 +45,7 @@ class Outcome(Generic[Content]):
     why it is undecided or rejected.
     """
 
-    standing: Standing
+    decision: Decision
     content: Content | None = None
     reason: str = ""
 
@@ -73,7 +73,7 @@ def quiz_outcome(question: Question, reviews: Sequence[Review], sessions: Sessio
     put right. Of a single session it does not matter whether all are needed.
     """
     return _outcome(
-        question, reviews, long_dialogues.ANSWERABLE, lambda told: _question(question, told, sessions)
+        question, reviews, long_dialogues.ANSWERABLE, lambda answers: _question(question, answers, sessions)
     )
 
 
@@ -81,23 +81,23 @@ def _outcome(
     content: Content, reviews: Sequence[Review], first: str, read: Callable[[Mapping[str, Any]], Content]
 ) -> Outcome[Content]:
     """Return the outcome of the reviews that answer the first question; `read` makes the content of one."""
-    told = [review for review in reviews if review.answers.get(first) is not None]
-    standing = [review for review in told if review.adjudicated][-1:] or told
-    if not standing:
+    answered = [review for review in reviews if review.answers.get(first) is not None]
+    decisive = [review for review in answered if review.adjudicated][-1:] or answered
+    if not decisive:
         return Outcome("undecided", reason=UNREVIEWED)
     verdicts: list[Content] = []
-    for review in standing:
+    for review in decisive:
         try:
             verdicts.append(read(review.answers))
         except Unreadable as error:
             return Outcome("undecided", reason=f"{review.rater}: {error}")
-    if not standing[0].adjudicated and len({review.rater for review in standing}) < REVIEWERS:
+    if not decisive[0].adjudicated and len({review.rater for review in decisive}) < REVIEWERS:
         return Outcome("undecided", reason=ALONE)
     if reason := _difference(verdicts):
         return Outcome("undecided", reason=reason)
     verdict = verdicts[0]
     if verdict.status == "rejected":
-        return Outcome("rejected", verdict, _why_rejected(standing[0]))
+        return Outcome("rejected", verdict, _why_rejected(decisive[0]))
     if verdict.status == "corrected":
         return Outcome("corrected", replace(verdict, status="accepted"))
     return Outcome("accepted", verdict)
@@ -143,18 +143,18 @@ class _FactReader:
         self._table = relations
         self._people = People(sessions.dialogue.participants)
 
-    def read(self, told: Mapping[str, Any]) -> Fact:
+    def read(self, answers: Mapping[str, Any]) -> Fact:
         """Return the fact as a review has it: rejected, accepted, or corrected. Raises Unreadable."""
-        texts = {name: one_line(told.get(name) or "") for name in long_dialogues.CORRECTED}
-        if told[long_dialogues.RIGHT] == 0 and not any(texts.values()):
+        texts = {name: one_line(answers.get(name) or "") for name in long_dialogues.CORRECTED}
+        if answers[long_dialogues.RIGHT] == 0 and not any(texts.values()):
             return replace(self._fact, status="rejected")
-        made = self._placed(self._fact, told.get(long_dialogues.TURN))
-        if told[long_dialogues.RIGHT] == 0:
-            made = self._corrected(made, texts)
+        fact = self._placed(self._fact, answers.get(long_dialogues.TURN))
+        if answers[long_dialogues.RIGHT] == 0:
+            fact = self._corrected(fact, texts)
         same = all(
-            _plain(getattr(made, name)) == _plain(getattr(self._fact, name)) for name in _COMPARED[Fact]
+            _plain(getattr(fact, name)) == _plain(getattr(self._fact, name)) for name in _COMPARED[Fact]
         )
-        return replace(self._fact, status="accepted") if same else replace(made, status="corrected")
+        return replace(self._fact, status="accepted") if same else replace(fact, status="corrected")
 
     def _corrected(self, fact: Fact, texts: Mapping[str, str]) -> Fact:
         relation = (
@@ -171,10 +171,10 @@ class _FactReader:
             tail=self._people.name(tail) or tail if kinds and kinds.tail == PERSON else tail,
         )
 
-    def _relation(self, told: str) -> str:
-        key = self._relations.get(fold(told))
+    def _relation(self, name: str) -> str:
+        key = self._relations.get(fold(name))
         if key is None:
-            raise Unreadable(f"there is no relation {told[:40]!r}")
+            raise Unreadable(f"there is no relation {name[:40]!r}")
         return key
 
     def _placed(self, fact: Fact, number: Any) -> Fact:
@@ -190,22 +190,24 @@ class _FactReader:
         return replace(fact, session=self._sessions[of_turn[place]].id, turns=(place,))
 
 
-def _question(question: Question, told: Mapping[str, Any], sessions: Sessions) -> Question:
+def _question(question: Question, answers: Mapping[str, Any], sessions: Sessions) -> Question:
     """Return the question with the evidence that a review gives. Raises Unreadable."""
-    if told[long_dialogues.ANSWERABLE] == 0 or told.get(long_dialogues.ANSWER) == 0:
+    if answers[long_dialogues.ANSWERABLE] == 0 or answers.get(long_dialogues.ANSWER) == 0:
         return replace(question, status="rejected")
-    if told.get(long_dialogues.ANSWER) is None or told.get(long_dialogues.ALL) is None:
+    if answers.get(long_dialogues.ANSWER) is None or answers.get(long_dialogues.ALL) is None:
         raise Unreadable("the review is not complete")
-    evidence = _sessions(told.get(long_dialogues.SESSIONS) or "", sessions)
-    needed = bool(told[long_dialogues.ALL]) and len(evidence) > 1
+    evidence = _sessions(answers.get(long_dialogues.SESSIONS) or "", sessions)
+    needed = bool(answers[long_dialogues.ALL]) and len(evidence) > 1
     same = set(evidence) == set(question.evidence) and needed == (
         question.evidence_all and len(question.evidence) > 1
     )
     if same:
         return replace(question, status="accepted")
     numbers = {sessions.numbers[name] for name in evidence}
-    kept = tuple(place for place in question.evidence_turns if sessions.of_turn[place] in numbers)
-    return replace(question, evidence=evidence, evidence_all=needed, evidence_turns=kept, status="corrected")
+    evidence_turns = tuple(place for place in question.evidence_turns if sessions.of_turn[place] in numbers)
+    return replace(
+        question, evidence=evidence, evidence_all=needed, evidence_turns=evidence_turns, status="corrected"
+    )
 
 
 def _sessions(text: str, sessions: Sessions) -> tuple[str, ...]:

@@ -79,9 +79,9 @@ class People:
                     names[fold(name)].add(called(person))
         self._names = {name: next(iter(those)) for name, those in names.items() if len(those) == 1}
 
-    def name(self, told: str) -> str | None:
+    def name(self, text: str) -> str | None:
         """Return the name in facts of whoever is called so; None for nobody, or for several people."""
-        return self._names.get(fold(told))
+        return self._names.get(fold(text))
 
 
 def script_of(dialogue: Dialogue) -> Script:
@@ -117,20 +117,20 @@ class Sessions:
 
     @cached_property
     def _names(self) -> Mapping[str, frozenset[str]]:
-        found: dict[str, frozenset[str]] = {}
+        by_name: dict[str, frozenset[str]] = {}
         for person in self.dialogue.participants:
             names = frozenset(filter(None, map(fold, (person.id, person.name, *person.aliases))))
-            found |= {name: names | found.get(name, frozenset()) for name in names}
-        return found
+            by_name |= {name: names | by_name.get(name, frozenset()) for name in names}
+        return by_name
 
     @cached_property
     def positions(self) -> Mapping[int, tuple[int, ...]]:
         """The positions of each session's own turns, in order; turns of no session are in none."""
-        found: dict[int, list[int]] = {number: [] for number in range(1, len(self) + 1)}
+        by_session: dict[int, list[int]] = {number: [] for number in range(1, len(self) + 1)}
         for place, turn in enumerate(self.dialogue.turns):
             if (number := self.numbers.get(turn.session)) is not None:
-                found[number].append(place)
-        return {number: tuple(places) for number, places in found.items()}
+                by_session[number].append(place)
+        return {number: tuple(places) for number, places in by_session.items()}
 
     @cached_property
     def of_turn(self) -> tuple[int, ...]:
@@ -150,7 +150,7 @@ class Sessions:
     @cached_property
     def heard(self) -> frozenset[int]:
         """The numbers of the sessions in which the main character is present: P(s)."""
-        return frozenset(number for number, there in self.present.items() if self.main in there)
+        return frozenset(number for number, people in self.present.items() if self.main in people)
 
     def hears(self, place: int) -> bool:
         """Whether the main character hears an own turn: it is there and not kept out of it."""
@@ -175,7 +175,7 @@ class Sessions:
 
 def backwards(sessions: Sequence[Session]) -> Iterator[tuple[Session, Session]]:
     """Yield each two sessions that follow each other of which the later one is of an earlier date."""
-    return ((one, other) for one, other in pairwise(sessions) if other.date.before(one.date))
+    return ((earlier, later) for earlier, later in pairwise(sessions) if later.date.before(earlier.date))
 
 
 def _audible(turn: Turn, listener: str) -> bool:

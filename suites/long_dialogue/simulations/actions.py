@@ -43,7 +43,7 @@ from suites.long_dialogue.agent.agent import DialsimAgent, Trials
 from suites.long_dialogue.agent.memory import SUMMARY, Material, NoSummary, TooLong
 from suites.long_dialogue.agent.trial_settings import EMBEDDER, MEMORY, NAMES, REMEMBER
 from suites.long_dialogue.agent.walking import NoMaterial
-from suites.long_dialogue.editing.question_records import found
+from suites.long_dialogue.editing.question_records import find_question_set
 from suites.long_dialogue.models import Simulation, SimulationRun
 from suites.long_dialogue.scripts.names import names_of
 from suites.long_dialogue.simulations import material as scripts
@@ -74,11 +74,11 @@ TROUBLE = (JobError, Failed, NoMaterial, NoSummary, TooLong)
 
 def question_set(corpus: Corpus, name: str) -> QuestionSet:
     """Return the question set called NAME, in its last version, or NAME:VERSION; raise SystemsError."""
-    held = found(corpus, name)
-    if held is None:
-        listed = ", ".join(sorted(set(corpus.question_sets.values_list("name", flat=True)))) or "none"
-        raise SystemsError(f"{corpus.name} has no question set {name[:80]!r}; it has {listed}.")
-    return held
+    matching_set = find_question_set(corpus, name)
+    if matching_set is None:
+        names = ", ".join(sorted(set(corpus.question_sets.values_list("name", flat=True)))) or "none"
+        raise SystemsError(f"{corpus.name} has no question set {name[:80]!r}; it has {names}.")
+    return matching_set
 
 
 @transaction.atomic
@@ -95,42 +95,42 @@ def start(
     The question set is fixed by it. `settings` say how the model is asked and what each run may take. Raises
     SystemsError for what cannot be.
     """
-    asked = QuestionSet.objects.select_for_update().get(pk=question_set.pk)
-    order = checked(asked, order, endpoint)
-    told = order.as_json()
-    known = {"set": asked.pk, "endpoint": endpoint.pk if endpoint else None, **told}
-    made, is_new = Simulation.objects.select_for_update(of=("self",)).get_or_create(
-        corpus=asked.corpus,
-        digest=digest(known),
-        defaults={"question_set": asked, "endpoint": endpoint, "order": told, "created_by": by},
+    locked_set = QuestionSet.objects.select_for_update().get(pk=question_set.pk)
+    order = checked(locked_set, order, endpoint)
+    order_data = order.as_json()
+    identity = {"set": locked_set.pk, "endpoint": endpoint.pk if endpoint else None, **order_data}
+    simulation, is_new = Simulation.objects.select_for_update(of=("self",)).get_or_create(
+        corpus=locked_set.corpus,
+        digest=digest(identity),
+        defaults={"question_set": locked_set, "endpoint": endpoint, "order": order_data, "created_by": by},
     )
     if settings is not None:
-        made.order = made.order | {"asking": settings.as_json()}
-    if asked.used_at is None:
-        QuestionSet.objects.filter(pk=asked.pk).update(used_at=timezone.now())
+        simulation.order = simulation.order | {"asking": settings.as_json()}
+    if locked_set.used_at is None:
+        QuestionSet.objects.filter(pk=locked_set.pk).update(used_at=timezone.now())
     if is_new:
-        _reserve_name(made, order, by)
-        _log(by, "simulate", made, {"set": str(asked), **told})
-    made.save()
-    if made.state != Simulation.State.DONE:
-        _resume(made)
-    if made.state == Simulation.State.CANCELLED:
-        return go_on(by=by, simulation=made)
-    if made.state != Simulation.State.DONE:
-        made.state, made.error = Simulation.State.MAKING, ""
-        made.save()
-        _wake(made, by)
-    return made
+        _reserve_name(simulation, order, by)
+        _log(by, "simulate", simulation, {"set": str(locked_set), **order_data})
+    simulation.save()
+    if simulation.state != Simulation.State.DONE:
+        _resume(simulation)
+    if simulation.state == Simulation.State.CANCELLED:
+        return go_on(by=by, simulation=simulation)
+    if simulation.state != Simulation.State.DONE:
+        simulation.state, simulation.error = Simulation.State.MAKING, ""
+        simulation.save()
+        _wake(simulation, by)
+    return simulation
 
 
-def checked(asked: QuestionSet, order: Order, endpoint: Endpoint | None) -> Order:
+def checked(question_set: QuestionSet, order: Order, endpoint: Endpoint | None) -> Order:
     """Return an order with a value for all that it leaves open; raise SystemsError for what cannot be."""
-    order = order.checked(asked)
+    order = order.checked(question_set)
     if (endpoint is None) != bool(order.baseline):
         raise SystemsError("endpoint: name one, or a baseline agent that needs none; not both.")
-    rows = scripts_of(asked)
+    rows = scripts_of(question_set)
     if not rows:
-        raise SystemsError(f"set: the question set {asked.name!r} asks nothing: make it anew.")
+        raise SystemsError(f"set: the question set {question_set.name!r} asks nothing: make it anew.")
     try:
         if embedder := str(order.settings[EMBEDDER]):
             endpoint_named(embedder)
@@ -139,15 +139,15 @@ def checked(asked: QuestionSet, order: Order, endpoint: Endpoint | None) -> Orde
         raise SystemsError(str(error)) from None
 
 
-def _names(rows: Sequence[Dialogue], told: str) -> str:
+def _names(rows: Sequence[Dialogue], names: str) -> str:
     """Return what a condition calls the names: with their version, where that of all scripts is the same.
 
     Raises ValueError for names that a script does not have.
     """
-    maps = [names_of(script, told) for row in rows if (script := script_record(row.script))]
-    versions = {made.version for made in maps if made is not None}
-    kind = told.partition(":")[0]
-    return f"{kind}:{versions.pop()}" if len(versions) == 1 else told
+    maps = [names_of(script, names) for row in rows if (script := script_record(row.script))]
+    versions = {name_map.version for name_map in maps if name_map is not None}
+    kind = names.partition(":")[0]
+    return f"{kind}:{versions.pop()}" if len(versions) == 1 else names
 
 
 def _reserve_name(simulation: Simulation, order: Order, by: User | None) -> None:
@@ -174,15 +174,15 @@ def advance(simulation: int) -> Simulation:
     """Do what can be done for a simulation now: start runs, prepare vectors, or see that it is done.
 
     It may be called at any time, by several at once."""
-    held, to_embed = _step(simulation, embedded=False)
+    current, to_embed = _step(simulation, embedded=False)
     if not to_embed:
-        return held
+        return current
     try:
-        prepare(held)
+        prepare(current)
     except TROUBLE as error:
-        making = Simulation.objects.filter(pk=held.pk, state=Simulation.State.MAKING)
+        making = Simulation.objects.filter(pk=current.pk, state=Simulation.State.MAKING)
         making.update(state=Simulation.State.STUCK, error=str(error))
-        return Simulation.objects.get(pk=held.pk)
+        return Simulation.objects.get(pk=current.pk)
     return _step(simulation, embedded=True)[0]
 
 
@@ -190,36 +190,36 @@ def _step(simulation: int, *, embedded: bool) -> tuple[Simulation, bool]:
     """Do what one transaction can; return the simulation, and whether something has to be embedded next."""
     comes_next: Next = "wait"
     with transaction.atomic():
-        held = Simulation.objects.select_for_update(of=("self",)).get(pk=simulation)
-        if held.state != Simulation.State.MAKING:
-            return held, False
+        locked = Simulation.objects.select_for_update(of=("self",)).get(pk=simulation)
+        if locked.state != Simulation.State.MAKING:
+            return locked, False
         try:
             with transaction.atomic():
-                comes_next = go_on_with(held, embedded=embedded)
+                comes_next = go_on_with(locked, embedded=embedded)
         except TROUBLE as error:
-            held.state, held.error = Simulation.State.STUCK, str(error)
+            locked.state, locked.error = Simulation.State.STUCK, str(error)
         else:
             if comes_next == "done":
-                held.state, held.step, held.finished_at = Simulation.State.DONE, "", timezone.now()
-                _log(held.created_by, "simulation done", held, {})
-        held.save()
-    return held, comes_next == "embed"
+                locked.state, locked.step, locked.finished_at = Simulation.State.DONE, "", timezone.now()
+                _log(locked.created_by, "simulation done", locked, {})
+        locked.save()
+    return locked, comes_next == "embed"
 
 
 @transaction.atomic
 def go_on(*, by: User | None, simulation: Simulation) -> Simulation:
     """Go on with a simulation that is stuck or was cancelled: what failed is tried again."""
-    held = Simulation.objects.select_for_update(of=("self",)).get(pk=simulation.pk)
-    if held.state not in (Simulation.State.STUCK, Simulation.State.CANCELLED):
-        raise SystemsError(f"The simulation is {held.state}: there is nothing to go on with.")
+    locked = Simulation.objects.select_for_update(of=("self",)).get(pk=simulation.pk)
+    if locked.state not in (Simulation.State.STUCK, Simulation.State.CANCELLED):
+        raise SystemsError(f"The simulation is {locked.state}: there is nothing to go on with.")
     ended = [Run.State.FAILED, Run.State.CANCELLED]
-    for run in Run.objects.filter(simulations__simulation=held, state__in=ended).distinct():
+    for run in Run.objects.filter(simulations__simulation=locked, state__in=ended).distinct():
         runs.retry_failed(by=by, run=run)
-    held.state, held.error = Simulation.State.MAKING, ""
-    held.save()
-    _log(by, "go on with simulation", held, {})
-    _wake(held, by)
-    return held
+    locked.state, locked.error = Simulation.State.MAKING, ""
+    locked.save()
+    _log(by, "go on with simulation", locked, {})
+    _wake(locked, by)
+    return locked
 
 
 @transaction.atomic
@@ -228,17 +228,19 @@ def cancel(*, by: User | None, simulation: Simulation) -> Simulation:
 
     A run that another simulation waits for goes on.
     """
-    held = Simulation.objects.select_for_update(of=("self",)).get(pk=simulation.pk)
-    if held.state in (Simulation.State.DONE, Simulation.State.CANCELLED):
-        return held
-    others = SimulationRun.objects.filter(simulation__state=Simulation.State.MAKING).exclude(simulation=held)
-    own = Run.objects.filter(simulations__simulation=held, state__in=runs.OPEN).distinct()
+    locked = Simulation.objects.select_for_update(of=("self",)).get(pk=simulation.pk)
+    if locked.state in (Simulation.State.DONE, Simulation.State.CANCELLED):
+        return locked
+    others = SimulationRun.objects.filter(simulation__state=Simulation.State.MAKING).exclude(
+        simulation=locked
+    )
+    own = Run.objects.filter(simulations__simulation=locked, state__in=runs.OPEN).distinct()
     for run in own.exclude(pk__in=others.values("run")):
         runs.cancel(by=by, run=run)
-    held.state, held.error = Simulation.State.CANCELLED, ""
-    held.save()
-    _log(by, "cancel simulation", held, {})
-    return held
+    locked.state, locked.error = Simulation.State.CANCELLED, ""
+    locked.save()
+    _log(by, "cancel simulation", locked, {})
+    return locked
 
 
 def system_of(simulation: Simulation) -> tuple[str, dict[str, Any]]:
@@ -354,28 +356,28 @@ class Estimate:
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
         names = ("productions", "done", "questions", "calls", "tokens_in", "tokens_out", "counted_by")
-        told = {name: getattr(self, name) for name in names}
-        told |= {"cost": None if self.cost is None else float(self.cost), "left_out": dict(self.left_out)}
-        return told | {"steps": [step.as_json() for step in self.steps]}
+        data = {name: getattr(self, name) for name in names}
+        data |= {"cost": None if self.cost is None else float(self.cost), "left_out": dict(self.left_out)}
+        return data | {"steps": [step.as_json() for step in self.steps]}
 
     def sentence(self) -> str:
         """Return it as one line for people."""
-        there = f" ({self.done:,} are there)" if self.done else ""
-        made = f"{self.questions:,} questions in {self.productions:,} trials{there}"
+        done_note = f" ({self.done:,} are there)" if self.done else ""
+        summary = f"{self.questions:,} questions in {self.productions:,} trials{done_note}"
         if self.endpoint is None:
-            return f"{made}; no model is asked."
+            return f"{summary}; no model is asked."
         parts = ", ".join(f"{step.calls:,} for {step.step}" for step in self.steps)
         where = f"{self.host}, on this machine" if self.is_here else self.host
         return (
-            f"{made}: {self.calls:,} calls ({parts}), about {self.tokens_in:,} tokens to read and "
+            f"{summary}: {self.calls:,} calls ({parts}), about {self.tokens_in:,} tokens to read and "
             f"{self.tokens_out:,} to write ({self.counted_by}), cost {self.price}; the text goes to {where}."
         )
 
 
-def estimate(asked: QuestionSet, order: Order, endpoint: Endpoint | None) -> Estimate:
+def estimate(question_set: QuestionSet, order: Order, endpoint: Endpoint | None) -> Estimate:
     """Return what a simulation would take; nothing is sent or kept. Raise SystemsError for what cannot be."""
-    order = checked(asked, order, endpoint)
-    rows = scripts_of(asked)
+    order = checked(question_set, order, endpoint)
+    rows = scripts_of(question_set)
     steps: list[Step] = []
     if endpoint and order.settings[MEMORY] == SUMMARY:
         steps.append(_summaries(rows, order, endpoint))
@@ -397,7 +399,7 @@ Trial = tuple[Trials, State | None, int]
 def _trials(
     rows: Sequence[Dialogue], order: Order, endpoint: Endpoint | None
 ) -> tuple[list[Trial], dict[str, int]]:
-    there = _there(rows, order, endpoint)
+    begun = _begun_trials(rows, order, endpoint)
     trials: list[Trial] = []
     left_out: dict[str, int] = {}
     for row in rows:
@@ -408,22 +410,24 @@ def _trials(
             continue
         for trial in range(order.trials):
             first = agent.begin_trial(walks.material.dialogue, order.settings, trial)
-            trials.append((walks, there.get((row.pk, trial), first), len(walks.asks(first))))
+            trials.append((walks, begun.get((row.pk, trial), first), len(walks.asks(first))))
     return trials, left_out
 
 
-def _there(
+def _begun_trials(
     rows: Sequence[Dialogue], order: Order, endpoint: Endpoint | None
 ) -> dict[tuple[int, int], State | None]:
-    """Return how far trials are that were begun before, None for those that are done."""
+    """Return the states of trials begun before, by script and trial; None for those that are done."""
     if endpoint is None:
         return {}
     plan = Generation(AGENT, endpoint, order.settings, order.parameters, order.name, order.condition).plan()
-    made = Production.objects.filter(writer__name=plan.name, condition_hash=plan.digest, dialogue__in=rows)
-    told = made.values_list("dialogue", "trial", "status", "memory")
+    productions = Production.objects.filter(
+        writer__name=plan.name, condition_hash=plan.digest, dialogue__in=rows
+    )
+    values = productions.values_list("dialogue", "trial", "status", "memory")
     return {
         (dialogue, trial): None if status == Production.Status.DONE else state
-        for dialogue, trial, status, state in told
+        for dialogue, trial, status, state in values
     }
 
 
@@ -438,47 +442,57 @@ def _pretended(material: Material, order: Order) -> Material:
 def _answers(trials: Sequence[Trial]) -> Step:
     """Return what the questions take: what some of them do, as often as there are questions to be asked."""
     everything = sum(number for _, _, number in trials)
-    left = [
+    remaining = [
         (walks, state, number)
         for walks, state, asks in trials
         if state is not None
         for number in range(len(state["answers"]), asks)
     ]
-    read = written = 0
-    sample = _some(left)
+    tokens_in = tokens_out = 0
+    sample = _some(remaining)
     for walks, state, number in sample:
         count = walks.material.count_tokens
         reply = DialsimAgent(walks).pretend(state)[0]
         so_far = answered(state, number, reply) if state["settings"][REMEMBER] else state
         prompt = walks.question(so_far, number).prompt
-        read += count(prompt.system) + count(prompt.user)
-        written += count(reply)
-    each = len(left) / max(1, len(sample))
-    return Step(ANSWERS, everything, everything - len(left), round(read * each), round(written * each))
+        tokens_in += count(prompt.system) + count(prompt.user)
+        tokens_out += count(reply)
+    each = len(remaining) / max(1, len(sample))
+    return Step(
+        ANSWERS, everything, everything - len(remaining), round(tokens_in * each), round(tokens_out * each)
+    )
 
 
 def _summaries(rows: Sequence[Dialogue], order: Order, endpoint: Endpoint) -> Step:
     """Return what the summaries take that are not there."""
-    told = of_rows(rows)
+    records_by_pk = of_rows(rows)
     needed = [
         (need, read)
         for row in rows
-        for need, read in simulation_steps.needs(row, told[row.pk], str(order.settings[NAMES]), endpoint)
+        for need, read in simulation_steps.needs(
+            row, records_by_pk[row.pk], str(order.settings[NAMES]), endpoint
+        )
     ]
     state = came([need for need, _ in needed], ())
-    left = [(need, read) for need, read in needed if need.place not in state.results]
+    remaining = [(need, read) for need, read in needed if need.place not in state.results]
     count, _ = counter(endpoint)
     generator = GENERATORS[simulation_steps.SUMMARY_GENERATOR]
-    read = written = 0
-    sample = _some(left)
+    tokens_in = tokens_out = 0
+    sample = _some(remaining)
     for need, (_, record) in sample:
         first = generator.begin(record, need.plan.settings)
-        asked = generator.request(first)
-        assert isinstance(asked, Sequence)
-        read += count(asked[0].system) + count(asked[0].user)
-        written += count(generator.pretend(first)[0])
-    each = len(left) / max(1, len(sample))
-    return Step(SUMMARIES, len(needed), len(needed) - len(left), round(read * each), round(written * each))
+        prompts = generator.request(first)
+        assert isinstance(prompts, Sequence)
+        tokens_in += count(prompts[0].system) + count(prompts[0].user)
+        tokens_out += count(generator.pretend(first)[0])
+    each = len(remaining) / max(1, len(sample))
+    return Step(
+        SUMMARIES,
+        len(needed),
+        len(needed) - len(remaining),
+        round(tokens_in * each),
+        round(tokens_out * each),
+    )
 
 
 def _some(places: Sequence[Any]) -> Sequence[Any]:
@@ -492,7 +506,7 @@ TITLES = {
     VECTORS: "Embedding what is searched",
     ANSWERS: "Asking questions",
 }
-SHOWN = ("memory", "retriever", "embedder", "k")
+DISPLAYED_SETTINGS = ("memory", "retriever", "embedder", "k")
 USUAL = {
     "names": "original",
     "format": "template",
@@ -511,7 +525,7 @@ def counts(simulation: Simulation) -> dict[str, Any]:
     """Return what a simulation came to: trials, flags of trials, and what its runs took."""
     order = Order.of(simulation.order)
     runs = Run.objects.filter(simulations__simulation=simulation).distinct()
-    taken = CallCount.objects.filter(run__in=runs).aggregate(
+    totals = CallCount.objects.filter(run__in=runs).aggregate(
         calls=Sum("asked"),
         read=Sum("tokens_in"),
         written=Sum("tokens_out"),
@@ -520,17 +534,17 @@ def counts(simulation: Simulation) -> dict[str, Any]:
     )
     return {
         **(_of_baseline(simulation) if order.baseline else _of_model(simulation, order)),
-        "calls": taken["calls"] or 0,
-        "tokens_in": taken["read"] or 0,
-        "tokens_out": taken["written"] or 0,
-        "cost": float(taken["cost"] or 0) if taken["costed"] or not taken["calls"] else None,
+        "calls": totals["calls"] or 0,
+        "tokens_in": totals["read"] or 0,
+        "tokens_out": totals["written"] or 0,
+        "cost": float(totals["cost"] or 0) if totals["costed"] or not totals["calls"] else None,
     }
 
 
 def _of_model(simulation: Simulation, order: Order) -> dict[str, Any]:
     rows = list(trials_of(simulation, order).values_list("status", "flags"))
     states = Counter(status for status, _ in rows)
-    flags = Counter(flag for _, told in rows for flag in {flag.partition(":")[0] for flag in told})
+    flags = Counter(flag for _, row_flags in rows for flag in {flag.partition(":")[0] for flag in row_flags})
     return {
         "productions": len(rows),
         "done": states[Production.Status.DONE],
@@ -540,16 +554,16 @@ def _of_model(simulation: Simulation, order: Order) -> dict[str, Any]:
 
 
 def _of_baseline(simulation: Simulation) -> dict[str, Any]:
-    made = continuations(simulation).count()
-    return {"productions": made, "done": made, "failed": 0, "flags": {}}
+    count = continuations(simulation).count()
+    return {"productions": count, "done": count, "failed": 0, "flags": {}}
 
 
 def steps_of(simulation: Simulation) -> list[dict[str, Any]]:
     """Return the runs of a simulation by step, with their calls: all that are known, done and failed."""
-    told = []
+    steps = []
     for link in simulation.links.select_related("run__endpoint").order_by("id"):
         state = progress(link.run)
-        told.append(
+        steps.append(
             {
                 "step": link.step,
                 "title": TITLES[link.step],
@@ -561,15 +575,15 @@ def steps_of(simulation: Simulation) -> list[dict[str, Any]]:
                 "why": state.pause_reason or state.error,
             }
         )
-    return told
+    return steps
 
 
 def paused(simulation: Simulation) -> Run | None:
     """Return a run that waits for a person, None where none does."""
     runs = Run.objects.filter(simulations__simulation=simulation, state__in=OPEN)
-    held = list(runs.distinct())
-    stopped = [run for run in held if run.state == Run.State.PAUSED]
-    return stopped[0] if stopped and len(stopped) == len(held) else None
+    open_runs = list(runs.distinct())
+    stopped = [run for run in open_runs if run.state == Run.State.PAUSED]
+    return stopped[0] if stopped and len(stopped) == len(open_runs) else None
 
 
 def fakes(simulation: Simulation) -> dict[str, bool]:
@@ -582,13 +596,17 @@ def fakes(simulation: Simulation) -> dict[str, bool]:
     }
 
 
-def condition_told(simulation: Simulation) -> list[tuple[str, Any]]:
-    """Return the parts of a condition that a reader looks for, without what is as usual."""
+def describe_condition(simulation: Simulation) -> list[tuple[str, Any]]:
+    """Describe a condition by its main settings, then the others that differ from the defaults."""
     _, condition = system_of(simulation)
-    told = [(name, condition[name]) for name in SHOWN if condition.get(name) not in (None, "", "none", 0)]
-    told += [(name, condition[name]) for name, usual in USUAL.items() if condition.get(name, usual) != usual]
-    known = {*SHOWN, *USUAL, "set", "model"}
-    return told + [(name, value) for name, value in condition.items() if name not in known]
+    parts = [
+        (name, condition[name])
+        for name in DISPLAYED_SETTINGS
+        if condition.get(name) not in (None, "", "none", 0)
+    ]
+    parts += [(name, condition[name]) for name, usual in USUAL.items() if condition.get(name, usual) != usual]
+    covered = {*DISPLAYED_SETTINGS, *USUAL, "set", "model"}
+    return parts + [(name, value) for name, value in condition.items() if name not in covered]
 
 
 def as_json(simulation: Simulation) -> dict[str, Any]:
@@ -623,10 +641,10 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     pk = job.params["simulation"]
     if not Simulation.objects.filter(pk=pk).exists():
         raise JobRefused("the simulation was deleted")
-    held = advance(pk)
-    if held.state == Simulation.State.STUCK:
-        raise JobRefused(held.error)
-    return {"simulation": held.pk, "state": held.state, "step": held.step}
+    simulation = advance(pk)
+    if simulation.state == Simulation.State.STUCK:
+        raise JobRefused(simulation.error)
+    return {"simulation": simulation.pk, "state": simulation.state, "step": simulation.step}
 
 
 def sweep() -> int:
@@ -636,14 +654,17 @@ def sweep() -> int:
     """
     under_way = SimulationRun.objects.filter(run__state__in=OPEN).values("simulation")
     ready = Simulation.objects.filter(state=Simulation.State.MAKING).exclude(pk__in=under_way)
-    for held in ready.select_related("created_by"):
-        last = Job.objects.filter(kind=KIND, subject=subject(held)).order_by("-id").first()
+    for simulation in ready.select_related("created_by"):
+        last = Job.objects.filter(kind=KIND, subject=subject(simulation)).order_by("-id").first()
         if last is not None and last.state in (Job.State.FAILED, Job.State.CANCELLED):
             error = f"Job {last.pk} was to go on with it and {last.state}: {last.error or last.note}"
-            ready.filter(pk=held.pk).update(state=Simulation.State.STUCK, error=error)
+            ready.filter(pk=simulation.pk).update(state=Simulation.State.STUCK, error=error)
         else:
             actions.start(
-                kind=KIND, subject=subject(held), by=held.created_by, params={"simulation": held.pk}
+                kind=KIND,
+                subject=subject(simulation),
+                by=simulation.created_by,
+                params={"simulation": simulation.pk},
             )
     return len(ready)
 

@@ -39,7 +39,7 @@ from suites.long_dialogue.agent.trial_settings import EMBEDDER, SET
 from suites.long_dialogue.agent.walking import NoMaterial
 from suites.long_dialogue.editing import question_sets
 from suites.long_dialogue.editing.import_records import uses_of
-from suites.long_dialogue.editing.question_records import found, is_kept, named
+from suites.long_dialogue.editing.question_records import find_question_set, is_kept, versioned_name
 from suites.long_dialogue.scripts.graph import DEFAULT, RelationTable
 
 # Vectors by an endpoint's embedding model: asked for once, kept in the store, and looked up from there.
@@ -51,7 +51,7 @@ AT_ONCE = 32
 """So many texts go into a request: their vectors stay well below the longest response that is read."""
 MOST_REQUESTS = 8
 RETRIES = 3
-KEPT = 100_000
+MAX_VECTORS = 100_000
 
 
 class Stored:
@@ -59,7 +59,7 @@ class Stored:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self._known: dict[str, Vectors] = {}
+        self._vectors: dict[str, Vectors] = {}
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return one row a text, in their order."""
@@ -68,20 +68,20 @@ class Stored:
             raise NoMaterial(
                 f"{len(missing):,} texts have no vector of {name_of(self.endpoint)}: a simulation makes them"
             )
-        rows = [self._known[text] for text in texts]
-        if len(self._known) > KEPT:
-            self._known.clear()
+        rows = [self._vectors[text] for text in texts]
+        if len(self._vectors) > MAX_VECTORS:
+            self._vectors.clear()
         return np.stack(rows) if rows else np.empty((0, 0), np.float32)
 
     def missing(self, texts: Iterable[str]) -> list[str]:
         """Return the texts without a vector, each once."""
-        unknown = [text for text in dict.fromkeys(texts) if text not in self._known]
+        unknown = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         hashes = {text: text_hash(text) for text in unknown}
-        held = DatabaseStore().load(name_of(self.endpoint), list(hashes.values()))
+        stored = DatabaseStore().load(name_of(self.endpoint), list(hashes.values()))
         for text, key in hashes.items():
-            if key in held:
-                self._known[text] = np.frombuffer(held[key], dtype="<f4")
-        return [text for text in unknown if text not in self._known]
+            if key in stored:
+                self._vectors[text] = np.frombuffer(stored[key], dtype="<f4")
+        return [text for text in unknown if text not in self._vectors]
 
 
 def embedder_of(name: str) -> Embeds:
@@ -101,7 +101,7 @@ def prepare(name: str, texts: Iterable[str]) -> None:
         missing = Stored(endpoint).missing(texts)
         for part in _parts(missing, AT_ONCE * MOST_REQUESTS):
             try:
-                rows = asyncio.run(_asked(endpoint, part))
+                rows = asyncio.run(_embed(endpoint, part))
             except FakeModelAnswers as refused:
                 remember({}, [endpoint.pk])
                 raise SystemsError(f"embedder: {refused}") from None
@@ -122,8 +122,8 @@ def model_of(name: str) -> str:
 def name_of(endpoint: Endpoint) -> str:
     """Return under what name an endpoint's vectors are kept: its own, its model's and its server's."""
     server = " ".join(endpoint.server.values())
-    whole = f"{endpoint.name}: {endpoint.answering_model} at {server}"
-    return whole if len(whole) <= 200 else f"{whole[:167]} {text_hash(whole)[:32]}"
+    full_name = f"{endpoint.name}: {endpoint.answering_model} at {server}"
+    return full_name if len(full_name) <= 200 else f"{full_name[:167]} {text_hash(full_name)[:32]}"
 
 
 def _endpoint(name: str) -> Endpoint:
@@ -133,7 +133,7 @@ def _endpoint(name: str) -> Endpoint:
     return endpoint
 
 
-async def _asked(endpoint: Endpoint, texts: Sequence[str]) -> list[list[float]]:
+async def _embed(endpoint: Endpoint, texts: Sequence[str]) -> list[list[float]]:
     """Return the vectors of texts, in their order, asked for in several requests side by side."""
     try:
         client = openai_client(endpoint).with_options(max_retries=RETRIES)
@@ -161,11 +161,11 @@ async def _request(client: openai.AsyncOpenAI, endpoint: Endpoint, texts: Sequen
             "model embeds texts."
         ) from None
     except TROUBLE as error:
-        named = transport_error(error, endpoint, client.api_key)
-        raise SystemsError(f"embedder: {endpoint.name}: {named}") from None
+        reason = transport_error(error, endpoint, client.api_key)
+        raise SystemsError(f"embedder: {endpoint.name}: {reason}") from None
     if has_mark(raw.headers) and not is_fake(endpoint.answering_model):
         raise FakeModelAnswers(endpoint, endpoint.model)
-    rows = [one.embedding for one in sorted(answer.data, key=lambda one: one.index)]
+    rows = [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
     if len(rows) != len(texts) or len({len(row) for row in rows}) != 1:
         raise SystemsError(f"embedder: {endpoint.name} gave {len(rows)} vectors for {len(texts)} texts.")
     return rows
@@ -191,7 +191,7 @@ GENERATOR = "dialsim_style"
 @transaction.atomic
 def take(*, corpus: Corpus, by: User | None) -> dict[str, int]:
     """Give a corpus's questions the wordings that were made last, script by script; return what was done."""
-    told: Counter[str] = Counter(worded=0, superseded=0, used=0)
+    counts: Counter[str] = Counter(worded=0, superseded=0, used=0)
     last: dict[Dialogue, dict[str, question_sets.Styles]] = {}
     done = Production.objects.filter(
         generator=GENERATOR,
@@ -202,11 +202,11 @@ def take(*, corpus: Corpus, by: User | None) -> dict[str, int]:
     for production in done.select_related("dialogue__corpus").order_by("dialogue__key", "pk"):
         last.setdefault(production.dialogue, {}).update(_styles(production))
     for dialogue, styles in last.items():
-        told.update(question_sets.take_wordings(dialogue=dialogue, styles=styles, by=by))
-    return dict(told)
+        counts.update(question_sets.take_wordings(dialogue=dialogue, styles=styles, by=by))
+    return dict(counts)
 
 
-def keep_wordings(production: Production, made: Sequence[MadeRecord], text: Any) -> Any:
+def keep_wordings(production: Production, made_records: Sequence[MadeRecord], text: Any) -> Any:
     """Give a script's questions the wordings that a production came to; return its result."""
     styles: dict[str, question_sets.Styles] = (text or {}).get("styles") or {}
     question_sets.take_wordings(dialogue=production.dialogue, styles=styles, by=production.run.created_by)
@@ -227,33 +227,41 @@ class Scripts:
 
     def key(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Hashable:
         """Return the script, its question set, who counts and embeds, and which summaries there are."""
-        chosen = _chosen(dialogue, settings)
+        selected_set = _selected_set(dialogue, settings)
         text = Func(Cast("script", TextField()), function="md5")
         script = Dialogue.objects.filter(pk=dialogue).values_list(text, flat=True).first()
-        made = _summaries(dialogue, endpoint).aggregate(n=Count("pk"), last=Max("pk"))
+        summary_stats = _summaries(dialogue, endpoint).aggregate(n=Count("pk"), last=Max("pk"))
         tokenizer = endpoint.tokenizer if endpoint else ""
-        of = chosen.pk if chosen else None
-        return dialogue, script, of, tokenizer, settings.get(EMBEDDER, ""), made["n"], made["last"]
+        of = selected_set.pk if selected_set else None
+        return (
+            dialogue,
+            script,
+            of,
+            tokenizer,
+            settings.get(EMBEDDER, ""),
+            summary_stats["n"],
+            summary_stats["last"],
+        )
 
     def load(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Material:
         """Return a script with the questions of a set and where they are asked."""
-        chosen = _chosen(dialogue, settings)
+        selected_set = _selected_set(dialogue, settings)
         row = Dialogue.objects.get(pk=dialogue)
-        uses = tuple(uses_of(chosen, dialogue)) if chosen else ()
-        asked = {use.question for use in uses}
+        uses = tuple(uses_of(selected_set, dialogue)) if selected_set else ()
+        used_ids = {use.question for use in uses}
         return Material(
             dialogue=replace(_script(row), facts=_facts(dialogue)),
-            questions=tuple(one for one in _questions(dialogue) if one.id in asked),
+            questions=tuple(question for question in _questions(dialogue) if question.id in used_ids),
             uses=uses,
-            summaries=_told(dialogue, endpoint),
+            summaries=_summary_texts(dialogue, endpoint),
             vectors=embedder_of(str(settings.get(EMBEDDER, ""))),
             count_tokens=counter(endpoint)[0] if endpoint else about_tokens,
         )
 
     def mark_used(self, dialogue: int, settings: Settings) -> None:
         """Note that the questions of a set are asked now: from here on it never changes."""
-        if (chosen := _chosen(dialogue, settings)) is not None:
-            QuestionSet.objects.filter(pk=chosen.pk, used_at=None).update(used_at=timezone.now())
+        if (selected_set := _selected_set(dialogue, settings)) is not None:
+            QuestionSet.objects.filter(pk=selected_set.pk, used_at=None).update(used_at=timezone.now())
 
     def facts(self, condition: Mapping[str, Any]) -> dict[str, str]:
         """Return the model of the endpoint whose vectors were looked up."""
@@ -270,14 +278,14 @@ def question_set(dialogue: int, setting: str) -> QuestionSet:
     names = sorted(set(QuestionSet.objects.filter(corpus=corpus).values_list("name", flat=True)))
     if not setting and len(names) > 1:
         raise Failed(f"name a question set: {', '.join(names)}")
-    held = found(corpus, setting or "".join(names))
-    if held is None:
-        there = f"; it has {', '.join(names)}" if names else ""
-        raise Failed(f"the corpus has no question set {setting!r}".removesuffix(" ''") + there)
-    return held
+    matching_set = find_question_set(corpus, setting or "".join(names))
+    if matching_set is None:
+        available = f"; it has {', '.join(names)}" if names else ""
+        raise Failed(f"the corpus has no question set {setting!r}".removesuffix(" ''") + available)
+    return matching_set
 
 
-def _chosen(dialogue: int, settings: Settings) -> QuestionSet | None:
+def _selected_set(dialogue: int, settings: Settings) -> QuestionSet | None:
     return question_set(dialogue, str(settings[SET])) if SET in settings else None
 
 
@@ -305,7 +313,7 @@ def _summaries(dialogue: int, endpoint: Endpoint | None) -> QuerySet[Production]
     return rows.filter(condition__model=endpoint.answering_model, writer__spec__contains=endpoint.server)
 
 
-def _told(dialogue: int, endpoint: Endpoint | None) -> Mapping[str, str]:
+def _summary_texts(dialogue: int, endpoint: Endpoint | None) -> Mapping[str, str]:
     """Return summaries by the digest of what they sum up, the last that was made where there are several."""
     rows = _summaries(dialogue, endpoint).order_by("pk").values_list(F("condition__text"), "result")
     return {digest: text for digest, text in rows if isinstance(text, str)}
@@ -325,15 +333,22 @@ class WithRecords:
         """Return the script, how many records there are of each status, the last one, and the relations."""
         text = Func(Cast("script", TextField()), function="md5")
         script = Dialogue.objects.filter(pk=dialogue).values_list(text, flat=True).first()
-        told = Record.objects.filter(dialogue=dialogue).aggregate(
+        record_stats = Record.objects.filter(dialogue=dialogue).aggregate(
             last=Max("pk"),
             left=Count("pk", filter=Q(superseded_by=None)),
             drafts=Count("pk", filter=Q(superseded_by=None, status="draft")),
             accepted=Count("pk", filter=Q(superseded_by=None, status="accepted")),
         )
         table = RelationRows.objects.filter(corpus__dialogues=dialogue).aggregate(last=Max("pk"))
-        chosen = _to_word(dialogue, settings)
-        return dialogue, script, *told.values(), table["last"], chosen.pk if chosen else None, SET in settings
+        target_set = _to_word(dialogue, settings)
+        return (
+            dialogue,
+            script,
+            *record_stats.values(),
+            table["last"],
+            target_set.pk if target_set else None,
+            SET in settings,
+        )
 
     def load(self, dialogue: int, settings: Settings, endpoint: Endpoint | None) -> Material:
         """Return a script with its facts and questions that nothing supersedes, of any status.
@@ -346,10 +361,10 @@ class WithRecords:
             raise Failed("the script is gone")
         rows = Record.objects.filter(dialogue=dialogue, superseded_by=None).order_by("pk")
         facts, questions = _facts_of_bound(rows), _questions_of_bound(rows)
-        chosen = _to_word(dialogue, settings)
-        asked = _questions_of_bound(rows.filter(set=chosen)) if SET in settings else questions
+        target_set = _to_word(dialogue, settings)
+        target_questions = _questions_of_bound(rows.filter(set=target_set)) if SET in settings else questions
         script = replace(of_rows([row])[row.pk], facts=facts, questions=questions)
-        return Material(script, asked, (), relations=relations_of(row.corpus_id))
+        return Material(script, target_questions, (), relations=relations_of(row.corpus_id))
 
     def mark_used(self, dialogue: int, settings: Settings) -> None:
         """Note nothing: who makes records changes none."""
@@ -360,13 +375,13 @@ class WithRecords:
 
 
 def _facts_of_bound(rows: QuerySet[Record]) -> tuple[Fact, ...]:
-    told = rows.filter(kind=FACT).values_list("key", "content", "status")
-    return tuple(fact_record(*record) for record in told)
+    values = rows.filter(kind=FACT).values_list("key", "content", "status")
+    return tuple(fact_record(*record) for record in values)
 
 
 def _questions_of_bound(rows: QuerySet[Record]) -> tuple[Question, ...]:
-    told = rows.filter(kind=QUESTION).values_list("key", "content", "status")
-    return tuple(question_record(*record) for record in told)
+    values = rows.filter(kind=QUESTION).values_list("key", "content", "status")
+    return tuple(question_record(*record) for record in values)
 
 
 def _to_word(dialogue: int, settings: Settings) -> QuestionSet | None:
@@ -374,16 +389,16 @@ def _to_word(dialogue: int, settings: Settings) -> QuestionSet | None:
 
     Raises Failed for one that the corpus does not have, and for one that never changes any more.
     """
-    if not (told := str(settings.get(SET) or "")):
+    if not (setting := str(settings.get(SET) or "")):
         return None
-    chosen = question_set(dialogue, told)
-    if is_kept(chosen):
-        why = "a simulation used it" if chosen.used_at else "people answered about its questions"
+    target_set = question_set(dialogue, setting)
+    if is_kept(target_set):
+        why = "a simulation used it" if target_set.used_at else "people answered about its questions"
         raise Failed(
-            f"the questions of the set {named(chosen)} keep their texts, since {why}: make a set under "
-            "another name, and word that one"
+            f"the questions of the set {versioned_name(target_set)} keep their texts, since {why}: make "
+            "a set under another name, and word that one"
         )
-    return chosen
+    return target_set
 
 
 def relations_of(corpus: int) -> RelationTable:

@@ -56,7 +56,7 @@ from suites.long_dialogue.agent.trial_settings import (
     K,
 )
 from suites.long_dialogue.editing import answer_labels
-from suites.long_dialogue.editing.question_records import named
+from suites.long_dialogue.editing.question_records import versioned_name
 from suites.long_dialogue.models import Simulation, SimulationRun
 from suites.long_dialogue.scripts.answers import TEMPLATE, UNKNOWN_TEXT
 from suites.long_dialogue.scripts.names import mapped, names_of
@@ -89,7 +89,7 @@ class Order:
     name: str = ""
     condition: Mapping[str, Any] = field(default_factory=dict)
 
-    def checked(self, asked: QuestionSet) -> Order:
+    def checked(self, question_set: QuestionSet) -> Order:
         """Return it with a value for every setting; raise SystemsError for what cannot be."""
         if self.baseline and self.baseline not in BASELINES:
             raise SystemsError(f"There is no agent {self.baseline!r}; there are {', '.join(BASELINES)}.")
@@ -97,10 +97,10 @@ class Order:
             raise SystemsError(f"The number of trials must be between 1 and {MOST_TRIALS}.")
         if SET in self.settings:
             raise SystemsError("set: the question set is named by itself.")
-        told = {name: value for name, value in self.settings.items() if not self._leaves(name)}
-        told |= {SET: named(asked)} | ({MEMORY: NO_MEMORY} if self.baseline else {})
+        values = {name: value for name, value in self.settings.items() if not self._leaves(name)}
+        values |= {SET: versioned_name(question_set)} | ({MEMORY: NO_MEMORY} if self.baseline else {})
         try:
-            settings = GENERATORS[AGENT].resolved(told)
+            settings = GENERATORS[AGENT].resolved(values)
         except WrongSettings as error:
             raise SystemsError(str(error)) from None
         sampling = {} if self.baseline else parameters.checked(self.parameters)
@@ -114,9 +114,11 @@ class Order:
         return asdict(self)
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Order:
+    def of(cls, data: Mapping[str, Any]) -> Order:
         """Return the order that `as_json` wrote."""
-        return cls(**{one.name: told[one.name] for one in fields(cls) if one.name in told})
+        return cls(
+            **{attribute.name: data[attribute.name] for attribute in fields(cls) if attribute.name in data}
+        )
 
 
 # Baselines that answer without a model: their answers are continuations like a model's.
@@ -129,13 +131,13 @@ def play(simulation: Simulation, order: Order) -> int:
     """Let a baseline answer every question of every trial; return how many continuations are new."""
     system = writer(simulation.corpus, order, simulation.created_by).system
     assert system is not None
-    asked = simulation.question_set.uses.values("question__dialogue")
-    made: list[int] = []
-    for row in Dialogue.objects.filter(pk__in=asked, script__isnull=False).order_by("key"):
-        made += _in_script(row, system, order)
-    if made:
-        answer_labels.write(simulation.corpus, made)
-    return len(made)
+    dialogue_ids = simulation.question_set.uses.values("question__dialogue")
+    continuation_ids: list[int] = []
+    for row in Dialogue.objects.filter(pk__in=dialogue_ids, script__isnull=False).order_by("key"):
+        continuation_ids += _in_script(row, system, order)
+    if continuation_ids:
+        answer_labels.write(simulation.corpus, continuation_ids)
+    return len(continuation_ids)
 
 
 def name(order: Order) -> str:
@@ -145,22 +147,26 @@ def name(order: Order) -> str:
 
 def condition(order: Order) -> dict[str, Any]:
     """Return the condition of a baseline: what it is asked, and under which names; raise SystemsError."""
-    told = condition_of(GENERATORS[AGENT], order.settings, order.baseline, order.condition)
-    return {key: value for key, value in told.items() if key not in UNREAD}
+    full_condition = condition_of(GENERATORS[AGENT], order.settings, order.baseline, order.condition)
+    return {key: value for key, value in full_condition.items() if key not in UNREAD}
 
 
 def _in_script(row: Dialogue, system: System, order: Order) -> list[int]:
-    told = condition(order)
-    there = set(Continuation.objects.filter(dialogue=row, system=system).values_list("key", flat=True))
+    baseline_condition = condition(order)
+    existing_keys = set(
+        Continuation.objects.filter(dialogue=row, system=system).values_list("key", flat=True)
+    )
     trials = Trials(LOADER.load(row.pk, order.settings, None))
-    made: list[int] = []
+    added_ids: list[int] = []
     for trial in range(order.trials):
-        key = continuation_id(system.name, digest(told), trial)
-        turns = () if key in there else _turns(row, trials, order, trial)
+        key = continuation_id(system.name, digest(baseline_condition), trial)
+        turns = () if key in existing_keys else _turns(row, trials, order, trial)
         if turns:
-            whole = records.Continuation(key, system.name, turns, mode="static", trial=trial, condition=told)
-            made.append(continuing.add(dialogue=row, system=system, made=whole, keyed=False).pk)
-    return made
+            continuation = records.Continuation(
+                key, system.name, turns, mode="static", trial=trial, condition=baseline_condition
+            )
+            added_ids.append(continuing.add(dialogue=row, system=system, made=continuation, keyed=False).pk)
+    return added_ids
 
 
 def _turns(row: Dialogue, trials: Trials, order: Order, trial: int) -> tuple[records.Turn, ...]:
@@ -170,8 +176,8 @@ def _turns(row: Dialogue, trials: Trials, order: Order, trial: int) -> tuple[rec
     for number, ask in enumerate(trials.asks(state)):
         letter = BASELINES[order.baseline].chooses(int(order.settings[SEED]), row.key, trial, ask)
         options = dict(zip(LETTERS, (*trials.question(state, number).put.choices, UNKNOWN_TEXT), strict=True))
-        listed = order.settings[FORMAT] == TEMPLATE
-        state = agent.receive(state, [Reply(f"({letter})" if listed else options[letter])])
+        lists_options = order.settings[FORMAT] == TEMPLATE
+        state = agent.receive(state, [Reply(f"({letter})" if lists_options else options[letter])])
     done = agent.request(state)
     assert isinstance(done, Done)
     return done.turns
@@ -181,16 +187,16 @@ def writer(corpus: Corpus, order: Order, by: User | None) -> Writer:
     """Return the writer of a baseline, made where there is none; raise SystemsError for another's name."""
     called = checked_name(name(order))
     spec = {"generator": BASELINE_GENERATOR, "version": VERSION, "agent": order.baseline}
-    held = Writer.objects.select_for_update().filter(corpus=corpus, name=called).first()
-    if held is not None:
-        if held.fingerprint != digest(spec):
+    existing = Writer.objects.select_for_update().filter(corpus=corpus, name=called).first()
+    if existing is not None:
+        if existing.fingerprint != digest(spec):
             raise SystemsError(
                 f"The corpus has a system {called!r} already, and it is another one: "
-                f"{differences(held.spec, spec)}."
+                f"{differences(existing.spec, spec)}."
             )
-        return held
-    system, made = System.objects.get_or_create(corpus=corpus, name=called)
-    if not made:
+        return existing
+    system, is_new = System.objects.get_or_create(corpus=corpus, name=called)
+    if not is_new:
         raise SystemsError(f"The corpus has a system {called!r} whose continuations were imported.")
     Event.objects.create(by=by, verb="add system", subject=f"system {called}"[:300], detail=spec)
     return Writer.objects.create(
@@ -213,19 +219,19 @@ def needs(
 
     Raises ValueError where the script has no such name map.
     """
-    told = _under(record, names)
-    for text_key, number in digests(told).items():
+    named_record = _under(record, names)
+    for text_key, number in digests(named_record).items():
         generation = Generation(SUMMARY_GENERATOR, endpoint, {TEXT: text_key}, name="unnamed")
         plan = named_alone(generation.plan(), SUMMARY_GENERATOR)
-        yield Need(row.corpus_id, row.pk, plan), (row, _alone(told, number))
+        yield Need(row.corpus_id, row.pk, plan), (row, _alone(named_record, number))
 
 
-def digests(told: records.Dialogue, names: str = ORIGINAL) -> dict[str, int]:
+def digests(record: records.Dialogue, names: str = ORIGINAL) -> dict[str, int]:
     """Return what is heard in sessions, by the digest of its text, with the number of the first such session.
 
     Raises ValueError where the script has no such name map.
     """
-    heard = Heard(_under(told, names))
+    heard = Heard(_under(record, names))
     texts = ((number, heard.text(number)) for number in heard.numbers)
     sessions: dict[str, int] = {}
     for number, text in texts:
@@ -239,12 +245,12 @@ def _under(record: records.Dialogue, names: str) -> records.Dialogue:
     return record if others is None else mapped(record, others)
 
 
-def _alone(told: records.Dialogue, number: int) -> records.Dialogue:
+def _alone(record: records.Dialogue, number: int) -> records.Dialogue:
     """Return a script that has one of its sessions alone."""
-    script = script_of(told)
+    script = script_of(record)
     session = script.sessions[number - 1]
-    turns = tuple(turn for turn in told.turns if turn.session == session.id)
-    return replace(told, turns=turns, script=replace(script, sessions=(session,)), facts=(), questions=())
+    turns = tuple(turn for turn in record.turns if turn.session == session.id)
+    return replace(record, turns=turns, script=replace(script, sessions=(session,)), facts=(), questions=())
 
 
 # Vectors that a simulation looks up: all texts that are searched or searched for, embedded before it begins.
@@ -337,26 +343,26 @@ def prepare(simulation: Simulation) -> int:
 
 def scripts_of(questions: QuestionSet) -> list[Dialogue]:
     """Return the scripts that a question set asks about, in the order of their ids."""
-    asked = questions.uses.values("question__dialogue")
-    return list(Dialogue.objects.filter(pk__in=asked, script__isnull=False).order_by("key"))
+    dialogue_ids = questions.uses.values("question__dialogue")
+    return list(Dialogue.objects.filter(pk__in=dialogue_ids, script__isnull=False).order_by("key"))
 
 
 def _summarised(simulation: Simulation, order: Order) -> bool:
     """Have each session summed up that is not yet; return whether all are."""
     simulation.step = SUMMARIES
     needed: list[Need] = []
-    given: dict[Place, Read] = {}
+    inputs: dict[Place, Read] = {}
     assert simulation.endpoint is not None
     rows = scripts_of(simulation.question_set)
-    told = of_rows(rows)
+    records_by_pk = of_rows(rows)
     names = str(order.settings["names"])
     for row in rows:
-        for need, read in needs(row, told[row.pk], names, simulation.endpoint):
+        for need, read in needs(row, records_by_pk[row.pk], names, simulation.endpoint):
             needed.append(need)
-            given[need.place] = read
+            inputs[need.place] = read
     state = came(needed, _own(simulation))
     if state.missing:
-        _begin(simulation, state.missing, given)
+        _begin(simulation, state.missing, inputs)
         state = came(needed, _own(simulation))
     _link(simulation, SUMMARIES, state.running)
     if state.failed and not state.running:
@@ -365,7 +371,7 @@ def _summarised(simulation: Simulation, order: Order) -> bool:
     return not state.running
 
 
-def _begin(simulation: Simulation, missing: Sequence[Need], given: dict[Place, Read]) -> None:
+def _begin(simulation: Simulation, missing: Sequence[Need], inputs: dict[Place, Read]) -> None:
     places = sorted(need.place for need in missing)
     scope = {
         "corpus": simulation.corpus_id,
@@ -376,7 +382,7 @@ def _begin(simulation: Simulation, missing: Sequence[Need], given: dict[Place, R
     run = producing.start_each(
         by=simulation.created_by,
         corpus=simulation.corpus,
-        planned=[(need.plan, [given[need.place]]) for need in sorted(missing, key=lambda need: need.place)],
+        planned=[(need.plan, [inputs[need.place]]) for need in sorted(missing, key=lambda need: need.place)],
         scope=scope,
         settings=asking(simulation),
     )
@@ -398,14 +404,14 @@ def trials_of(simulation: Simulation, order: Order) -> QuerySet[Production]:
 def _answered(simulation: Simulation, order: Order) -> Next:
     """Say whether all questions are answered; another simulation's run may be at some of them."""
     simulation.step = ANSWERS
-    left = trials_of(simulation, order).exclude(status=Production.Status.DONE)
-    runs = {made.run_id: made.run for made in left.select_related("run")}
+    unfinished = trials_of(simulation, order).exclude(status=Production.Status.DONE)
+    runs = {production.run_id: production.run for production in unfinished.select_related("run")}
     _link(simulation, ANSWERS, set(runs))
     if any(run.state in OPEN for run in runs.values()):
         return "wait"
-    for made in left:
-        run = runs[made.run_id]
-        why = made.error or run.error or f"it is {run.state}"
+    for production in unfinished:
+        run = runs[production.run_id]
+        why = production.error or run.error or f"it is {run.state}"
         raise Stuck(f"Run {run.pk} did not come to its end: {why[:300]} Try again what failed.")
     return "done"
 
@@ -431,10 +437,10 @@ def generation(simulation: Simulation, order: Order) -> Generation:
 
 def asking(simulation: Simulation) -> RunSettings:
     """Return how its runs are asked, and what each may take."""
-    told = simulation.order.get("asking")
-    return settings_from(told) if told else RunSettings()
+    settings = simulation.order.get("asking")
+    return settings_from(settings) if settings else RunSettings()
 
 
 def _link(simulation: Simulation, step: str, runs: set[int]) -> None:
-    made = [SimulationRun(simulation=simulation, step=step, run_id=pk) for pk in sorted(runs)]
-    SimulationRun.objects.bulk_create(made, ignore_conflicts=True)
+    links = [SimulationRun(simulation=simulation, step=step, run_id=pk) for pk in sorted(runs)]
+    SimulationRun.objects.bulk_create(links, ignore_conflicts=True)

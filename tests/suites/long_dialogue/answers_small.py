@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from suites.long_dialogue.answers.rows import NOBODY, AnswerRow, Place, Said, row_of
+from suites.long_dialogue.answers.rows import NOBODY, AnswerRatings, AnswerRow, Place, row_of
 
 
 def answer(question: str = "q1", session: int = 1, **fields: Any) -> dict[str, Any]:
@@ -34,7 +34,9 @@ def place(system: str = "m", trial: int = 0, cluster: str = "s1", **fields: Any)
     return Place(system, fields.pop("script", "long"), cluster, condition, trial, fields.pop("sessions", 8))
 
 
-def row(system: str = "m", trial: int = 0, session: int = 1, said: Said = NOBODY, **fields: Any) -> AnswerRow:
+def row(
+    system: str = "m", trial: int = 0, session: int = 1, said: AnswerRatings = NOBODY, **fields: Any
+) -> AnswerRow:
     """A row: where it stands, and what was answered."""
     own = {key: fields.pop(key) for key in ("condition", "script", "cluster", "sessions") if key in fields}
     own.setdefault("cluster", f"s{session}")

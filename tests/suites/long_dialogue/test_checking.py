@@ -79,7 +79,7 @@ def test_questions_without_evidence_or_facts_are_named() -> None:
 
 def test_the_overview_adds_up(made: MadeSet) -> None:
     told = overview(SCRIPT, (*SCRIPT.questions, *made.questions), made.set.uses)
-    assert (told.sessions, told.asked, told.turns) == (4, 3, 8)
+    assert (told.sessions, told.askable_sessions, told.turns) == (4, 3, 8)
     assert told.uses() == len(made.set.uses) == told.uses("quiz") + told.uses("tkg")
     assert told.uses("tkg") == told.uses(hops=1) + told.uses(hops=2)
     assert told.unanswerable() == sum(not use.answerable for use in made.set.uses)

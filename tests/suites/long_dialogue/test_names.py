@@ -176,7 +176,7 @@ def test_roles_are_no_names_and_words_in_small_letters_stay() -> None:
 
 
 def test_declared_spellings_stay() -> None:
-    names = anonymised(script(), 0, kept=["Ana and Ben"])
+    names = anonymised(script(), 0, unchanged=["Ana and Ben"])
     assert mapped(script(), names).metadata["title"] == "Ana and Ben"
 
 

@@ -49,7 +49,7 @@ def corpus(tmp_path: Path) -> Corpus:
     return brought(tmp_path, script(facts=FACTS, question_sets=None))
 
 
-def made(corpus: Corpus, by: User, name: str = "first", **told: object) -> question_sets.Made:
+def made(corpus: Corpus, by: User, name: str = "first", **told: object) -> question_sets.MakeResult:
     return question_sets.make(corpus=corpus, name=name, by=by, **told)  # type: ignore[arg-type]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from suites.long_dialogue.answers.rows import Said
+from suites.long_dialogue.answers.rows import AnswerRatings
 from tests.suites.long_dialogue.answers_small import row
 
 WORDS = {"format": "open", "outcome": "text", "reply": "Some kind of footwear, was it?"}
@@ -29,15 +29,15 @@ def test_a_letter_is_right_where_it_is_the_key(outcome, lenient, strict_right, l
 
 
 def test_the_labels_of_the_rules_stand_above_what_is_read_again() -> None:
-    made = row(**WORDS, said=Said(strict=1, lenient=1, abstained=0))
+    made = row(**WORDS, said=AnswerRatings(strict=1, lenient=1, abstained=0))
     assert (made.strict, made.lenient, made.abstained, made.by_judge) == (True, True, False, False)
 
 
 def test_a_judge_decides_what_no_rule_does() -> None:
-    made = row(**WORDS, said=Said(judge=1))
+    made = row(**WORDS, said=AnswerRatings(judge=1))
     assert (made.strict, made.lenient, made.abstained, made.by_judge) == (True, True, False, True)
-    assert row(outcome="B", said=Said(judge=1)).strict is False, "a letter is no matter for a judge"
-    unsure = row(**WORDS, said=Said(judge=0, undecided=True))
+    assert row(outcome="B", said=AnswerRatings(judge=1)).strict is False, "a letter is no matter for a judge"
+    unsure = row(**WORDS, said=AnswerRatings(judge=0, undecided=True))
     assert (unsure.strict, unsure.undecided) == (False, True)
 
 
@@ -48,15 +48,15 @@ def test_what_nobody_decides_says_why() -> None:
 
 
 def test_who_is_right_about_an_answer_that_cannot_be_known_abstained() -> None:
-    assert row(**WORDS, key="E", said=Said(judge=1)).abstained is True
-    assert row(**WORDS, key="E", said=Said(judge=0)).abstained is False
+    assert row(**WORDS, key="E", said=AnswerRatings(judge=1)).abstained is True
+    assert row(**WORDS, key="E", said=AnswerRatings(judge=0)).abstained is False
     assert row(outcome="E").abstained is True
     assert row(outcome="failed").abstained is None
     assert row(**WORDS).abstained is False, "no phrase says so"
 
 
 def test_words_are_scored_by_their_equality_with_the_answer() -> None:
-    equal = row(format="open", outcome="text", reply="The red boots.", said=Said(judge=0))
+    equal = row(format="open", outcome="text", reply="The red boots.", said=AnswerRatings(judge=0))
     assert (equal.strict, equal.lenient, equal.by_judge) == (True, True, False)
     unknown = row(format="open", outcome="E", reply="I don't know.")
     assert (unknown.strict, unknown.abstained) == (False, True)

@@ -41,13 +41,13 @@ def quiz(sessions: str = "s1", needed: int = 0, right: int = 1) -> dict[str, Any
 
 def test_two_who_find_a_fact_right_accept_it() -> None:
     outcome = fact_outcome(FACT, reviews(YES, YES), SESSIONS)
-    assert (outcome.standing, outcome.content) == ("accepted", replace(FACT, status="accepted"))
-    assert fact_outcome(FACT, reviews(YES | {"evidence_turn": 2}, YES), SESSIONS).standing == "accepted"
+    assert (outcome.decision, outcome.content) == ("accepted", replace(FACT, status="accepted"))
+    assert fact_outcome(FACT, reviews(YES | {"evidence_turn": 2}, YES), SESSIONS).decision == "accepted"
 
 
 def test_two_who_find_it_wrong_and_put_nothing_right_reject_it() -> None:
     outcome = fact_outcome(FACT, reviews(NO, NO | {"head": " ", "note": "a joke"}), SESSIONS)
-    assert (outcome.standing, outcome.reason) == ("rejected", "it is not said")
+    assert (outcome.decision, outcome.reason) == ("rejected", "it is not said")
     assert outcome.content == replace(FACT, status="rejected")
 
 
@@ -57,7 +57,7 @@ def test_two_who_put_the_same_right_correct_it_with_people_under_their_names() -
         NO | {"tail": "Ana", "head": "Ben Miller"},
     )
     outcome = fact_outcome(FACT, told, SESSIONS)
-    assert outcome.standing == "corrected"
+    assert outcome.decision == "corrected"
     assert outcome.content == replace(FACT, head="Ben Miller", tail="Ana", status="accepted")
 
 
@@ -65,7 +65,7 @@ def test_another_turn_is_a_correction_and_takes_the_session_with_it() -> None:
     outcome = fact_outcome(FACT, reviews(YES | {"evidence_turn": 3}, YES | {"evidence_turn": 3}), SESSIONS)
     assert outcome.content == replace(FACT, session="s2", turns=(2,), status="accepted")
     differing = fact_outcome(FACT, reviews(YES | {"evidence_turn": 3}, YES), SESSIONS)
-    assert (differing.standing, differing.reason) == ("undecided", "the reviewers differ in its session")
+    assert (differing.decision, differing.reason) == ("undecided", "the reviewers differ in its session")
     same = fact_outcome(FACT, reviews(YES | {"evidence_turn": 1}, YES), SESSIONS)
     assert same.reason == "the reviewers differ in its turns"
 
@@ -88,7 +88,7 @@ def test_another_turn_is_a_correction_and_takes_the_session_with_it() -> None:
 )
 def test_a_fact_stays_open_with_the_reason(told: list[dict[str, Any]], reason: str) -> None:
     outcome = fact_outcome(FACT, reviews(*told), SESSIONS)
-    assert (outcome.standing, outcome.content, outcome.reason) == ("undecided", None, reason)
+    assert (outcome.decision, outcome.content, outcome.reason) == ("undecided", None, reason)
 
 
 def test_one_person_twice_is_not_two_people() -> None:
@@ -97,16 +97,16 @@ def test_one_person_twice_is_not_two_people() -> None:
 
 
 def test_an_adjudicated_answer_stands_over_all_others() -> None:
-    assert fact_outcome(FACT, reviews(YES, NO, adjudicated=NO), SESSIONS).standing == "rejected"
-    assert fact_outcome(FACT, reviews(NO, NO, adjudicated=YES), SESSIONS).standing == "accepted"
-    assert fact_outcome(FACT, reviews(adjudicated=YES), SESSIONS).standing == "accepted"
+    assert fact_outcome(FACT, reviews(YES, NO, adjudicated=NO), SESSIONS).decision == "rejected"
+    assert fact_outcome(FACT, reviews(NO, NO, adjudicated=YES), SESSIONS).decision == "accepted"
+    assert fact_outcome(FACT, reviews(adjudicated=YES), SESSIONS).decision == "accepted"
     unreadable = NO | {"relation": "foe"}
-    assert fact_outcome(FACT, reviews(unreadable, YES, adjudicated=YES), SESSIONS).standing == "accepted"
+    assert fact_outcome(FACT, reviews(unreadable, YES, adjudicated=YES), SESSIONS).decision == "accepted"
 
 
 def test_what_is_put_right_to_what_it_was_is_accepted() -> None:
     told = reviews(NO | {"head": "ANNIE"}, YES)
-    assert fact_outcome(FACT, told, SESSIONS).standing == "accepted"
+    assert fact_outcome(FACT, told, SESSIONS).decision == "accepted"
 
 
 def test_who_is_called_alike_or_is_nobody_stays_as_written() -> None:
@@ -122,7 +122,7 @@ def test_who_is_called_alike_or_is_nobody_stays_as_written() -> None:
 
 def test_a_quiz_question_is_accepted_with_the_evidence_it_has() -> None:
     outcome = quiz_outcome(QUESTION, reviews(quiz(), quiz(" s1 ;", needed=1)), SESSIONS)
-    assert (outcome.standing, outcome.content) == ("accepted", replace(QUESTION, status="accepted"))
+    assert (outcome.decision, outcome.content) == ("accepted", replace(QUESTION, status="accepted"))
 
 
 def test_other_evidence_is_a_correction_in_the_order_of_the_script() -> None:
@@ -144,7 +144,7 @@ def test_other_evidence_is_a_correction_in_the_order_of_the_script() -> None:
 )
 def test_a_question_that_is_no_use_is_rejected(told: dict[str, Any], reason: str) -> None:
     outcome = quiz_outcome(QUESTION, reviews(told, told), SESSIONS)
-    assert (outcome.standing, outcome.reason) == ("rejected", reason)
+    assert (outcome.decision, outcome.reason) == ("rejected", reason)
     assert outcome.content == replace(QUESTION, status="rejected")
 
 
@@ -161,4 +161,4 @@ def test_a_question_that_is_no_use_is_rejected(told: dict[str, Any], reason: str
 )
 def test_a_question_stays_open_with_the_reason(told: list[dict[str, Any]], reason: str) -> None:
     outcome = quiz_outcome(QUESTION, reviews(*told), SESSIONS)
-    assert (outcome.standing, outcome.reason) == ("undecided", reason)
+    assert (outcome.decision, outcome.reason) == ("undecided", reason)

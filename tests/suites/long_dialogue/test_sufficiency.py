@@ -8,7 +8,7 @@ import pytest
 
 from annotation.records import Dialogue, Participant, Turn
 from annotation.script_records import Date, Script, Session
-from suites.long_dialogue.scripts.answers import Extent, Moment, Shown, sufficiency
+from suites.long_dialogue.scripts.answers import Extent, Moment, PromptContent, sufficiency
 from suites.long_dialogue.scripts.sessions import Sessions
 
 PRESENT = {1: "MA", 2: "MA", 3: "AB", 4: "MB"}
@@ -38,8 +38,8 @@ def extent(
     turns: Iterable[int] = (),
     asked: Moment = ASKED,
 ) -> Extent:
-    shown = Shown(frozenset(sessions), frozenset(turns))
-    return sufficiency(evidence, needs_all, known, shown, sessions=world(), asked=asked)
+    shown = PromptContent(frozenset(sessions), frozenset(turns))
+    return sufficiency(evidence, needs_all, known, shown, sessions=world(), moment=asked)
 
 
 def test_one_session_suffices_where_one_suffices() -> None:

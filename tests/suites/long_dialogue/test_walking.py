@@ -45,7 +45,7 @@ def seed_that_says(classes: str, *, unanswerable: float = 0.2) -> int:
 
 
 def classes(made: Walk) -> str:
-    return "".join("A" if ask.asked == ANSWERABLE else "U" for ask in made.asks)
+    return "".join("A" if ask.asked_class == ANSWERABLE else "U" for ask in made.asks)
 
 
 def test_sessions_without_a_chance_to_ask_are_skipped_with_the_reason() -> None:
@@ -100,7 +100,7 @@ def test_the_example_of_a_debt() -> None:
     settings = WalkSettings(seed=seed_that_says("UAAA"))
     made = walk(dialogue, questions, uses, trial=0, settings=settings)
     assert classes(made) == "AUAA"
-    assert [ask.wanted for ask in made.asks] == [UNANSWERABLE, ANSWERABLE, ANSWERABLE, ANSWERABLE]
+    assert [ask.drawn_class for ask in made.asks] == [UNANSWERABLE, ANSWERABLE, ANSWERABLE, ANSWERABLE]
     assert [ask.owed for ask in made.asks] == [(UNANSWERABLE,), (), (), ()]
     assert made.owed == ()
     assert (made.shares or {})["unanswerable"] == 0.25
@@ -175,7 +175,7 @@ def test_the_other_source_is_asked_where_the_wanted_one_is_missing() -> None:
     dialogue = script_of(["MAM"])
     settings = WalkSettings(quiz=1)
     ask = walk(dialogue, {"k": question("k", "tkg")}, [use("k", 1)], trial=0, settings=settings).asks[0]
-    assert (ask.wanted_source, ask.source) == ("quiz", "tkg")
+    assert (ask.drawn_source, ask.source) == ("quiz", "tkg")
 
 
 def test_a_type_is_as_likely_as_another_however_many_uses_it_has() -> None:
@@ -236,7 +236,7 @@ def test_shares_and_letters_are_as_wanted() -> None:
 
     for letter in "ABCDE":
         assert within(sum(ask.use.key == letter for ask in asks) / n, 0.2)
-    assert within(sum(ask.asked == UNANSWERABLE for ask in asks) / n, 0.2)
+    assert within(sum(ask.asked_class == UNANSWERABLE for ask in asks) / n, 0.2)
     assert within(sum(ask.source == "quiz" for ask in asks) / n, 0.3)
 
 

@@ -13,7 +13,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.errors import ScriptRefused
 from annotation.models import Dialogue
 from config.commands import DatabaseCommand
-from suites.long_dialogue.editing.export import Left, Wanted, told_too_long, write
+from suites.long_dialogue.editing.export import ExportResult, ExportSelection, too_long_warning, write
 
 
 class Command(DatabaseCommand):
@@ -46,7 +46,7 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the scripts and say what was written."""
         chosen = () if options["without_sets"] else options["set"]
-        wanted = Wanted(None if chosen is None else tuple(chosen), options["continuations"])
+        wanted = ExportSelection(None if chosen is None else tuple(chosen), options["continuations"])
         dialogues = _scripts(options["corpus"], options["dialogue"] or [])
         path = options["output"]
         try:
@@ -57,7 +57,7 @@ class Command(DatabaseCommand):
                 left = _into(Path(path), dialogues, wanted)
         except ScriptRefused as refused:
             raise CommandError(str(refused)) from None
-        if warning := told_too_long(left):
+        if warning := too_long_warning(left):
             self.stderr.write(warning)
         (self.stderr if path == "-" else self.stdout).write(json.dumps(left.as_json(), ensure_ascii=False))
 
@@ -73,7 +73,7 @@ def _scripts(corpus: str, keys: list[str]) -> list[Dialogue]:
     return [row for row in there if row.key in keys] if keys else there
 
 
-def _into(path: Path, dialogues: list[Dialogue], wanted: Wanted) -> Left:
+def _into(path: Path, dialogues: list[Dialogue], wanted: ExportSelection) -> ExportResult:
     """Write a file, under another name until it is whole."""
     part = path.with_name(f"{path.name}.part")
     try:

@@ -99,7 +99,7 @@ class Command(DatabaseCommand):
                 told = reading.as_dict(row, counts[row.session.id])
                 self.stdout.write(json.dumps(told, ensure_ascii=False))
             else:
-                there = ", ".join(seen.called(person) for person in row.there)
+                there = ", ".join(seen.called(person) for person in row.people)
                 heard = "" if row.heard else "  (not heard)"
                 session = row.session
                 self.stdout.write(
