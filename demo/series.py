@@ -59,19 +59,19 @@ class Talk:
 @cache
 def source(title: str = TITLE) -> Record:
     """Return what stands beside a script, as it is written."""
-    told: Record = yaml.safe_load((SOURCES / f"{title}.yaml").read_text(encoding="utf-8"))
-    return told
+    record: Record = yaml.safe_load((SOURCES / f"{title}.yaml").read_text(encoding="utf-8"))
+    return record
 
 
 def dialogue(title: str = TITLE) -> Dialogue:
     """Return the series as one long dialogue, with its facts and quiz questions, all of them accepted."""
-    told = source(title)
-    script = _script(title, told)
+    record = source(title)
+    script = _script(title, record)
     talk = Talk(script.turns)
     return replace(
         script,
-        facts=tuple(_fact(row, talk) for row in told["facts"]),
-        questions=tuple(_question(row, talk) for row in told["questions"]),
+        facts=tuple(_fact(row, talk) for row in record["facts"]),
+        questions=tuple(_question(row, talk) for row in record["questions"]),
     )
 
 
@@ -95,34 +95,34 @@ def native(script: Dialogue) -> Record:
         **(records.script_json(script.script) or {}),
         "turns": [_turn(turn) for turn in script.turns],
         "facts": [_entry(fact, records.fact_json(fact)) for fact in script.facts],
-        "questions": [_entry(asked, records.question_json(asked)) for asked in script.questions],
+        "questions": [_entry(question, records.question_json(question)) for question in script.questions],
         **({"question_sets": sets} if (sets := [*map(records.set_json, script.question_sets)]) else {}),
     }
 
 
-def _script(title: str, told: Record) -> Dialogue:
+def _script(title: str, record: Record) -> Dialogue:
     """Return the script with its people under their ids, as the import of plain text reads it."""
-    people = told["participants"]
+    people = record["participants"]
     ids = {person["name"]: key for key, person in people.items()}
-    settings = {longform.MAIN: people[told["main"]]["name"], longform.KEY: told["id"]}
+    settings = {longform.MAIN: people[record["main"]]["name"], longform.KEY: record["id"]}
     (read,) = longform.read(Source(SOURCES / f"{title}.script.txt", settings=settings))
     plain = read.record
     assert isinstance(plain, Dialogue)
     assert plain.script is not None
     return Dialogue(
-        id=told["id"],
+        id=record["id"],
         language="en",
-        summary=told["summary"],
-        metadata={"title": told["title"]},
+        summary=record["summary"],
+        metadata={"title": record["title"]},
         participants=tuple(_participant(key, person) for key, person in people.items()),
         turns=tuple(replace(turn, speaker=ids[turn.speaker]) for turn in plain.turns),
         script=Script(
-            main=told["main"],
+            main=record["main"],
             sessions=tuple(
                 replace(session, present=tuple(ids[name] for name in session.present))
                 for session in plain.script.sessions
             ),
-            names=tuple(map(_names, told["names"])),
+            names=tuple(map(_names, record["names"])),
         ),
     )
 
@@ -212,8 +212,12 @@ Marks = Mapping[int, Sequence[str]]
 def marked_dialogue(seed: int = SEED) -> Dialogue:
     """Return the marked series with its question set, of quiz questions and questions about facts."""
     plain = dialogue()
-    made = make(plain, name=NAME, seed=seed)
-    return marked(replace(plain, questions=(*plain.questions, *made.questions), question_sets=(made.set,)))
+    question_set = make(plain, name=NAME, seed=seed)
+    return marked(
+        replace(
+            plain, questions=(*plain.questions, *question_set.questions), question_sets=(question_set.set,)
+        )
+    )
 
 
 def marked_lines() -> str:
@@ -297,7 +301,7 @@ def _answering(question: Question) -> Question:
     return replace(
         question,
         text=_before_the_end(question.text, mark),
-        styles={who: _before_the_end(text, mark) for who, text in question.styles.items()},
+        styles={style: _before_the_end(text, mark) for style, text in question.styles.items()},
     )
 
 
