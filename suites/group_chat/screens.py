@@ -52,9 +52,9 @@ def after_all(own: Sequence[Row], item: Row, write: Writer) -> list[Part]:
 def who_may_be_named(dialogue: Dialogue, at: int, names: Names) -> tuple[Named, ...]:
     """Return those who are there at a point, the agent last."""
     agent = scenario_of(dialogue).agent
-    there = present_at(dialogue, at - 1)
+    present = present_at(dialogue, at - 1)
     order = sorted(dialogue.participants, key=lambda person: person.id == agent)
-    return tuple((person.id, names.of(person.id)) for person in order if person.id in there)
+    return tuple((person.id, names.of(person.id)) for person in order if person.id in present)
 
 
 def told_to_agent(dialogue: Dialogue, names: Names, view: View) -> tuple[NamedText, ...]:
@@ -70,16 +70,16 @@ def told_to_rater(dialogue: Dialogue, at: int, names: Names, view: View) -> tupl
     """Return who is the assistant, and the secrets up to a point with those who know them."""
     scenario = scenario_of(dialogue)
     secrets = [
-        f"- {view.about(one.text or one.canaries[0])} (known to {_names(one.known_to, names)})"
-        for one in scenario.secrets
-        if one.since < at
+        f"- {view.about(secret.text or secret.canaries[0])} (known to {_names(secret.known_to, names)})"
+        for secret in scenario.secrets
+        if secret.since < at
     ]
     assistant = ("assistant", names.of(scenario.agent))
     return (assistant, *([("secrets", "\n".join(secrets))] if secrets else []))
 
 
 def _names(ids: Sequence[str], names: Names) -> str:
-    return ", ".join(names.of(one) for one in ids)
+    return ", ".join(names.of(person_id) for person_id in ids)
 
 
 def compose(task: int, head: Head, rows: Sequence[Row], scene: Scene) -> Screen:
@@ -91,12 +91,12 @@ def compose(task: int, head: Head, rows: Sequence[Row], scene: Scene) -> Screen:
     at = item.at or 0
     if head.key == POINTS:
         parts = as_agent(dialogue, own, item, head.item, scene.write)
-        told = told_to_agent(dialogue, scene.names, scene.view)
+        notes = told_to_agent(dialogue, scene.names, scene.view)
     else:
         parts = after_all(own, item, scene.write)
-        told = told_to_rater(dialogue, at, scene.names, scene.view)
+        notes = told_to_rater(dialogue, at, scene.names, scene.view)
     screen = scene.screen(task, (head.item,), [part for part in parts if part.lines])
-    about = screen.about._replace(metadata=(*told, *screen.about.metadata))
+    about = screen.about._replace(metadata=(*notes, *screen.about.metadata))
     return replace(screen, about=about, named=who_may_be_named(dialogue, at, scene.names))
 
 

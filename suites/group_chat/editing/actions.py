@@ -21,7 +21,15 @@ from annotation.records import SELF
 from annotation.scenario_records import OWN_FIELDS, scenario_json
 from config.models import Event
 from suites.group_chat.editing import answer_keys
-from suites.group_chat.editing.queries import Shown, as_json, is_decided, native, record_of, shown, state_of
+from suites.group_chat.editing.queries import (
+    ScenarioTurn,
+    as_json,
+    is_decided,
+    native,
+    record_of,
+    scenario_turns,
+    state_of,
+)
 from suites.group_chat.scenario_text import (
     chat_of,
     is_json,
@@ -90,14 +98,14 @@ class Draft:
         if self.record is not None:
             return self.record
         try:
-            made = chat_of(read_script(self.text).raw)
+            record = chat_of(read_script(self.text).raw)
         except ImportProblem:
             return None
-        return made and replace(made, scenario=replace(scenario_of(made), points=()))
+        return record and replace(record, scenario=replace(scenario_of(record), points=()))
 
-    def lines(self) -> tuple[Shown, ...]:
+    def lines(self) -> tuple[ScenarioTurn, ...]:
         """Return the script turn by turn, nothing where it cannot be read."""
-        return shown(self.chat) if self.chat else ()
+        return scenario_turns(self.chat) if self.chat else ()
 
     def summary(self) -> Summary | None:
         """Return it in numbers, None where it cannot be read."""
@@ -116,55 +124,55 @@ def draft(text: str, *, any_size: bool = False) -> Draft:
     return Draft(text, record, None, any_size)
 
 
-def with_probe(made: Draft, *, kind: str, trigger: str, points: str, control: bool) -> Draft:
+def with_probe(current: Draft, *, kind: str, trigger: str, points: str, control: bool) -> Draft:
     """Return a draft with a probe more; turn numbers are texts as people write them, such as `3, 4`.
 
     Raises ImportProblem for a text that has no form yet, or turns that there are not.
     """
     try:
-        places = [int(one) for one in points.replace(",", " ").split()]
+        places = [int(number) for number in points.replace(",", " ").split()]
         first = int(trigger) if trigger.strip() else min(places, default=0)
     except ValueError:
         raise ImportProblem("is no number of a turn", field="points") from None
-    raw = read_script(made.text).raw
+    raw = read_script(current.text).raw
     try:
-        text = _written(made, planted(raw, kind=kind, trigger=first, points=places, control=control))
+        text = _format_text(current, planted(raw, kind=kind, trigger=first, points=places, control=control))
     except ValueError as error:
         raise ImportProblem(str(error), field="probes") from None
-    return draft(text, any_size=made.any_size)
+    return draft(text, any_size=current.any_size)
 
 
-def without_probe(made: Draft, probe: str) -> Draft:
+def without_probe(current: Draft, probe: str) -> Draft:
     """Return a draft without a probe. Raises ImportProblem for a text that has no form yet."""
     try:
-        text = _written(made, taken_out(read_script(made.text).raw, probe))
+        text = _format_text(current, taken_out(read_script(current.text).raw, probe))
     except ValueError as error:
         raise ImportProblem(str(error), field="probes") from None
-    return draft(text, any_size=made.any_size)
+    return draft(text, any_size=current.any_size)
 
 
-def probes_of(made: Draft) -> list[str]:
+def probes_of(current: Draft) -> list[str]:
     """Return the ids of a draft's probes, as far as it has a form."""
     try:
-        return [str(one.get("id")) for one in read_script(made.text).raw.get("probes") or ()]
+        return [str(probe.get("id")) for probe in read_script(current.text).raw.get("probes") or ()]
     except (ImportProblem, AttributeError, TypeError):
         return []
 
 
-def other_form(made: Draft) -> Draft:
+def other_form(current: Draft) -> Draft:
     """Return a whole draft as JSON, or JSON as a script; one that has no other form stays as it is."""
-    if made.record is None:
-        return made
-    raw = native(made.record)
-    return replace(made, text=(write_script(raw) or made.text) if made.as_json else as_json(raw))
+    if current.record is None:
+        return current
+    raw = native(current.record)
+    return replace(current, text=(write_script(raw) or current.text) if current.as_json else as_json(raw))
 
 
-def _written(made: Draft, raw: dict[str, object]) -> str:
-    return as_json(raw) if made.as_json else write_draft(raw)
+def _format_text(current: Draft, raw: dict[str, object]) -> str:
+    return as_json(raw) if current.as_json else write_draft(raw)
 
 
 Became = Literal["created", "rewritten", "corrected", "unchanged"]
-KEPT = (
+SCRIPT_IS_FIXED = (
     "agents or people have answered to this script, so it stays as it is. Its keys can be corrected; "
     "with another id it is saved as another scenario of the family"
 )
@@ -239,9 +247,9 @@ def _over(pk: int, record: records.Dialogue, by: User | None, seen: str) -> Save
     if replace(before, scenario=None) != replace(record, scenario=None) or points_of(before) != points_of(
         record
     ):
-        raise ImportProblem(KEPT, field="turns")
-    told = native(record)
-    answer_keys.correct(dialogue=row, changes={name: told.get(name) for name in OWN_FIELDS}, by=by)
+        raise ImportProblem(SCRIPT_IS_FIXED, field="turns")
+    values = native(record)
+    answer_keys.correct(dialogue=row, changes={name: values.get(name) for name in OWN_FIELDS}, by=by)
     return Saved(row, "corrected")
 
 
