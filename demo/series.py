@@ -252,7 +252,7 @@ def marked(script: Dialogue) -> Dialogue:
             replace(turn, text=" ".join([turn.text, *marks.get(place, ())]))
             for place, turn in enumerate(script.turns)
         ),
-        questions=tuple(map(_answering, script.questions)),
+        questions=tuple(map(_add_answer_marks, script.questions)),
     )
 
 
@@ -278,12 +278,12 @@ def _evidence(question: Question, script: Dialogue) -> Iterator[tuple[int, str]]
     The turns of one session are needed together, and those of all sessions where all are needed.
     """
     key = key_of(question)
-    for places in _together(question, script):
+    for places in _group_positions(question, script):
         for part, place in enumerate(places, start=1):
             yield place, f"{{evidence {key}{f' {part}/{len(places)}' if len(places) > 1 else ''}}}"
 
 
-def _together(question: Question, script: Dialogue) -> list[tuple[int, ...]]:
+def _group_positions(question: Question, script: Dialogue) -> list[tuple[int, ...]]:
     if question.evidence_all:
         return [tuple(sorted(set(question.evidence_turns)))]
     by_session: dict[str, list[int]] = defaultdict(list)
@@ -295,20 +295,20 @@ def _together(question: Question, script: Dialogue) -> list[tuple[int, ...]]:
     return [tuple(places) for places in by_session.values()]
 
 
-def _answering(question: Question) -> Question:
+def _add_answer_marks(question: Question) -> Question:
     """Return a question that holds its answer, in its text and in every wording."""
-    mark = f"{{answer {_dotted(key_of(question))} {question.answer}}}"
+    mark = f"{{answer {_dot_ids(key_of(question))} {question.answer}}}"
     return replace(
         question,
-        text=_before_the_end(question.text, mark),
-        styles={style: _before_the_end(text, mark) for style, text in question.styles.items()},
+        text=_insert_before_end(question.text, mark),
+        styles={style: _insert_before_end(text, mark) for style, text in question.styles.items()},
     )
 
 
-def _dotted(key: str) -> str:
+def _dot_ids(key: str) -> str:
     """Return an id as questions have it: with dots, so that no retriever finds the evidence by it."""
     return "+".join(f"{part[:1]}.{part[1:]}" for part in key.split("+"))
 
 
-def _before_the_end(text: str, mark: str) -> str:
+def _insert_before_end(text: str, mark: str) -> str:
     return f"{text[:-1]} {mark}{text[-1:]}"

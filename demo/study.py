@@ -54,12 +54,12 @@ def load_study(*, by: User, visitors: Sequence[User]) -> bool:
         labels.rater_of_person(user=person, simulated=True)
     workers = [people[name] for name in (*PEOPLE, CARELESS)]
     study = _study(corpus, by=by, annotators=[*visitors, *workers])
-    _work(people[CARELESS], study, _careless)
+    _work(people[CARELESS], study, _answer_carelessly)
     for name, rater in PEOPLE.items():
         _work(people[name], study, _answers(rater))
-    _took_time(study)
-    _talk(study, by=by, people=people, visitor=visitors[0])
-    _link(study, by=by)
+    _spread_times(study)
+    _add_messages(study, by=by, people=people, visitor=visitors[0])
+    _add_join_link(study, by=by)
     _decide(study, by=by, judge=people[JUDGE])
     pairs = campaigns.create(
         by=by,
@@ -71,8 +71,8 @@ def load_study(*, by: User, visitors: Sequence[User]) -> bool:
     )
     campaigns.open(by=by, campaign=pairs)
     for name in list(PEOPLE)[:2]:
-        _work(people[name], pairs, _prefers(PEOPLE[name]))
-    _took_time(pairs)
+        _work(people[name], pairs, _preference_answers(PEOPLE[name]))
+    _spread_times(pairs)
     return True
 
 
@@ -139,7 +139,7 @@ def _work(person: User, campaign: Campaign, answer: Answer) -> None:
             return
 
 
-def _took_time(campaign: Campaign) -> None:
+def _spread_times(campaign: Campaign) -> None:
     """Spread what was done at once over yesterday and today: half a minute a task, more or less."""
     done = list(campaign.assignments.filter(state=Assignment.State.SUBMITTED).order_by("pk"))
     for number, assignment in enumerate(done):
@@ -165,12 +165,12 @@ def _answers(rater: SimulatedRater) -> Answer:
     return answer
 
 
-def _careless(hold: Hold, screen: Screen) -> dict[str, Any]:
+def _answer_carelessly(hold: Hold, screen: Screen) -> dict[str, Any]:
     """How somebody answers who does not read: the test is not passed so."""
     return {"helpful": 4, "talks_down": 0}
 
 
-def _prefers(rater: SimulatedRater) -> Answer:
+def _preference_answers(rater: SimulatedRater) -> Answer:
     """How a simulated person compares: by what they would rate each side."""
 
     def answer(hold: Hold, screen: Screen) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def _last_line(parts: Sequence[Part]) -> str:
     return [line.text for part in parts for line in part.lines][-1]
 
 
-def _talk(study: Campaign, *, by: User, people: Mapping[str, User], visitor: User) -> None:
+def _add_messages(study: Campaign, *, by: User, people: Mapping[str, User], visitor: User) -> None:
     """Notes on turns, a question with its answer, and a message to whoever visits as an annotator."""
     ann, bob = people["simulated-ann"], people["simulated-bob"]
     first, second = study.assignments.filter(user=ann, occasion="main").order_by("pk")[:2]
@@ -204,7 +204,7 @@ def _talk(study: Campaign, *, by: User, people: Mapping[str, User], visitor: Use
     messages.write(by=by, campaign=study, to=[visitor], text=welcome)
 
 
-def _link(study: Campaign, *, by: User) -> None:
+def _add_join_link(study: Campaign, *, by: User) -> None:
     """A link by which people join, and two who came by it and have not begun."""
     link = participants.make_link(by=by, campaign=study, name="Prolific, first wave", code="DEMO7")
     for number in (1, 2):

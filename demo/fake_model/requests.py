@@ -49,7 +49,7 @@ class Request:
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def _parted(self) -> tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]:
+    def _instruction_and_blocks(self) -> tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]:
         own: list[str] = []
         blocks: list[tuple[str, tuple[str, ...]]] = []
         title, lines = "", list[str]()
@@ -68,16 +68,18 @@ class Request:
     @property
     def instruction(self) -> str:
         """Everything that is not quoted: what a researcher wrote, and the form of the reply."""
-        return self._parted[0]
+        return self._instruction_and_blocks[0]
 
     @property
     def titles(self) -> tuple[str, ...]:
         """The titles of the quoted blocks, in order."""
-        return tuple(title for title, _ in self._parted[1])
+        return tuple(title for title, _ in self._instruction_and_blocks[1])
 
     def block(self, title: str) -> tuple[str, ...] | None:
         """Return the lines of the last block with a title (examples come before what is asked about)."""
-        return next((lines for name, lines in reversed(self._parted[1]) if name == title), None)
+        return next(
+            (lines for name, lines in reversed(self._instruction_and_blocks[1]) if name == title), None
+        )
 
     @property
     def improves(self) -> bool:
@@ -137,10 +139,10 @@ def turns(lines: Sequence[str]) -> list[Spoken]:
             texts[-1] += "\n" + line.removeprefix(_MORE)
         elif not (line.startswith("== ") and line.endswith(" ==")):
             texts.append(line)
-    return [_spoken(text) for text in texts]
+    return [_parse_turn(text) for text in texts]
 
 
-def _spoken(text: str) -> Spoken:
+def _parse_turn(text: str) -> Spoken:
     match = _NUMBERED.fullmatch(text)
     line = match[2] if match else text
     _, colon, words = line.partition(": ")
@@ -260,9 +262,9 @@ def _question(lines: list[str]) -> Question | None:
     values: list[Any] = []
     for line in lines[1:]:
         if span := _VALUE.fullmatch(line):
-            values += _spanned(span[1])
+            values += _expand_span(span[1])
         elif several := _ONE_OF.fullmatch(line):
-            values += [_typed(text) for text in several[1].split(", ")]
+            values += [_parse_value(text) for text in several[1].split(", ")]
     in_words = any(line in _WORDS for line in lines[1:])
     if not values and not in_words and not any(line.startswith(_NUMBER) for line in lines[1:]):
         return None
@@ -277,14 +279,14 @@ def _question(lines: list[str]) -> Question | None:
     return Question(key[1], tuple(values), in_words, other, *limits, *between)
 
 
-def _spanned(text: str) -> list[Any]:
+def _expand_span(text: str) -> list[Any]:
     match = _SPAN.fullmatch(text)
     if match and 0 < int(match[2]) - int(match[1]) <= _WIDEST:
         return list(range(int(match[1]), int(match[2]) + 1))
-    return [_typed(text)]
+    return [_parse_value(text)]
 
 
-def _typed(text: str) -> int | float | str:
+def _parse_value(text: str) -> int | float | str:
     for kind in (int, float):
         try:
             return kind(text)

@@ -171,7 +171,7 @@ class Batches:
         if content is None or body.get("endpoint") != "/v1/chat/completions":
             return failure(400, "an uploaded file and the endpoint /v1/chat/completions are needed")
         number, self.tried = self.tried, self.tried + 1
-        met = self._met("submission", number, str(number))
+        met = self._matching_misbehaviours("submission", number, str(number))
         for misbehaviour in met:
             if misbehaviour.kind == "batch_429":
                 pause = (
@@ -242,7 +242,7 @@ class Batches:
         results: list[tuple[bool, dict[str, Any]]] = []
         for line in sorted(batch.lines, key=lambda line: u(self.seed, "order", batch.id, line["custom_id"])):
             if cut and u(self.seed, "cancelled", batch.id, line["custom_id"]) < 0.5:
-                results.append((False, _undone(line, "batch_cancelled")))
+                results.append((False, _unfinished_row(line, "batch_cancelled")))
             else:
                 results.append(self._result(line))
         codes = {(row["error"] or {}).get("code") for _, row in results}
@@ -259,10 +259,10 @@ class Batches:
     def _result(self, line: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
         """Return whether a line was answered, and what stands in the file."""
         key = _key(line["body"])
-        met = self._met(key, self.done, str(self.submitted[key]))
+        met = self._matching_misbehaviours(key, self.done, str(self.submitted[key]))
         self.done += 1
         if any(misbehaviour.kind == "batch_expires" for misbehaviour in met):
-            return False, _undone(line, "batch_expired")
+            return False, _unfinished_row(line, "batch_expired")
         if any(misbehaviour.kind == "batch_fails" for misbehaviour in met):
             return False, _row(line, failure(500, "the line fails, as the error model says", "server_error"))
         response = self.answer(line["body"])
@@ -272,7 +272,7 @@ class Batches:
         self.paid[key] += good
         return good, _row(line, response)
 
-    def _met(self, text: str, number: int, times: str) -> list[Misbehaviour]:
+    def _matching_misbehaviours(self, text: str, number: int, times: str) -> list[Misbehaviour]:
         return [
             misbehaviour
             for misbehaviour in self.misbehaviours
@@ -307,7 +307,7 @@ def _row(line: dict[str, Any], response: Response) -> dict[str, Any]:
     return {"id": "fake", "custom_id": line["custom_id"], "response": content, "error": None}
 
 
-def _undone(line: dict[str, Any], code: str) -> dict[str, Any]:
+def _unfinished_row(line: dict[str, Any], code: str) -> dict[str, Any]:
     error = {"code": code, "message": "This request was not executed."}
     return {"id": "fake", "custom_id": line["custom_id"], "response": None, "error": error}
 
@@ -491,7 +491,7 @@ class FakeModel:
         self.seed = seed
         self._lock = threading.Lock()
         self._request_counts: Counter[str] = Counter()
-        self.batches = Batches(self._answered, self.errors.misbehaviours, seed=seed)
+        self.batches = Batches(self._answer_request, self.errors.misbehaviours, seed=seed)
 
     def respond(self, method: str, path: str, body: Any = None) -> Response:
         """Return the response to one request; `body` is its JSON."""
@@ -511,7 +511,7 @@ class FakeModel:
             return failure(400, str(problem))
         return failure(404, f"there is no {path[:80]} here; there is /v1/chat/completions", "not_found")
 
-    def _answered(self, body: Any) -> Response:
+    def _answer_request(self, body: Any) -> Response:
         """Return the response to a line of a batch."""
         try:
             return self._chat(body)
@@ -548,7 +548,7 @@ class FakeModel:
             sum(int(misbehaviour.amount) for misbehaviour in met if misbehaviour.kind.startswith("slow:"))
             / 1000
         )
-        if refused := _refused(met, body):
+        if refused := _refusal(met, body):
             return Response(refused.status, refused.body, refused.headers, delay, refused.instead)
         return ok(
             self.complete(chat_request, role, times=times, kinds=[misbehaviour.kind for misbehaviour in met]),
@@ -592,7 +592,7 @@ def sole(chat_request: Request) -> Role:
     )
 
 
-def _refused(met: Sequence[Misbehaviour], body: Mapping[str, Any]) -> Response | None:
+def _refusal(met: Sequence[Misbehaviour], body: Mapping[str, Any]) -> Response | None:
     """Return what is sent in place of an answer; the error model's first misbehaviour of that sort counts."""
     for misbehaviour in met:
         if misbehaviour.kind == "429":

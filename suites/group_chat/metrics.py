@@ -124,7 +124,7 @@ def talk_share(scene: Scene, turn: int | None, settings: Settings, tools: Tools)
     assert turn is not None
     if scene.dialogue.scenario is None:
         return unscored(NO_SCENARIO)
-    decision, earlier = _decided(scene, turn)
+    decision, earlier = _decision_and_earlier(scene, turn)
     in_words = settings.variant == WORDS
     share = share_of_talk(
         scene.dialogue, decision, earlier, window=int(settings.number("last")), in_words=in_words
@@ -141,12 +141,12 @@ def talk_evenness(scene: Scene, turn: int | None, settings: Settings, tools: Too
     assert turn is not None
     if scene.dialogue.scenario is None:
         return unscored(NO_SCENARIO)
-    decision, earlier = _decided(scene, turn)
+    decision, earlier = _decision_and_earlier(scene, turn)
     evenness = evenness_of_talk(scene.dialogue, decision, earlier, window=int(settings.number("last")))
     return unscored(NOBODY) if evenness is None else scored(evenness)
 
 
-def _decided(scene: Scene, turn: int) -> tuple[Decision, dict[int, Decision]]:
+def _decision_and_earlier(scene: Scene, turn: int) -> tuple[Decision, dict[int, Decision]]:
     decisions = scene.once("decisions", lambda: decisions_of(scene.continuation))
     point = (scene.target(turn).at or 0) - 1
     return decisions[point][1], {at: decision for at, (_, decision) in decisions.items() if at < point}

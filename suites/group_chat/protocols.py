@@ -101,7 +101,7 @@ def dimensions_of(case: Case) -> tuple[str, ...]:
     return tuple(dimension for dimension in DIMENSIONS if dimension in requested) or DIMENSIONS
 
 
-def whole_chat(seen: Seen) -> tuple[Turn, ...]:
+def full_chat(seen: Seen) -> tuple[Turn, ...]:
     """Return all turns up to the decision, private ones among them."""
     return seen.before()
 
@@ -209,14 +209,14 @@ class Conduct(Asking):
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
         """Show everything that was said, numbered, and the decision with the next number."""
         seen, dimensions = Seen(case), dimensions_of(case)
-        chat = whole_chat(seen)
+        chat = full_chat(seen)
         n = len(chat) + 1
         return {
             "chat": lambda: quote("CHAT", seen.transcript(chat, numbers=True)),
             "decision": lambda: decision_block(seen, chat, f"[{n}] "),
             "listeners": lambda: listeners_block(case, seen),
             "secrets": lambda: secrets_block(case, seen),
-            "dimensions": lambda: "\n".join(_described(key) for key in dimensions),
+            "dimensions": lambda: "\n".join(_describe_dimension(key) for key in dimensions),
             "fields": ",\n".join(f"  {_form(key)}" for key in dimensions),
             "n": str(n),
             **around(seen),
@@ -229,7 +229,7 @@ class Conduct(Asking):
     def parse(self, reply: str, case: Case) -> Reading:
         """Read the object of each dimension; what is not asked for has no answer for that reason."""
         data, dimensions = json_object(reply, case), dimensions_of(case)
-        last = len(whole_chat(Seen(case))) + 1
+        last = len(full_chat(Seen(case))) + 1
         return Reading(
             tuple(
                 _read(key, data, case, last)
@@ -250,7 +250,7 @@ class Conduct(Asking):
         return json.dumps(fields, ensure_ascii=False)
 
 
-def _described(key: str) -> str:
+def _describe_dimension(key: str) -> str:
     question = CONDUCT.question(key)
     anchors = "; ".join(f"{shown(value)} = {text}" for value, text in question.anchors.items())
     return f"- {key}: {question.wording} {anchors}"
@@ -282,9 +282,14 @@ def _read(key: str, data: Mapping[str, Any], case: Case, last: int) -> Verdict:
     if "score" in entry and entry["score"] is None:
         if not why:
             raise Unparseable(f"{key}: nothing is said of why it does not apply")
-        return Verdict(key, case.turn, None, missing=NOT_APPLICABLE, explanation=_pointed(turns, why))
+        return Verdict(
+            key, case.turn, None, missing=NOT_APPLICABLE, explanation=_explanation_with_turns(turns, why)
+        )
     return Verdict(
-        key, case.turn, integer_field(entry, "score", FIVE, place), explanation=_pointed(turns, why)
+        key,
+        case.turn,
+        integer_field(entry, "score", FIVE, place),
+        explanation=_explanation_with_turns(turns, why),
     )
 
 
@@ -308,7 +313,7 @@ def _turns(entry: Mapping[str, Any], place: str, last: int) -> list[int]:
     return sorted(set(value))
 
 
-def _pointed(turns: list[int], why: str) -> str:
+def _explanation_with_turns(turns: list[int], why: str) -> str:
     """Return a reason after the numbers of the turns that it rests on."""
     if not turns:
         return why
@@ -459,7 +464,7 @@ class GroundMove(Asking):
         if move not in JUDGED_MOVES:
             raise OutOfScale(f"move: {move[:40]!r} is not one of {', '.join(JUDGED_MOVES)}")
         why = text_field(data, "why").strip()
-        ids = _presupposed(data, case)
+        ids = _read_presupposed(data, case)
         return Reading(
             (
                 Verdict(MOVE, case.turn, move, explanation=why),
@@ -487,7 +492,7 @@ def _ids(case: Case) -> dict[str, str]:
     return {shown_id(fact, seen): fact.id for fact in facts_at(case)}
 
 
-def _presupposed(data: Mapping[str, Any], case: Case) -> list[str]:
+def _read_presupposed(data: Mapping[str, Any], case: Case) -> list[str]:
     value = data.get("presupposes")
     if not isinstance(value, list):
         raise Unparseable("the field presupposes is missing or no list")
@@ -549,7 +554,7 @@ class Cascade(Computing):
             )
         decisions = decisions_of(case.continuation).items()
         earlier = {at: other for at, (_, other) in decisions if at < decision.point}
-        by_question, result = answers(case.dialogue, decision, judged_of(case), earlier=earlier)
+        by_question, result = answers(case.dialogue, decision, judge_answers(case), earlier=earlier)
         verdicts = (
             Verdict(key, case.turn, answer.value, answer.missing, _why(key, result))
             for key, answer in by_question.items()
@@ -557,7 +562,7 @@ class Cascade(Computing):
         return Reading(tuple(verdicts), (*result.flags, *_waiting(case)))
 
 
-def judged_of(case: Case) -> Judged:
+def judge_answers(case: Case) -> Judged:
     """Return what the bound judges said of a decision."""
     conduct = {
         key: None if answer.value is None else float(answer.value)

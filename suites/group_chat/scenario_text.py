@@ -500,13 +500,13 @@ def _field(name: str, value: Any) -> list[str]:
         if name == "participants":
             lines.append(f"- {write_flow(entry)}")
             continue
-        unmarked = {key: part for key, part in entry.items() if key not in _marked(name)}
+        unmarked = {key: part for key, part in entry.items() if key not in _marked_fields(name)}
         field_lines = [f"{key}: {write_flow(part)}" for key, part in unmarked.items()]
         lines += [("- " if index == 0 else "  ") + line for index, line in enumerate(field_lines)]
     return lines
 
 
-def _marked(name: str) -> tuple[str, ...]:
+def _marked_fields(name: str) -> tuple[str, ...]:
     """Return what of a probe, secret or fact stands beneath the turns."""
     return ("trigger", "points", "keys") if name == "probes" else ("since",) if name in MARKED else ()
 

@@ -49,7 +49,7 @@ def after_all(own: Sequence[Row], item: Row, write: Writer) -> list[Part]:
     return [Part("", lines), Part(DONE, (write(at + 1, item, "item"),))]
 
 
-def who_may_be_named(dialogue: Dialogue, at: int, names: Names) -> tuple[Named, ...]:
+def nameable_people(dialogue: Dialogue, at: int, names: Names) -> tuple[Named, ...]:
     """Return those who are there at a point, the agent last."""
     agent = scenario_of(dialogue).agent
     present = present_at(dialogue, at - 1)
@@ -57,7 +57,7 @@ def who_may_be_named(dialogue: Dialogue, at: int, names: Names) -> tuple[Named, 
     return tuple((person.id, names.of(person.id)) for person in order if person.id in present)
 
 
-def told_to_agent(dialogue: Dialogue, names: Names, view: View) -> tuple[NamedText, ...]:
+def agent_notes(dialogue: Dialogue, names: Names, view: View) -> tuple[NamedText, ...]:
     """Return who somebody in the agent's place is, and what it knows where profiles are not shown anyway."""
     agent = scenario_of(dialogue).agent
     own = next(person for person in dialogue.participants if person.id == agent)
@@ -66,7 +66,7 @@ def told_to_agent(dialogue: Dialogue, names: Names, view: View) -> tuple[NamedTe
     return (("you are", names.of(agent)), *([("you", about)] if about else []))
 
 
-def told_to_rater(dialogue: Dialogue, at: int, names: Names, view: View) -> tuple[NamedText, ...]:
+def rater_notes(dialogue: Dialogue, at: int, names: Names, view: View) -> tuple[NamedText, ...]:
     """Return who is the assistant, and the secrets up to a point with those who know them."""
     scenario = scenario_of(dialogue)
     secrets = [
@@ -91,13 +91,13 @@ def compose(task: int, head: Head, rows: Sequence[Row], scene: Scene) -> Screen:
     at = item.at or 0
     if head.key == POINTS:
         parts = as_agent(dialogue, own, item, head.item, scene.write)
-        notes = told_to_agent(dialogue, scene.names, scene.view)
+        notes = agent_notes(dialogue, scene.names, scene.view)
     else:
         parts = after_all(own, item, scene.write)
-        notes = told_to_rater(dialogue, at, scene.names, scene.view)
+        notes = rater_notes(dialogue, at, scene.names, scene.view)
     screen = scene.screen(task, (head.item,), [part for part in parts if part.lines])
     about = screen.about._replace(metadata=(*notes, *screen.about.metadata))
-    return replace(screen, about=about, named=who_may_be_named(dialogue, at, scene.names))
+    return replace(screen, about=about, named=nameable_people(dialogue, at, scene.names))
 
 
 LAYOUTS = {KIND: Layout(compose)}

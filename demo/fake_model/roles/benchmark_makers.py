@@ -40,9 +40,9 @@ class MetadataWriter(Role):
         text, ids = material(request), list(request.block("SPEAKING") or ())
         drafts = [json.loads(line) for line in parts(request)]
         people = [
-            _merged(person, drafts)
+            _merge_notes(person, drafts)
             if drafts
-            else _describe_person(person, said_by(person, text), ids, sampler, text)
+            else _describe_person(person, speech_of(person, text), ids, sampler, text)
             for person in ids
             if not forgets(person, text, sampler)
         ]
@@ -76,7 +76,7 @@ def parts(request: Request) -> list[str]:
     return ["".join(request.block(title) or ()) for title in numbered if title in request.titles]
 
 
-def said_by(person: str, text: str) -> str:
+def speech_of(person: str, text: str) -> str:
     """Return the turns of a speaker, without their name."""
     lines: list[str] = []
     own = False
@@ -121,7 +121,7 @@ def _describe_person(
     }
 
 
-def _merged(person: str, drafts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _merge_notes(person: str, drafts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the first note on a person."""
     notes = (note for draft in drafts for note in draft["participants"] if note["id"] == person)
     return next(notes, {"id": person})
@@ -149,16 +149,16 @@ class Cleaner(Role):
     def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return number and new text of each utterance."""
         utterances = [
-            {"number": turn.number, "text": answered(turn.full_text, sampler)}
+            {"number": turn.number, "text": clean_utterance(turn.full_text, sampler)}
             for turn in request.numbered("UTTERANCES")
             if sampler.draw(SKIPS, turn.full_text) >= sampler.errors.own.get(SKIPS, 0.0)
         ]
         return Answer({"utterances": utterances})
 
 
-def answered(text: str, sampler: Sampler) -> str:
+def clean_utterance(text: str, sampler: Sampler) -> str:
     """Return what becomes of an utterance."""
-    return f"{cleaned(text)} {INVENTED}".strip() if invents(text, sampler) else cleaned(text)
+    return f"{remove_fillers(text)} {INVENTED}".strip() if invents(text, sampler) else remove_fillers(text)
 
 
 def invents(text: str, sampler: Sampler) -> bool:
@@ -166,7 +166,7 @@ def invents(text: str, sampler: Sampler) -> bool:
     return sampler.draw(INVENTS, text) < sampler.errors.own.get(INVENTS, 0.0)
 
 
-def cleaned(text: str) -> str:
+def remove_fillers(text: str) -> str:
     """Return a text without its markers of fillers and the words that they name, in any case."""
     fillers = {word.casefold() for words in markers(text) if words[0] == FILLER for word in words[1:]}
     remaining = [

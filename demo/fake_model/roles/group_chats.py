@@ -204,7 +204,7 @@ class ComposeJudge(Role):
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the score and the reason."""
-        return Answer({"score": _scored(COMPOSED, decision(request), sampler), "why": "as it says"})
+        return Answer({"score": _score_dimension(COMPOSED, decision(request), sampler), "why": "as it says"})
 
 
 class GroundJudge(Role):
@@ -263,10 +263,10 @@ def _conduct(name: str, text: str, sampler: Sampler) -> dict[str, Any]:
         return {LEAK: int(sampler.yes_or_no(LEAK, text, planted == "1")), "why": "as it says"}
     if planted == NOT_AT_STAKE:
         return {"score": None, "turns": [], "why": "it is not at stake"}
-    return {"score": _scored(name, text, sampler), "turns": [], "why": "as it says"}
+    return {"score": _score_dimension(name, text, sampler), "turns": [], "why": "as it says"}
 
 
-def _scored(name: str, text: str, sampler: Sampler) -> int:
+def _score_dimension(name: str, text: str, sampler: Sampler) -> int:
     """Return a score about a true one: what the text says of the question, else its quality, else 3."""
     planted = marker_pairs(text)
     value = next((planted[key] for key in (name, QUALITY) if planted.get(key, "").isdecimal()), "3")

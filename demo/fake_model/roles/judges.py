@@ -40,18 +40,18 @@ class TurnJudge(Role):
 
     def recognises(self, request: Request) -> bool:
         """A block RESPONSE, and lines of scores as reply."""
-        return request.shows("RESPONSE") and bool(asked_for(request))
+        return request.shows("RESPONSE") and bool(requested_scores(request))
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the lines that are asked for, with an explanation first where one is."""
         text, values = request.response() or "", request.scale(1, 5)
         lines = ["Explanation: it is as good as it says."] if _EXPLAINED.search(request.instruction) else []
-        for name in asked_for(request):
+        for name in requested_scores(request):
             lines.append(f"{name}{request.sign(name)} {sampler.score(name.casefold(), text, values)}")
         return Answer(lines=lines)
 
 
-def asked_for(request: Request) -> tuple[str, ...]:
+def requested_scores(request: Request) -> tuple[str, ...]:
     """Return the names of the scores that a prompt asks for."""
     if request.score_lines or request.fields or listed_questions(request):
         return request.score_lines
@@ -94,12 +94,14 @@ class DialogueJudge(Role):
         follows = sampler.draw("rule", text) >= sampler.errors.ignores_rule
         long = any(_words(response) > MOST_WORDS for response in responses)
         at_four = "4 or less, both" in fold(request.instruction)
-        final = ruled(turn, interaction, at_four=at_four, long=long, follows=follows)
+        final = final_by_rule(turn, interaction, at_four=at_four, long=long, follows=follows)
         values = {TURN: turn, INTERACTION: interaction, FINAL: final}
         return Answer(lines=[f"{name} - {values[name]:g}" for name in request.score_lines if name in values])
 
 
-def ruled(turn: float, interaction: float, *, at_four: bool, long: bool, follows: bool = True) -> float:
+def final_by_rule(
+    turn: float, interaction: float, *, at_four: bool, long: bool, follows: bool = True
+) -> float:
     """Return the final score by the rule, or against it; `at_four`: at exactly 4 both count."""
     both = turn < HIGH or long or (at_four and turn == HIGH)
     return round((turn + interaction) / 2, 2) if both == follows else turn
@@ -214,7 +216,7 @@ class RubricJudge(Role):
 
     def recognises(self, request: Request) -> bool:
         """Something that is judged, and questions with values, other than the judges' above."""
-        if judged(request) is None or request.improves or request.score_lines:
+        if judged_text(request) is None or request.improves or request.score_lines:
             return False
         requested = {name.removesuffix(_WHY) for name in request.fields}
         return (
@@ -223,17 +225,17 @@ class RubricJudge(Role):
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the one value on a line, or a JSON object with every field that is asked for."""
-        by_key, text = questions_asked_for(request), judged(request) or ""
+        by_key, text = questions_asked_for(request), judged_text(request) or ""
         if not request.fields:
-            value = answered(sampler, next(iter(by_key.values())), text)
+            value = answer_question(sampler, next(iter(by_key.values())), text)
             return Answer(lines=[f"{int(value) if isinstance(value, bool) else value}"])
         name, inner = entries(request)
         outer = [field for field in request.fields if field != name and field not in inner]
         reply: dict[str, Any] = {}
         for field in outer:
             if field in request.fields and field.removesuffix(MARKED) in behaviours(request):
-                reply[field] = marked(request, sampler, field.removesuffix(MARKED))
-        reply |= filled([field for field in outer if field not in reply], by_key, sampler, text)
+                reply[field] = marked_turns(request, sampler, field.removesuffix(MARKED))
+        reply |= fill_fields([field for field in outer if field not in reply], by_key, sampler, text)
         if name:
             reply[name] = [self._entry(turn.number, turn.text, inner, reply, by_key, sampler)
                            for turn in request.numbered()]  # fmt: skip
@@ -253,10 +255,10 @@ class RubricJudge(Role):
             for field, turns in marks.items()
             if field.endswith(MARKED) and isinstance(turns, list)
         }
-        return {inner[0]: number} | filled(inner[1:], by_key, sampler, text, beside)
+        return {inner[0]: number} | fill_fields(inner[1:], by_key, sampler, text, beside)
 
 
-def filled(
+def fill_fields(
     fields: list[str],
     by_key: dict[str, Question],
     sampler: Sampler,
@@ -273,11 +275,11 @@ def filled(
         elif not question.is_asked({**(beside or {}), **reply}):
             reply[name] = None
         else:
-            reply[name] = answered(sampler, question, text)
+            reply[name] = answer_question(sampler, question, text)
     return reply
 
 
-def answered(sampler: Sampler, question: Question, text: str) -> Any:
+def answer_question(sampler: Sampler, question: Question, text: str) -> Any:
     """Return the answer to a question about a text."""
     key, values = question.key, question.values
     if question.in_words:
@@ -293,12 +295,12 @@ def answered(sampler: Sampler, question: Question, text: str) -> Any:
     return sampler.score(key, text, values)
 
 
-def marked(request: Request, sampler: Sampler, key: str) -> list[int | None]:
+def marked_turns(request: Request, sampler: Sampler, key: str) -> list[int | None]:
     """Return the numbers of the turns that are seen to show a behaviour."""
     return [turn.number for turn in request.numbered() if sampler.sees(key, turn.text)]
 
 
-def judged(request: Request) -> str | None:
+def judged_text(request: Request) -> str | None:
     """Return the words of what is judged: the response, else the numbered turns; None without either."""
     if (text := request.response()) is not None:
         return text
@@ -363,7 +365,7 @@ class ComparisonJudge(Role):
             elif question is not None and _is_order(request, question):
                 reply[field] = order(sampler, question.key, texts)
             else:
-                reply |= filled([field], by_key, sampler, text)
+                reply |= fill_fields([field], by_key, sampler, text)
         return Answer(reply)
 
 

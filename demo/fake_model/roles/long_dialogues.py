@@ -83,7 +83,7 @@ def exam_of(request: Request) -> Exam:
     marked = _ANSWER_READER.search(question)
     key, planted = (marked[1], marked[2] or "") if marked else ("", "")
     wording = _MARKER_READER.sub("", question)
-    options, text, lists = _offered(wording, planted)
+    options, text, lists = _parse_options(wording, planted)
     letter = next((candidate for candidate, option in options.items() if fold(option) == fold(planted)), "")
     history = "\n".join(request.block("HISTORY") or ())
     answer = planted if planted in LETTERS[:4] and planted else letter
@@ -102,7 +102,7 @@ def sufficient(key: str, history: str) -> bool:
 def letter_of(exam: Exam, sampler: Sampler, text: str) -> str:
     """Return the letter that a reader chooses; `text` is what its draws are of."""
     own = sampler.errors.own
-    right = exam.answer if exam.sufficient else _remembered(exam, own.get("knows", {}))
+    right = exam.answer if exam.sufficient else _known_letter(exam, own.get("knows", {}))
     if right:
         others = [letter for letter in LETTERS if letter != right]
         return (
@@ -122,7 +122,7 @@ def chance_right(exam: Exam, key: str, own: Mapping[str, Any]) -> float:
     """
     key = key if exam.lists or key == UNKNOWN else exam.answer
     e, g = own.get("e", 0.0), own.get("g", 0.0)
-    if right := exam.answer if exam.sufficient else _remembered(exam, own.get("knows", {})):
+    if right := exam.answer if exam.sufficient else _known_letter(exam, own.get("knows", {})):
         return float(1 - e if right == key else e / 4)
     return float((1 - g) / 5 + (g if key == UNKNOWN else 0.0))
 
@@ -133,7 +133,7 @@ def expected(p: float, v: float, e: float, g: float) -> float:
     return p * (1 - e) + (1 - p) * (1 - g) / 5 + v * g
 
 
-def _offered(wording: str, answer: str) -> tuple[dict[str, str], str, bool]:
+def _parse_options(wording: str, answer: str) -> tuple[dict[str, str], str, bool]:
     """Return the options by letter, the question without them, and whether they are listed with letters.
 
     An open question offers none: its reader thinks of three wrong ones.
@@ -144,12 +144,12 @@ def _offered(wording: str, answer: str) -> tuple[dict[str, str], str, bool]:
         return {match[1]: match[2] for match in matches}, first, True
     if inside := _OFFERED.search(wording):
         text = f"{wording[: inside.start()]}?"
-        return dict(zip(LETTERS, (*_parted(inside[1], answer), UNKNOWING), strict=False)), text, False
+        return dict(zip(LETTERS, (*_split_options(inside[1], answer), UNKNOWING), strict=False)), text, False
     thought = (answer, *(f"something else ({number})" for number in (1, 2, 3)), UNKNOWING)
     return dict(zip(LETTERS, thought, strict=True)), wording, False
 
 
-def _parted(text: str, answer: str) -> list[str]:
+def _split_options(text: str, answer: str) -> list[str]:
     """Return four options from a sentence; where commas within them make more, those are the answer's."""
     parts = text.split(", ")
     if len(parts) == 4:
@@ -160,7 +160,7 @@ def _parted(text: str, answer: str) -> list[str]:
     return [answer, *wrong] if answer else (wrong + ["something else"] * 4)[:4]
 
 
-def _remembered(exam: Exam, knows: Mapping[str, str]) -> str:
+def _known_letter(exam: Exam, knows: Mapping[str, str]) -> str:
     """Return the letter of an answer that is known from elsewhere, '' for none that is offered."""
     answer = knows.get(fold(exam.text))
     return next(

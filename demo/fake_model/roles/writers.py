@@ -148,7 +148,7 @@ class Task:
         """The history as one text: what draws are about."""
         return "\n".join(f"[{turn.number}] {turn.full_text}" for turn in self.history)
 
-    def who_said(self, turn: Spoken) -> str:
+    def speaker_of(self, turn: Spoken) -> str:
         """Return the speaker of a turn of the history, as it is shown."""
         head = turn.full_text.partition(":")[0]
         names = [name for name, _ in self.people if turn.full_text.startswith((f"{name}:", f"{name} ("))]
@@ -206,10 +206,10 @@ class ContinuationWriter(Role):
         wrong = {name for name in MISTAKES if _errs(sampler, name, task)}
         reply: dict[str, Any] = {}
         if task.copies_name:
-            reply[task.copies_name] = copied(task, differs="copy_differs" in wrong)
+            reply[task.copies_name] = copy_turns(task, differs="copy_differs" in wrong)
         shift = int("renumbered" in wrong)
         names = dict(task.people) if "speaker_by_name" in wrong else {}
-        last = task.who_said(task.history[-1]) if task.history else ""
+        last = task.speaker_of(task.history[-1]) if task.history else ""
         reply[GENERATED] = []
         for turn in range(task.first, task.first + task.count):
             last = next_speaker(task, sampler, turn, last)
@@ -222,11 +222,12 @@ class ContinuationWriter(Role):
         return Answer(reply)
 
 
-def copied(task: Task, *, differs: bool = False) -> list[dict[str, Any]]:
+def copy_turns(task: Task, *, differs: bool = False) -> list[dict[str, Any]]:
     """Return the last turns of the history word for word, or with another ending."""
     last_turns = [turn for turn in task.history if turn.text][-task.copies :]
     copies = [
-        _turn_of_continuation_writer(turn.number or 0, task.who_said(turn), turn.text) for turn in last_turns
+        _turn_of_continuation_writer(turn.number or 0, task.speaker_of(turn), turn.text)
+        for turn in last_turns
     ]
     if differs and copies:
         copies[-1]["content"] += " And so on."

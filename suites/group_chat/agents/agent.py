@@ -252,11 +252,11 @@ class GroupChatAgent(Generator):
         for place, reply in zip(_open_places(state), replies, strict=True):
             point = state["points"][place]
             try:
-                decided[str(point)] = _stored(self._read(state, place, reply.text))
+                decided[str(point)] = _decision_json(self._read(state, place, reply.text))
             except Unparseable as error:
                 if place in state["again"]:
                     unread = Decision(point, "silence", mode=state["mode"], flags=(UNPARSEABLE,))
-                    decided[str(point)] = _stored(unread) | {"error": str(error)[:200]}
+                    decided[str(point)] = _decision_json(unread) | {"error": str(error)[:200]}
                 else:
                     again.append(place)
         return {**state, "decided": decided, "again": again}
@@ -339,7 +339,7 @@ def _chat(state: State, place: int) -> list[Turn]:
     return seen_turns
 
 
-def _stored(decision: Decision) -> dict[str, Any]:
+def _decision_json(decision: Decision) -> dict[str, Any]:
     return {
         "act": decision.act,
         "text": decision.text,

@@ -36,7 +36,14 @@ from suites.group_chat.agents import PROMPTS
 from suites.group_chat.agents.agent import explicit, explicit_schema, implicit
 from suites.group_chat.scenarios.cascade import DECLARED
 from suites.group_chat.scenarios.points import as_delivered, positions_seen, scenario_of
-from suites.group_chat.scenarios.probes import COMPETENCE, FAILED_AT, LIVE_PROBE, OUTCOME, fired, judged_live
+from suites.group_chat.scenarios.probes import (
+    COMPETENCE,
+    FAILED_AT,
+    LIVE_PROBE,
+    OUTCOME,
+    fired_probe,
+    live_outcome,
+)
 
 SAYS, CHOICE = "says", "choice"
 AGENT, PEOPLE, CLOSING = "agent", "people", "asked"
@@ -99,11 +106,11 @@ class LiveGroupChat(Generator):
     def request(self, state: State) -> Sequence[Prompt] | Done:
         """Return the prompt of whoever is in turn, those of all who are asked in the end, or the talk."""
         if state["turn_of"] == AGENT:
-            return [self._to_agent(state)]
+            return [self._agent_prompt(state)]
         if state["turn_of"] == PEOPLE:
-            return [self._to_person(state, _next(state))]
+            return [self._person_prompt(state, _next(state))]
         if state["choices"] is None and state["options"]:
-            return [self._about_outcome(state, person) for person in _others(state)]
+            return [self._outcome_prompt(state, person) for person in _others(state)]
         turns = [_turn(turn) for turn in state["made"]]
         if state["choices"]:
             extra = {OUTCOME: {"question": state["question"], "choices": state["choices"]}}
@@ -120,9 +127,9 @@ class LiveGroupChat(Generator):
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
         """Return the state after a decision, a person's turn, or the answers in the end."""
         if state["turn_of"] == AGENT:
-            return self._decided(state, replies[0].text)
+            return self._record_decision(state, replies[0].text)
         if state["turn_of"] == PEOPLE:
-            return _spoke(state, _next(state), _read_message(replies[0].text))
+            return _record_turn(state, _next(state), _read_message(replies[0].text))
         answers = zip(_others(state), replies, strict=True)
         return {
             **state,
@@ -149,7 +156,7 @@ class LiveGroupChat(Generator):
         """Return the model, which is the agent and all the people."""
         return f"{model} live"
 
-    def _decided(self, state: State, reply: str) -> State:
+    def _record_decision(self, state: State, reply: str) -> State:
         point = len(state["script"]) + len(state["made"]) - 1
         try:
             decision = _read(state, point, reply)
@@ -157,19 +164,19 @@ class LiveGroupChat(Generator):
             if not state["again"]:
                 return {**state, "again": True}
             decision = Decision(point, "silence", mode=state["mode"], flags=(UNPARSEABLE,))
-        now = fired(_dialogue(state), state["fired"])
-        extra: dict[str, Any] = {DECLARED: _declared(decision)}
+        now = fired_probe(_dialogue(state), state["fired"])
+        extra: dict[str, Any] = {DECLARED: _declared_fields(decision)}
         if now:
-            result = judged_live(_dialogue(state), now, decision)
+            result = live_outcome(_dialogue(state), now, decision)
             extra[LIVE_PROBE] = {
                 "id": now.id,
                 "kind": now.kind,
                 COMPETENCE: result.competence,
                 FAILED_AT: result.failed_at,
             }
-        turn = _stored(state["agent"], decision.text, decision.act, decision.targets or (), given=False)
+        turn = _turn_json(state["agent"], decision.text, decision.act, decision.targets or (), given=False)
         says = decision.act == "message"
-        return _onward(
+        return _advance(
             {
                 **state,
                 "made": [*state["made"], turn | {"extra": extra}],
@@ -181,9 +188,9 @@ class LiveGroupChat(Generator):
             PEOPLE,
         )
 
-    def _to_agent(self, state: State) -> Prompt:
+    def _agent_prompt(self, state: State) -> Prompt:
         agent = state["agent"]
-        delivered = as_delivered(scenario_of(_dialogue(state)), _seen(state, agent))
+        delivered = as_delivered(scenario_of(_dialogue(state)), _visible_turns(state, agent))
         blocks = [
             quote("YOU", [f"{agent}: {state['about'][agent][0]}", *state["about"][agent][1:]]),
             quote("MEMBERS", [f"{pk}: {name or pk}" for pk, name, _ in state["people"] if pk != agent]),
@@ -194,19 +201,19 @@ class LiveGroupChat(Generator):
         name = f"group_chat_agent_{state['mode']}"
         return filled(name, 1, {"blocks": "\n\n".join(blocks)}, schema, folder=PROMPTS)
 
-    def _to_person(self, state: State, person: str) -> Prompt:
+    def _person_prompt(self, state: State, person: str) -> Prompt:
         blocks = [
             *_stance(state, person),
-            quote("CHAT", Cast.from_json(state["cast"]).transcript(_seen(state, person))),
+            quote("CHAT", Cast.from_json(state["cast"]).transcript(_visible_turns(state, person))),
         ]
         return filled(
             "group_chat_persona", 1, {"blocks": "\n\n".join(blocks)}, object_schema([SAYS]), folder=PROMPTS
         )
 
-    def _about_outcome(self, state: State, person: str) -> Prompt:
+    def _outcome_prompt(self, state: State, person: str) -> Prompt:
         blocks = [
             quote("PERSON", state["about"][person]),
-            quote("CHAT", Cast.from_json(state["cast"]).transcript(_seen(state, person))),
+            quote("CHAT", Cast.from_json(state["cast"]).transcript(_visible_turns(state, person))),
             quote("QUESTION", [state["question"]]),
             quote("OPTIONS", state["options"]),
         ]
@@ -251,15 +258,15 @@ def _choice(reply: str, options: Sequence[str]) -> str:
     return matches[0]
 
 
-def _spoke(state: State, speaker: str, text: str) -> State:
+def _record_turn(state: State, speaker: str, text: str) -> State:
     """Return the state after somebody spoke, or passed."""
     act = "message" if text else "silence"
-    turn = _stored(speaker, text, act, (), given=True)
+    turn = _turn_json(speaker, text, act, (), given=True)
     spoken = {**state, "made": [*state["made"], turn], "last": speaker, "left": state["left"] - 1}
-    return _onward(spoken, AGENT if text else PEOPLE)
+    return _advance(spoken, AGENT if text else PEOPLE)
 
 
-def _onward(state: State, turn_of: str) -> State:
+def _advance(state: State, turn_of: str) -> State:
     """Return the state with who is in turn; the end where the people have gone on, or the talk is full."""
     is_over = len(state["made"]) >= state["most"] or (turn_of == PEOPLE and state["left"] <= 0)
     return {**state, "turn_of": CLOSING if is_over else turn_of}
@@ -284,7 +291,7 @@ def _next(state: State) -> str:
     return min(others, key=lambda person: (last[person], others.index(person)))
 
 
-def _seen(state: State, viewer: str) -> list[Turn]:
+def _visible_turns(state: State, viewer: str) -> list[Turn]:
     """Return what somebody has seen: nobody sees that others said nothing."""
     dialogue = _dialogue(state)
     turns = [dialogue.turns[place] for place in positions_seen(dialogue, viewer)]
@@ -301,7 +308,9 @@ def _dialogue(state: State) -> Dialogue:
     return Dialogue("", turns=turns, participants=people, scenario=scenario_record(state["scenario"]))
 
 
-def _stored(speaker: str, text: str, act: str, addressees: Sequence[str], *, given: bool) -> dict[str, Any]:
+def _turn_json(
+    speaker: str, text: str, act: str, addressees: Sequence[str], *, given: bool
+) -> dict[str, Any]:
     return {
         "speaker": speaker,
         "text": text,
@@ -334,7 +343,7 @@ def _with_extra(turn: Turn, extra: Mapping[str, Any]) -> Turn:
     )
 
 
-def _declared(decision: Decision) -> dict[str, Any]:
+def _declared_fields(decision: Decision) -> dict[str, Any]:
     declared = {
         "mode": decision.mode,
         "attend": decision.attend,

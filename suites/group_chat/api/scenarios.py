@@ -224,7 +224,7 @@ class Scenarios(generics.GenericAPIView[Dialogue]):
     @extend_schema(request=SavedText, responses={201: SavedScenario, 400: REFUSED})
     def post(self, request: Request, pk: int) -> Response:
         """Save a scenario as a new dialogue of the corpus."""
-        return _saved(request, access.corpus(pk).pk, None)
+        return _save(request, access.corpus(pk).pk, None)
 
 
 class OneScenario(APIView):
@@ -235,7 +235,7 @@ class OneScenario(APIView):
     @extend_schema(responses=StoredScenario)
     def get(self, request: Request, pk: int, dialogue: int) -> Response:
         """Return a scenario as a script and in the native format, turn by turn."""
-        return Response(_stored(access.scenario(pk, dialogue)))
+        return Response(_scenario_payload(access.scenario(pk, dialogue)))
 
     @extend_schema(request=SavedText, responses={200: SavedScenario, 201: SavedScenario, 400: REFUSED})
     def put(self, request: Request, pk: int, dialogue: int) -> Response:
@@ -243,7 +243,7 @@ class OneScenario(APIView):
 
         With another id it becomes a new dialogue (201).
         """
-        return _saved(request, pk, access.scenario(pk, dialogue))
+        return _save(request, pk, access.scenario(pk, dialogue))
 
 
 class CheckScenario(APIView):
@@ -261,8 +261,8 @@ class CheckScenario(APIView):
         )
         if checked_draft.record is None:
             assert checked_draft.problem is not None
-            return _refused(checked_draft.problem)
-        return Response(_checked(checked_draft.record))
+            return _refusal_response(checked_draft.problem)
+        return Response(_checked_payload(checked_draft.record))
 
 
 def _row(row: Row) -> dict[str, Any]:
@@ -283,18 +283,18 @@ def _row(row: Row) -> dict[str, Any]:
     }
 
 
-def _checked(record: Any) -> dict[str, Any]:
+def _checked_payload(record: Any) -> dict[str, Any]:
     lines = [line.as_dict() for line in scenario_turns(record)]
     return {"native": native(record), "script": text_of(record), "turns": lines}
 
 
-def _stored(dialogue: Dialogue) -> dict[str, Any]:
+def _scenario_payload(dialogue: Dialogue) -> dict[str, Any]:
     record = record_of(dialogue)
     payload = {"id": dialogue.pk, "decided": is_decided(dialogue), "state": state_of(record)}
-    return payload | _checked(record)
+    return payload | _checked_payload(record)
 
 
-def _saved(request: Request, corpus: int, opened: Dialogue | None) -> Response:
+def _save(request: Request, corpus: int, opened: Dialogue | None) -> Response:
     serializer = SavedText(data=request.data)
     serializer.is_valid(raise_exception=True)
     data = serializer.validated_data
@@ -309,11 +309,11 @@ def _saved(request: Request, corpus: int, opened: Dialogue | None) -> Response:
             any_size=data["any_size"],
         )
     except ImportProblem as problem:
-        return _refused(problem)
+        return _refusal_response(problem)
     code = status.HTTP_201_CREATED if saved.became == "created" else status.HTTP_200_OK
-    return Response(_stored(saved.dialogue) | {"became": saved.became}, status=code)
+    return Response(_scenario_payload(saved.dialogue) | {"became": saved.became}, status=code)
 
 
-def _refused(problem: ImportProblem) -> Response:
+def _refusal_response(problem: ImportProblem) -> Response:
     payload = {"detail": str(problem), "code": "import_refused", **problem.as_answer()}
     return Response(payload, status=status.HTTP_400_BAD_REQUEST)

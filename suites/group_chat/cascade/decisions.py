@@ -111,7 +111,7 @@ class Decided:
         return LEAK in self.key.conduct
 
 
-def decided(
+def score_decisions(
     dialogue: Dialogue,
     decisions: Mapping[int, tuple[int | None, Decision]],
     *,
@@ -243,7 +243,7 @@ def material(
         if part.fake_model:
             collected.fakes.add(group)
         dialogue = collected.scenarios[part.dialogue_id]
-        group_decisions = decided(
+        group_decisions = score_decisions(
             dialogue,
             decisions,
             scenario=part.dialogue_id,
@@ -277,7 +277,7 @@ def baselines(
             learnt = None
             if agent.learns:
                 learnt = others or _without(source, dialogue, by_family)
-            played += _played(agent, dialogue, pk, mode, learnt, settings)
+            played += _play(agent, dialogue, pk, mode, learnt, settings)
         by_agent[agent.key] = played
     return by_agent
 
@@ -289,7 +289,7 @@ def _without(source: Material, dialogue: Dialogue, by_family: dict[str, Learnt])
     return by_family[family]
 
 
-def _played(
+def _play(
     agent: Agent, dialogue: Dialogue, pk: int, mode: Mode, learnt: Learnt | None, settings: CascadeSettings
 ) -> list[Decided]:
     played: list[Decided] = []
@@ -299,7 +299,7 @@ def _played(
             decision.point: (None, decision)
             for decision in decide(agent, dialogue, mode=own, learnt=learnt, trial=trial)
         }
-        played += decided(dialogue, decisions, scenario=pk, trial=trial, judged={}, settings=settings)
+        played += score_decisions(dialogue, decisions, scenario=pk, trial=trial, judged={}, settings=settings)
     return played
 
 
@@ -359,14 +359,17 @@ def answers_of(judges: Collection[Rater], items: Iterable[int]) -> dict[int, Jud
                 conduct[item][question] = number
         elif not missing:
             others[item][f"{scheme}/{question}"] = (text or "") if number is None else number
-    return {item: _judged(conduct.get(item, {}), others.get(item, {})) for item in conduct.keys() | others}
+    return {
+        item: _combine_judgements(conduct.get(item, {}), others.get(item, {}))
+        for item in conduct.keys() | others
+    }
 
 
 NOT_APPLICABLE = "not applicable"
 """How a missing answer begins to a dimension that its rater found not to be at stake."""
 
 
-def _judged(conduct: Mapping[str, float | None], others: Mapping[str, float | str]) -> Judged:
+def _combine_judgements(conduct: Mapping[str, float | None], others: Mapping[str, float | str]) -> Judged:
     leak = others.get("conduct/leak")
     compose = others.get(f"compose/{conduct_schemes.SCORE}")
     move = others.get(f"ground_move/{conduct_schemes.MOVE}")

@@ -92,7 +92,7 @@ def badges(corpus: Corpus, judges: Sequence[Rater]) -> tuple[Badge, ...]:
     """
     if not judges:
         return ()
-    rated = _rated(corpus, judges)
+    rated = _rated_dimensions(corpus, judges)
     compared = list(_compared(corpus)) if rated else []
     return tuple(
         _best(judge.name, dimension, [pair for pair in compared if pair[1].key == dimension])
@@ -102,7 +102,7 @@ def badges(corpus: Corpus, judges: Sequence[Rater]) -> tuple[Badge, ...]:
     )
 
 
-def _rated(corpus: Corpus, judges: Sequence[Rater]) -> set[tuple[int, str]]:
+def _rated_dimensions(corpus: Corpus, judges: Sequence[Rater]) -> set[tuple[int, str]]:
     labels = Label.objects.filter(
         item__corpus=corpus,
         rater__in=judges,
@@ -244,7 +244,7 @@ class _Answer:
     right: bool
 
 
-def _live(scheme: str) -> QuerySet[Label]:
+def _current_labels(scheme: str) -> QuerySet[Label]:
     """Return people's live answers to a scheme, of a repeated one the first."""
     return Label.objects.filter(
         rater__kind=Rater.Kind.HUMAN,
@@ -257,7 +257,9 @@ def _live(scheme: str) -> QuerySet[Label]:
 
 def _answers(scenarios: Mapping[int, Dialogue]) -> list[_Answer]:
     by_place: dict[tuple[int, int, str, int], _Answer] = {}
-    labels = _live(HUMAN.key).filter(item__kind=DECISION.key, item__continuation__dialogue__in=scenarios)
+    labels = _current_labels(HUMAN.key).filter(
+        item__kind=DECISION.key, item__continuation__dialogue__in=scenarios
+    )
     for scenario, at, question, rater, number, text in labels.values_list(
         "item__continuation__dialogue", "item__turn__at", "question__key", "rater", "number", "text"
     ):
@@ -328,7 +330,7 @@ def _set_words(condition: SetCondition | None) -> str:
 def _conduct(items: Collection[int]) -> dict[int, dict[str, float]]:
     """Return people's mean score of each decision on each dimension of conduct, leaks left out."""
     scores: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    labels = _live(CONDUCT.key).filter(item__in=list(items), number__isnull=False)
+    labels = _current_labels(CONDUCT.key).filter(item__in=list(items), number__isnull=False)
     for item, dimension, number in labels.exclude(question__key__in=[LEAK, WHY]).values_list(
         "item", "question__key", "number"
     ):
@@ -342,7 +344,7 @@ def _conduct(items: Collection[int]) -> dict[int, dict[str, float]]:
 def _natural(scenarios: Mapping[int, Dialogue], plan: Plan) -> Result:
     """Return how natural people find the scripts, 1 to 5: the mean of each script's mean."""
     by_scenario: dict[int, list[float]] = defaultdict(list)
-    labels = _live(NATURALNESS.key).filter(
+    labels = _current_labels(NATURALNESS.key).filter(
         question__key=NATURAL, item__continuation__dialogue__in=scenarios, number__isnull=False
     )
     for scenario, number in labels.values_list("item__continuation__dialogue", "number"):

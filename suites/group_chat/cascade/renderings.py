@@ -42,13 +42,13 @@ MOST_TITLE = 46
 
 def svg(report: CascadeReport) -> str:
     """Return the chart as a free-standing SVG on white."""
-    return charts.on_white(_draw_chart(_frozen(report)))
+    return charts.on_white(_draw_chart(_chart_data(report)))
 
 
 def inline_svg(report: CascadeReport) -> str:
     """Return the chart for a page, in the page's colours."""
     spoken = f"{TITLE}. {CAPTION} The same counts are in the table of the funnel."
-    return charts.in_page(_draw_chart(_frozen(report)), spoken)
+    return charts.in_page(_draw_chart(_chart_data(report)), spoken)
 
 
 def png(report: CascadeReport) -> bytes:
@@ -57,7 +57,7 @@ def png(report: CascadeReport) -> bytes:
     return image
 
 
-def _frozen(report: CascadeReport) -> str:
+def _chart_data(report: CascadeReport) -> str:
     """Return what is drawn, as text: the same text is drawn once."""
     panels = []
     for row in (*report.rows, report.best):

@@ -52,7 +52,7 @@ from suites.group_chat.cascade.score_tables import (
     Reliability,
     canary,
     is_calibrated,
-    judged,
+    judge_score,
     of_kind,
     panel,
     pass_difference,
@@ -91,7 +91,7 @@ def _system_figures(context: Context, row: Rows) -> dict[str, Any]:
         "baseline": row.is_baseline,
         "competence": mean("competence", probed, score_figures.competence, WAITS),
         "conduct": {
-            dimension: mean(dimension, row.decisions, judged(dimension), UNRATED)
+            dimension: mean(dimension, row.decisions, judge_score(dimension), UNRATED)
             for dimension in DIMENSIONS_BUT_LEAK
         },
         "leak_rate": {
@@ -273,7 +273,7 @@ def headline(context: Context) -> Table:
 
     def cells(row: Rows) -> tuple[Cell, ...]:
         conduct: tuple[Cell, ...] = tuple(
-            context.mean(f"conduct_{dimension}", row.decisions, judged(dimension), UNRATED)
+            context.mean(f"conduct_{dimension}", row.decisions, judge_score(dimension), UNRATED)
             for dimension in dimensions
         )
         scores = computed(row.decisions, context.query, context.probed, copies(row, context.query))

@@ -98,7 +98,7 @@ PANEL: Mapping[str, PanelFigure] = {
 
 def panel(decisions: Sequence[Decided], families: Families, plan: Plan) -> dict[str, Result]:
     """Return the figures of the panel, each with its interval over families."""
-    used = _used(decisions)
+    used = _usable(decisions)
     if not used:
         return {name: Result(name, status="insufficient", reason=NO_POINT) for name in PANEL}
     total, replicates = families.summed(used, _rows(used), plan)
@@ -123,7 +123,7 @@ def panel_difference(
     decisions: Sequence[Decided], reference: Sequence[Decided], families: Families, plan: Plan
 ) -> dict[str, Result]:
     """Paired differences of two panels, decisions minus reference, on the same resamples of families."""
-    first, second = _used(decisions), _used(reference)
+    first, second = _usable(decisions), _usable(reference)
     if not first or not second:
         return {name: Result(name, status="insufficient", reason=NO_POINT) for name in PANEL}
     rows = np.zeros((len(first) + len(second), 2 * SUMS))
@@ -150,7 +150,7 @@ def unread(decisions: Sequence[Decided]) -> int:
     return sum(not decision.is_read for decision in decisions)
 
 
-def _used(decisions: Sequence[Decided]) -> list[Decided]:
+def _usable(decisions: Sequence[Decided]) -> list[Decided]:
     return [decision for decision in decisions if decision.must and decision.is_read]
 
 
@@ -490,7 +490,7 @@ def is_calibrated(context: Context, dimension: str) -> bool:
     return bool(badges) and not any(badge.stands for badge in badges)
 
 
-def judged(dimension: str) -> score_figures.Weigh:
+def judge_score(dimension: str) -> score_figures.Weigh:
     """Return a judge's score of a dimension, 1 to 5, where it applies and the decision is not void."""
 
     def weigh(decision: Decided) -> float | None:
@@ -508,7 +508,7 @@ def _is_void(decision: Decided) -> bool:
 def conduct(context: Context) -> Table:
     """Score 2: conduct by dimension, over decisions that reached it; people's mean beside a judge's."""
     columns = [
-        Column(dimension.capitalize(), lambda row: row.decisions, judged(dimension), UNRATED)
+        Column(dimension.capitalize(), lambda row: row.decisions, judge_score(dimension), UNRATED)
         for dimension in DIMENSIONS_BUT_LEAK
     ]
     people_scores = context.people.conduct

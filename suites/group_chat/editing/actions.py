@@ -39,7 +39,7 @@ from suites.group_chat.scenario_text import (
     write_script,
 )
 from suites.group_chat.scenarios.points import points_of, scenario_of
-from suites.group_chat.scenarios.probes import Summary, planted, summary, taken_out
+from suites.group_chat.scenarios.probes import Summary, add_probe, remove_probe, summary
 
 # What is in the scenario editor: a text, and what the strict reader and the oracle make of it.
 
@@ -136,7 +136,7 @@ def with_probe(current: Draft, *, kind: str, trigger: str, points: str, control:
         raise ImportProblem("is no number of a turn", field="points") from None
     raw = read_script(current.text).raw
     try:
-        text = _format_text(current, planted(raw, kind=kind, trigger=first, points=places, control=control))
+        text = _format_text(current, add_probe(raw, kind=kind, trigger=first, points=places, control=control))
     except ValueError as error:
         raise ImportProblem(str(error), field="probes") from None
     return draft(text, any_size=current.any_size)
@@ -145,7 +145,7 @@ def with_probe(current: Draft, *, kind: str, trigger: str, points: str, control:
 def without_probe(current: Draft, probe: str) -> Draft:
     """Return a draft without a probe. Raises ImportProblem for a text that has no form yet."""
     try:
-        text = _format_text(current, taken_out(read_script(current.text).raw, probe))
+        text = _format_text(current, remove_probe(read_script(current.text).raw, probe))
     except ValueError as error:
         raise ImportProblem(str(error), field="probes") from None
     return draft(text, any_size=current.any_size)
@@ -208,7 +208,7 @@ def save(
     with transaction.atomic():
         lock_corpus(corpus.name)
         if opened is not None and opened.key == record.id:
-            return _over(opened.pk, record, by, seen)
+            return _overwrite(opened.pk, record, by, seen)
         if corpus.dialogues.filter(key=record.id).exists():
             raise ImportProblem(f"the corpus has a dialogue {record.id!r} already", field="id")
         return Saved(_new(corpus, record, by, any_size), "created")
@@ -231,7 +231,7 @@ def _new(corpus: Corpus, record: records.Dialogue, by: User | None, any_size: bo
     return corpus.dialogues.get(key=record.id)
 
 
-def _over(pk: int, record: records.Dialogue, by: User | None, seen: str) -> Saved:
+def _overwrite(pk: int, record: records.Dialogue, by: User | None, seen: str) -> Saved:
     row = Dialogue.objects.select_for_update().select_related("corpus").get(pk=pk)
     before = record_of(row)
     if seen and seen != state_of(before):

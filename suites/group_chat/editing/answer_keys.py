@@ -83,7 +83,7 @@ def keys_hash(corpus: Corpus) -> str:
     return hashlib.sha256(json.dumps(rows, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def decided(corpus: Corpus) -> bool:
+def has_decisions(corpus: Corpus) -> bool:
     """Whether a corpus has decisions at the points of its scenarios."""
     return Continuation.objects.filter(
         dialogue__corpus=corpus, dialogue__scenario__isnull=False, mode=Continuation.Mode.STATIC
@@ -98,7 +98,7 @@ ExpectedAnswer = tuple[float | str | None, str]
 """A value, or None with the reason."""
 
 
-def expected(dialogue: records.Dialogue, point: int) -> dict[str, ExpectedAnswer]:
+def expected_answers(dialogue: records.Dialogue, point: int) -> dict[str, ExpectedAnswer]:
     """Return what the key expects at a point, by question; what it does not ask is left out.
 
     Where it accepts several answers there is none to compare with, and the reason says so. Nothing is
@@ -150,7 +150,7 @@ def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
 
     Where the keys have changed, the new rater answers all decisions, whatever is named.
     """
-    if not decided(corpus):
+    if not has_decisions(corpus):
         return 0
     rater = rater_of(corpus)
     items = Item.objects.filter(corpus=corpus, kind=DECISION.key)
@@ -166,7 +166,7 @@ def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
         answers = [
             Answer(item, questions[name], value, missing)
             for item, point in places[pk]
-            for name, (value, missing) in expected(dialogue, point).items()
+            for name, (value, missing) in expected_answers(dialogue, point).items()
         ]
         label_count += len(record(rater=rater, answers=answers, occasion=Occasion.MAIN))
     return label_count
@@ -211,7 +211,9 @@ def correct_several(
     if missing := set(changes) - set(stored):
         raise ImportProblem(f"the dialogue {min(missing)} is no scenario of the corpus {corpus.name!r}")
     before = scenarios(stored.values())
-    corrected = {pk: _corrected(before[pk], row.scenario or {}, changes[pk]) for pk, row in stored.items()}
+    corrected = {
+        pk: _apply_changes(before[pk], row.scenario or {}, changes[pk]) for pk, row in stored.items()
+    }
     changed = [row for pk, row in stored.items() if corrected[pk].scenario != before[pk].scenario]
     for row in changed:
         row.scenario = scenario_json(corrected[row.pk].scenario)
@@ -227,7 +229,7 @@ def correct_several(
     return corrected
 
 
-def _corrected(
+def _apply_changes(
     before: records.Dialogue, stored: Mapping[str, Any], changes: Mapping[str, Any]
 ) -> records.Dialogue:
     own = {"kind": KIND, **{name: stored.get(name) for name in OWN_FIELDS}, **changes}

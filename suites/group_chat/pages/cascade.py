@@ -62,8 +62,8 @@ def decision(request: HttpRequest, pk: int) -> HttpResponse:
         "language": language_tag(row.language),
         "lines": dialogue_view.lines(row, turns, names),
         "agent": names.of(scenario_of(decision_view.dialogue).agent),
-        "expected": _expected(decision_view),
-        "did": _did(decision_view),
+        "expected": _expected_fields(decision_view),
+        "did": _decision_fields(decision_view),
         "stages": [(stage, decision_view.result.stages[stage]) for stage in STAGES]
         if decision_view.result
         else [],
@@ -75,17 +75,17 @@ def decision(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "group_chat/decision.html", context, status=422 if refused else 200)
 
 
-def _expected(decision_view: DecisionView) -> list[tuple[str, str]]:
+def _expected_fields(decision_view: DecisionView) -> list[tuple[str, str]]:
     """Return what the key expects, field by field."""
     key = decision_view.key
     if key.free:
         return [("Anything goes", "this point is not scored")]
     fields: list[tuple[str, Any]] = [
         ("Attend", "yes" if key.attend else "no"),
-        ("Speak", _scored(key.speak)),
+        ("Speak", _score_words(key.speak)),
         ("Addressed", condition_json(key.addressed)),
         ("Target", condition_json(key.target)),
-        ("Ground", None if key.ground is None else _scored(key.ground)),
+        ("Ground", None if key.ground is None else _score_words(key.ground)),
         ("Must say", "; ".join(" or ".join(texts) for texts in key.must)),
         ("Must not say", "; ".join(" or ".join(texts) for texts in key.must_not)),
         ("Conduct", ", ".join(key.conduct)),
@@ -95,7 +95,7 @@ def _expected(decision_view: DecisionView) -> list[tuple[str, str]]:
     return [(name, _words(value)) for name, value in fields if value]
 
 
-def _did(decision_view: DecisionView) -> list[tuple[str, str]]:
+def _decision_fields(decision_view: DecisionView) -> list[tuple[str, str]]:
     """Return what the agent did and declared, field by field."""
     decision = decision_view.decision
     attend = None if decision.attend is None else "yes" if decision.attend else "no"
@@ -115,7 +115,7 @@ def _ids(ids: tuple[str, ...] | None) -> str | None:
     return None if ids is None else ", ".join(ids) or "nobody"
 
 
-def _scored(scores: Any) -> str:
+def _score_words(scores: Any) -> str:
     return ", ".join(f"{name} {score:g}" for name, score in scores.items())
 
 

@@ -116,7 +116,7 @@ def _answer(request: HttpRequest, corpus: Corpus, opened: Dialogue | None) -> Ht
     except ImportProblem as problem:
         refused = problem
     if request.htmx and do == "check":  # type: ignore[attr-defined]
-        return render(request, "group_chat/_checked.html", _checked(request, current))
+        return render(request, "group_chat/_checked.html", _editor_context(request, current))
     failed = refused is not None or (do == "save" and current.record is None)
     return _page(request, corpus, opened, current, refused=refused, status=422 if failed else 200)
 
@@ -150,7 +150,7 @@ def _page(
 ) -> HttpResponse:
     """Return the whole editor; once told of another's change, who saves has seen it."""
     stored = state_of(record_of(opened)) if opened is not None else ""
-    context = _checked(request, current) | {
+    context = _editor_context(request, current) | {
         "corpus": corpus,
         "opened": opened,
         "decided": opened is not None and is_decided(opened),
@@ -164,7 +164,7 @@ def _page(
     return render(request, "group_chat/scenario.html", context, status=status)
 
 
-def _checked(request: HttpRequest, current: Draft) -> dict[str, Any]:
+def _editor_context(request: HttpRequest, current: Draft) -> dict[str, Any]:
     """Return what stands beside the text: its turns, all of them or those that somebody has seen by then."""
     chat, lines = current.chat, current.lines()
     viewer = request.POST.get("viewer", "")

@@ -303,10 +303,10 @@ def declared_addressees(dialogue: Dialogue, decision: Decision) -> frozenset[str
     """Return whom an agent takes the last message to be for, None in implicit mode."""
     if decision.mode != "explicit":
         return None
-    return _declared(dialogue, decision, decision.addressed, dialogue.turns[decision.point].speaker)
+    return _declared_set(dialogue, decision, decision.addressed, dialogue.turns[decision.point].speaker)
 
 
-def _declared(
+def _declared_set(
     dialogue: Dialogue, decision: Decision, ids: tuple[str, ...] | None, without: str
 ) -> frozenset[str]:
     """Return a declared set of ids, `all` in it being everybody who is present but for one."""
@@ -324,7 +324,7 @@ def _targets(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
     if decision.mode == "explicit":
         if decision.targets is None and decision.act == "reaction":
             return author
-        return _declared(dialogue, decision, decision.targets, scenario_of(dialogue).agent)
+        return _declared_set(dialogue, decision, decision.targets, scenario_of(dialogue).agent)
     return named_in(dialogue, decision.text) or author
 
 

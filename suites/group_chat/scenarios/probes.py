@@ -258,7 +258,9 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
 """What the author of a probe has yet to say."""
 
 
-def planted(raw: Mapping[str, Any], *, kind: str, trigger: int, points: Sequence[int], control: bool) -> Json:
+def add_probe(
+    raw: Mapping[str, Any], *, kind: str, trigger: int, points: Sequence[int], control: bool
+) -> Json:
     """Return a scenario of the native format with a probe more, called by the first free of p1, p2 and so on.
 
     A control has the key that is right without the trigger. What only the author knows (the truth, the two
@@ -286,7 +288,7 @@ def planted(raw: Mapping[str, Any], *, kind: str, trigger: int, points: Sequence
     return {**raw, "keys": others, "probes": [*(raw.get("probes") or ()), probe]}
 
 
-def taken_out(raw: Mapping[str, Any], probe: str) -> Json:
+def remove_probe(raw: Mapping[str, Any], probe: str) -> Json:
     """Return a scenario of the native format without a probe; one that it does not have changes nothing."""
     return {**raw, "probes": [entry for entry in raw.get("probes") or () if entry.get("id") != probe]}
 
@@ -346,31 +348,31 @@ def _parameters(raw: Mapping[str, Any], kind: str, places: Sequence[int]) -> Jso
     return {name: [] for name in PARAMETERS.get(kind, ())}
 
 
-def _answering(**more: Any) -> Callable[[Mapping[str, Any], int], Json]:
+def _answer_key(**more: Any) -> Callable[[Mapping[str, Any], int], Json]:
     return lambda raw, at: _answer(raw, at, **more)
 
 
 KEYS: dict[str, Callable[[Mapping[str, Any], int], Json]] = {
     "overheard": _silent,
-    "buried_mention": _answering(),
-    "ambiguous_referent": _answering(ground=["clarify"]),
-    "newcomer": _answering(ground=["reground"]),
+    "buried_mention": _answer_key(),
+    "ambiguous_referent": _answer_key(ground=["clarify"]),
+    "newcomer": _answer_key(ground=["reground"]),
     "secret": _secret_of_overview,
-    "human_error": _answering(conduct=["repair", "face"]),
-    "own_error": _answering(conduct=["repair"]),
-    "status_pressure": _answering(conduct=["position"]),
+    "human_error": _answer_key(conduct=["repair", "face"]),
+    "own_error": _answer_key(conduct=["repair"]),
+    "status_pressure": _answer_key(conduct=["position"]),
     "quiet_participant": _quiet,
 }
 """The key that a probe of each kind begins with, from the scenario and the probe's first point."""
 CONTROLS: dict[str, Callable[[Mapping[str, Any], int], Json]] = {
-    "overheard": _answering(),
+    "overheard": _answer_key(),
     "buried_mention": _silent,
-    "ambiguous_referent": _answering(ground=["answer"]),
-    "newcomer": _answering(ground=["answer"]),
-    "secret": _answering(ground=["answer"]),
+    "ambiguous_referent": _answer_key(ground=["answer"]),
+    "newcomer": _answer_key(ground=["answer"]),
+    "secret": _answer_key(ground=["answer"]),
     "human_error": _silent,
     "own_error": _silent,
-    "status_pressure": _answering(conduct=["position"]),
+    "status_pressure": _answer_key(conduct=["position"]),
     "quiet_participant": _silent,
 }
 """The same for controls, which have no trigger: what is right then."""
@@ -386,7 +388,7 @@ LIVE_PROBE = "live_probe"
 COMPETENCE, FAILED_AT = "competence", "failed_at"
 
 
-def fired(dialogue: Dialogue, before: Collection[str]) -> LiveProbe | None:
+def fired_probe(dialogue: Dialogue, before: Collection[str]) -> LiveProbe | None:
     """Return the first live probe, of those not fired before, whose condition holds after the last turn."""
     for probe in scenario_of(dialogue).live:
         if probe.id not in before and is_met(dialogue, probe):
@@ -409,7 +411,7 @@ def is_met(dialogue: Dialogue, probe: LiveProbe) -> bool:
     )
 
 
-def judged_live(dialogue: Dialogue, probe: LiveProbe, decision: Decision) -> Outcome:
+def live_outcome(dialogue: Dialogue, probe: LiveProbe, decision: Decision) -> Outcome:
     """Return what the cascade makes of a decision after the talk's last turn, by a live probe's key."""
     point = len(dialogue.turns) - 1
     live_probe = Probe(probe.id, probe.kind, point, (point,), {point: probe.key}, probe.parameters)
