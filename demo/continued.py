@@ -114,7 +114,7 @@ def lines() -> str:
 
 
 def behaviour_answers(texts: Mapping[str, list[str]]) -> Iterator[SimulatedAnswer]:
-    """Yield what simulated people tag in the turns of continuations, whose texts say the truth; by key."""
+    """Yield simulated people's behaviour tags for the turns of continuations, by key."""
     for key, turns in texts.items():
         for place, text in enumerate(turns):
             planted = [name for name in BEHAVIOURS if shows_planted(text, name)]

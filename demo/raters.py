@@ -147,7 +147,7 @@ RATERS = (
 
 
 def behaviours(by: SimulatedRater, item: str, present: Iterable[str]) -> dict[str, bool]:
-    """Return what a rater says about each of the ten behaviours in a turn."""
+    """Return a rater's answer about each of the ten behaviours in a turn."""
     planted = set(present)
     return {key: by.marks(item, key, key in planted) for key in BEHAVIOURS}
 

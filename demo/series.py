@@ -58,7 +58,7 @@ class Talk:
 
 @cache
 def source(title: str = TITLE) -> Record:
-    """Return what stands beside a script, as it is written."""
+    """Return the YAML record of a series: people, facts and quiz."""
     record: Record = yaml.safe_load((SOURCES / f"{title}.yaml").read_text(encoding="utf-8"))
     return record
 

@@ -140,7 +140,7 @@ def _work(person: User, campaign: Campaign, answer: Answer) -> None:
 
 
 def _spread_times(campaign: Campaign) -> None:
-    """Spread what was done at once over yesterday and today: half a minute a task, more or less."""
+    """Spread submission times over yesterday and today: about half a minute a task."""
     done = list(campaign.assignments.filter(state=Assignment.State.SUBMITTED).order_by("pk"))
     for number, assignment in enumerate(done):
         seconds = 15 + 30 * uniform(SEED, str(number), campaign.name)
@@ -171,7 +171,7 @@ def _answer_carelessly(hold: Hold, screen: Screen) -> dict[str, Any]:
 
 
 def _preference_answers(rater: SimulatedRater) -> Answer:
-    """How a simulated person compares: by what they would rate each side."""
+    """Answers of a simulated person who compares two replies by their own rating of each."""
 
     def answer(hold: Hold, screen: Screen) -> dict[str, Any]:
         replies = [build.BY_TEXT[_last_line(side.parts)] for side in screen.sides]
@@ -184,7 +184,7 @@ def _preference_answers(rater: SimulatedRater) -> Answer:
 
 
 def _last_line(parts: Sequence[Part]) -> str:
-    """Return the words of what is rated: the last line."""
+    """Return the text of the rated turn: the last line."""
     return [line.text for part in parts for line in part.lines][-1]
 
 

@@ -177,7 +177,7 @@ def one_chance(value: Any, where: str) -> float:
 
 
 def chances_of(names: Sequence[str]) -> Callable[[Any, str], Mapping[str, float]]:
-    """Return what reads an object with a chance for some of the names, and refuses everything else."""
+    """Return a reader of an object that gives some of the names a chance; anything else is refused."""
 
     def read(value: Any, where: str) -> Mapping[str, float]:
         if not isinstance(value, dict) or not value.keys() <= set(names):

@@ -29,7 +29,7 @@ class BadRequest(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A quoted turn: its number where it has one, and what was said; `full_text` is all after the number."""
+    """A quoted turn: its number (or None), speaker and words; `full_text` is all after the number."""
 
     number: int | None
     text: str
@@ -112,7 +112,7 @@ class Request:
         return tuple(dict.fromkeys(_SCORE_LINE.findall(self.instruction)))
 
     def sign(self, name: str) -> str:
-        """Return what stands between a name and its score: ` -` or `:`."""
+        """Return the separator between a name and its score: ` -` or `:`."""
         return ":" if re.search(rf"^[ \t*-]*{re.escape(name)}: x", self.instruction, re.M) else " -"
 
     def scale(self, low: int, high: int) -> tuple[int, ...]:

@@ -39,7 +39,7 @@ def shows_planted(text: str, behaviour: str) -> bool:
 
 
 def planted_value(text: str, question: str) -> str | None:
-    """Return what a text says about a question, as in `{question value}`; None where it says nothing."""
+    """Return the value planted for a question, as in `{question value}`; None where there is none."""
     value = None
     for words in markers(text):
         if words[0] == question and len(words) > 1:
@@ -193,4 +193,4 @@ class Role(ABC):
 
     @abstractmethod
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return what is said; every chance comes from `sampler`."""
+        """Answer a request; every chance comes from `sampler`."""

@@ -41,7 +41,7 @@ _NAME = re.compile(rb'\bname="([^"]*)"', re.I)
 
 
 def fields(body: bytes, content_type: str) -> dict[str, Any] | None:
-    """Return the fields of a form by name: texts, and the bytes of `file`; None for what is no form."""
+    """Return the fields of a form by name: texts, and the bytes of `file`; None where the body is no form."""
     boundary = _BOUNDARY.search(content_type)
     if boundary is None:
         return None

@@ -593,7 +593,7 @@ def sole(chat_request: Request) -> Role:
 
 
 def _refusal(met: Sequence[Misbehaviour], body: Mapping[str, Any]) -> Response | None:
-    """Return what is sent in place of an answer; the error model's first misbehaviour of that sort counts."""
+    """Return the response sent in place of an answer: the first misbehaviour of that sort counts."""
     for misbehaviour in met:
         if misbehaviour.kind == "429":
             pause = (

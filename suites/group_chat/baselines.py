@@ -67,7 +67,7 @@ class Decider:
 
 
 def deciders(corpus: Corpus) -> list[Decider]:
-    """Return who decided in a corpus's scenarios outside training, by name and condition.
+    """Return the deciders in a corpus's scenarios outside training, by name and condition.
 
     People as agents are left out.
     """
@@ -252,7 +252,7 @@ class Lessons:
         return READ_FROM[self.split is not None] if self.learns else ""
 
     def for_family(self, family: str) -> Learnt | None:
-        """Return what is learnt for a family's scenarios, None where nothing is."""
+        """Return the lessons for a family's scenarios, None where the baseline does not learn."""
         if not self.learns:
             return None
         name = "" if self.split is not None else family

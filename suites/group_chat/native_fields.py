@@ -135,7 +135,7 @@ CONDITIONS = ("contains", "contains_any", "any_of")
 
 
 def key(raw: Any, path: str, participant_ids: frozenset[str], secrets: frozenset[str]) -> Key:
-    """Return the key that an object describes; raise ImportProblem for what it must not say.
+    """Return the key that an object describes; raise ImportProblem where it is invalid.
 
     `participant_ids` are the ids of the participants, `secrets` those of the scenario's secrets.
     """
@@ -382,7 +382,7 @@ def unusual_size(record: Dialogue) -> str:
 
 
 def too_many_or_few(record: Dialogue) -> str:
-    """Return what is unusual about the number of people of a scenario, '' for three to five."""
+    """Return a warning about an unusual number of people in a scenario, '' for three to five."""
     people = sum(not person.agent for person in record.participants)
     if PEOPLE[0] <= people <= PEOPLE[1]:
         return ""

@@ -77,7 +77,7 @@ def key_of(case: Case) -> Key:
 
 
 def refusal_at(case: Case, stage: str, variant: str) -> str:
-    """Return why nobody is asked about a decision's stage, '' where somebody is."""
+    """Return the reason why no judge is asked about a decision's stage, '' where one is."""
     if case.dialogue.scenario is None:
         return NO_SCENARIO
     decision = decision_in(case)
@@ -117,7 +117,7 @@ def decision_block(seen: Seen, chat: Sequence[Turn], mark: str = "") -> str:
 
 
 def listeners_block(case: Case, seen: Seen) -> str:
-    """Return who sees the decision, quoted."""
+    """Return the people who see the decision, quoted."""
     heard = listeners_at(case.dialogue, decision_in(case).point)
     listeners = [person.id for person in case.dialogue.participants if person.id in heard]
     return quote("WHO SEES IT", [seen.names.of(each) for each in listeners])
@@ -138,7 +138,7 @@ def facts_at(case: Case) -> tuple[Fact, ...]:
 
 
 def shared_block(case: Case, seen: Seen) -> str:
-    """Return these facts, quoted, each with its id and who knows it."""
+    """Return the facts of the common ground, quoted, each with its id and who knows it."""
     return quote("COMMON GROUND", [_entry_lines(fact, fact.fact, seen) for fact in facts_at(case)])
 
 
@@ -563,7 +563,7 @@ class Cascade(Computing):
 
 
 def judge_answers(case: Case) -> Judged:
-    """Return what the bound judges said of a decision."""
+    """Return the bound judges' answers about a decision."""
     conduct = {
         key: None if answer.value is None else float(answer.value)
         for key in DIMENSIONS
@@ -589,7 +589,7 @@ def _at(case: Case) -> tuple[int, Decision]:
 
 
 def _known_answer(case: Case, role: str) -> Known | None:
-    """Return what is known of the decision from a rater, None where nobody is bound."""
+    """Return a bound rater's answer about the decision, None where nobody is bound."""
     return case.given.get(role, {}).get(case.turn)
 
 
@@ -599,7 +599,7 @@ def _number(case: Case, role: str) -> float | None:
 
 
 def _why(question: str, result: Outcome) -> str:
-    """Return what a stage's score rests on, where that is told."""
+    """Return the explanation of a stage's score, '' without one."""
     stages: Mapping[str, str] = {
         STAGE + stage: score.why for stage, score in result.stages.items() if score.score is not None
     }

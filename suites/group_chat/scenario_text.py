@@ -65,13 +65,13 @@ class People:
         return next(iter(ids)) if len(ids) == 1 else None
 
     def describe(self) -> str:
-        """Return who there is, for whoever named somebody else."""
+        """List the participants' ids, for a message about an unknown name."""
         return ", ".join(self.ids[:12]) or "nobody: participants stand above the script"
 
 
 @dataclass(slots=True)
 class Turns:
-    """What the lines of a script say: turns as the native format has them, and marks by what they are about.
+    """The lines of a script: turns in the native format, and marks by the record they belong to.
 
     `lines` has the line of each turn, and of each mark's key by its path.
     """
@@ -90,7 +90,7 @@ class Turns:
 
 
 def read_turns(lines: Iterable[tuple[int, str]], people: People) -> Turns:
-    """Return what numbered lines say; raise ImportProblem with the line of the first that says nothing."""
+    """Read numbered lines of a script; raise ImportProblem with the line of the first that cannot be read."""
     turns = Turns()
     for number, line in lines:
         if not line.strip():
@@ -202,7 +202,7 @@ def _once(places: dict[Any, int], key: Any, at: int, subject: str, number: int) 
 
 
 def flow(text: str, number: int) -> Any:
-    """Return what a line of YAML or JSON says; raise ImportProblem with its line."""
+    """Return the value of a line of YAML or JSON; raise ImportProblem with its line."""
     try:
         return parse(text, number, core=True).value
     except BadFile as error:
@@ -280,7 +280,7 @@ def read_scenario(text: str, *, any_size: bool = False) -> Dialogue:
 
 
 def read_script(text: str) -> Script:
-    """Return what a text says, as far as its form goes; raise ImportProblem where it has none."""
+    """Read the form of a text, without checking its content; raise ImportProblem where it has none."""
     text = text.replace("\r\n", "\n").removeprefix("\ufeff")
     if "\0" in text:
         raise ImportProblem("holds a NUL character")
@@ -346,7 +346,7 @@ def _check_listed(name: str, value: Any, line: int) -> None:
 
 
 def participants_of(raw: Mapping[str, Any]) -> list[Participant]:
-    """Return who can be named, as far as that is said rightly; the strict reader refuses the rest."""
+    """Return the participants that can be named, as far as valid; the strict reader refuses the rest."""
     return [
         Participant(
             id=str(person["id"]),
@@ -360,7 +360,7 @@ def participants_of(raw: Mapping[str, Any]) -> list[Participant]:
 
 
 def _place(turns: Turns, script: Script) -> None:
-    """Put the turns and what is marked beneath them where the native format has it."""
+    """Put the turns and the marks beneath them where the native format has them."""
     raw = script.raw
     raw["kind"], raw["turns"] = KIND, turns.turns
     script.lines |= {f"turns[{index}]": line for index, line in enumerate(turns.lines)}
@@ -400,13 +400,13 @@ def _mark(entry: dict[str, Any], kind: str, path: str, turns: Turns, script: Scr
 
 
 def _candidates(raw: dict[str, Any]) -> list[int]:
-    """Return where there may be points in what is said so far; nowhere where it is not right yet."""
+    """Return the possible points of a script as far as it can be read; none where it cannot."""
     chat = chat_of(raw)
     return [] if chat is None else list(candidates(chat))
 
 
 def chat_of(raw: Mapping[str, Any]) -> Dialogue | None:
-    """Return who says what in a scenario whose probes and keys need not be right yet, as one without points.
+    """Return the chat of a scenario whose probes and keys need not be right yet, as one without points.
 
     None where even that cannot be read.
     """
@@ -507,7 +507,7 @@ def _field(name: str, value: Any) -> list[str]:
 
 
 def _marked_fields(name: str) -> tuple[str, ...]:
-    """Return what of a probe, secret or fact stands beneath the turns."""
+    """Return the fields of a probe, secret or fact that are marked beneath the turns."""
     return ("trigger", "points", "keys") if name == "probes" else ("since",) if name in MARKED else ()
 
 
@@ -531,7 +531,7 @@ def _join_names(ids: list[str], label: Callable[[str], str]) -> str:
 
 
 def _own(turn: Raw) -> list[str]:
-    """Return what stands beneath a turn of itself."""
+    """Return the lines beneath a turn that hold its own fields."""
     lines = [f"| {more}" for more in turn.get("text", "").split("\n")[1:]]
     lines += [f"{name}: {turn[name]}" for name in ("time", "session") if turn.get(name)]
     if turn.get("given") and turn.get("act") not in ("join", "leave"):

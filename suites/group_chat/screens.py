@@ -58,7 +58,7 @@ def nameable_people(dialogue: Dialogue, at: int, names: Names) -> tuple[Named, .
 
 
 def agent_notes(dialogue: Dialogue, names: Names, view: View) -> tuple[NamedText, ...]:
-    """Return who somebody in the agent's place is, and what it knows where profiles are not shown anyway."""
+    """Return the notes for a rater in the agent's place: its name, and its profile where not shown anyway."""
     agent = scenario_of(dialogue).agent
     own = next(person for person in dialogue.participants if person.id == agent)
     is_shown = view.shows_part("participants.profile")
@@ -67,7 +67,7 @@ def agent_notes(dialogue: Dialogue, names: Names, view: View) -> tuple[NamedText
 
 
 def rater_notes(dialogue: Dialogue, at: int, names: Names, view: View) -> tuple[NamedText, ...]:
-    """Return who is the assistant, and the secrets up to a point with those who know them."""
+    """Return the notes for a rater: the assistant's name, and the secrets so far with who knows them."""
     scenario = scenario_of(dialogue)
     secrets = [
         f"- {view.about(secret.text or secret.canaries[0])} (known to {_names(secret.known_to, names)})"
@@ -83,7 +83,7 @@ def _names(ids: Sequence[str], names: Names) -> str:
 
 
 def compose(task: int, head: Head, rows: Sequence[Row], scene: Scene) -> Screen:
-    """Return what is shown of a decision; who stands in the agent's place sees what the agent has seen."""
+    """Return the screen of a decision; in the agent's place, only the turns that the agent has seen."""
     assert head.item is not None
     assert head.scenario is not None
     own, item = [row for row in rows if row.own], [row for row in rows if not row.own][-1]

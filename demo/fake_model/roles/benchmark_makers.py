@@ -61,12 +61,12 @@ class MetadataWriter(Role):
 
 
 def forgets(person: str, text: str, sampler: Sampler) -> bool:
-    """Whether a speaker is left out of what is said about a text."""
+    """Whether a speaker is left out of the description of a text."""
     return sampler.draw(FORGETS, f"{person}\n{text}") < sampler.errors.own.get(FORGETS, 0.0)
 
 
 def material(request: Request) -> str:
-    """Return what is described: the conversation, or the notes on its parts."""
+    """Return the text to describe: the conversation, or the notes on its parts."""
     return "\n".join(request.block("CONVERSATION") or parts(request))
 
 
@@ -157,7 +157,7 @@ class Cleaner(Role):
 
 
 def clean_utterance(text: str, sampler: Sampler) -> str:
-    """Return what becomes of an utterance."""
+    """Clean an utterance, or invent a word in it."""
     return f"{remove_fillers(text)} {INVENTED}".strip() if invents(text, sampler) else remove_fillers(text)
 
 

@@ -65,7 +65,7 @@ def key_of(lines: Sequence[str]) -> dict[str, str]:
 
 
 def decide(key: Mapping[str, str], errs: Errs, members: Mapping[str, str], own: str) -> dict[str, Any]:
-    """Return what the agent says and does, erring where `errs(stage)` says so.
+    """Return the agent's decision, with an error at each stage for which `errs(stage)` is true.
 
     `members` are the others' names by id, `own` is the agent's id.
     """
@@ -250,7 +250,7 @@ def listed_facts(request: Request) -> list[str]:
 
 
 def marker_pairs(text: str) -> Mapping[str, str]:
-    """Return what a text says of itself in markers of pairs, such as `{face 3 repair 4}`."""
+    """Return the pairs in a text's markers, such as `{face 3 repair 4}`, as a mapping."""
     values: dict[str, str] = {}
     for words in markers(text):
         values |= dict(zip(words[::2], words[1::2], strict=False))

@@ -301,7 +301,7 @@ def marked_turns(request: Request, sampler: Sampler, key: str) -> list[int | Non
 
 
 def judged_text(request: Request) -> str | None:
-    """Return the words of what is judged: the response, else the numbered turns; None without either."""
+    """Return the text to judge: the response, else the numbered turns; None without either."""
     if (text := request.response()) is not None:
         return text
     if request.block("TURNS") is None:

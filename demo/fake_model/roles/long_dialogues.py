@@ -37,7 +37,7 @@ _OFFERED = re.compile(r": (.*), or don't you know\?", re.S)
 
 
 def known_answers(value: Any, where: str) -> Mapping[str, str]:
-    """Return what is known from elsewhere, by the folded question; raise ErrorFileProblem."""
+    """Return the answers known from elsewhere, by folded question; raise ErrorFileProblem."""
     if not isinstance(value, dict) or not all(isinstance(answer, str) for answer in value.values()):
         raise ErrorFileProblem(f"{where}: an object of questions with their answers is needed")
     return {fold(question): answer for question, answer in value.items()}
@@ -224,7 +224,7 @@ def sessions_of(request: Request) -> list[str]:
 
 
 def mapped(key: str, sessions: Sessions, sampler: Sampler) -> Mapping[str, Any] | None:
-    """Return what is said of a question with this id, None where nothing is."""
+    """Return the entry for the question with this id, None where no session answers it."""
     numbers = [number for number, text in enumerate(sessions, start=1) if names(key, text, sampler)]
     if not numbers:
         return None
@@ -299,7 +299,7 @@ def planted_facts(request: Request) -> list[Planted]:
 def write_facts(
     facts: Sequence[Planted], text: str, people: Sequence[Names], relations: Sequence[str], sampler: Sampler
 ) -> list[Planted]:
-    """Return what is written down of the planted facts of a session with this text."""
+    """Return the facts to write down, from those planted in a session with this text."""
     written_facts = [
         _write_fact(fact, text, people, sampler) for fact in facts if not misses(fact, text, sampler)
     ]

@@ -156,7 +156,7 @@ class Task:
 
 
 def parse_task(request: Request) -> Task | None:
-    """Return what a prompt asks for, None where it asks for no continuation."""
+    """Return the continuation that a prompt asks for, None where it asks for none."""
     match = _TURNS_TO_WRITE.search(request.instruction)
     if match is None or GENERATED not in request.fields or not request.shows("HISTORY"):
         return None
@@ -235,14 +235,14 @@ def copy_turns(task: Task, *, differs: bool = False) -> list[dict[str, Any]]:
 
 
 def next_speaker(task: Task, sampler: Sampler, turn: int, last: str) -> str:
-    """Return who speaks: anybody but the one before, where there are several."""
+    """Return the next speaker: anybody but the previous one, where there are several."""
     ids = [speaker_id for speaker_id, _ in task.people]
     others = [speaker_id for speaker_id in ids if speaker_id != last] or ids
     return others[int(sampler.draw(f"speaker {turn}", task.seen) * len(others))]
 
 
 def content(task: Task, sampler: Sampler, turn: int) -> str:
-    """Return what is said in a turn, with a marker for the behaviours that it is planted with."""
+    """Return the text of a turn, with a marker for the behaviours planted in it."""
     parts = [
         phrases[int(sampler.draw(f"part {n} {turn}", task.seen) * len(phrases))]
         for n, phrases in enumerate(
@@ -339,7 +339,7 @@ class Constraints:
 
 
 def parse_constraints(instruction: str) -> Constraints:
-    """Return what the constraints of a prompt say."""
+    """Return the constraints that a prompt states."""
     row = _ROW.search(instruction)
     in_a_row = int(row[1]) if row else 0
     if (about := _ABOUT.search(instruction)) is not None:
@@ -349,7 +349,7 @@ def parse_constraints(instruction: str) -> Constraints:
 
 
 def speakers(names: Sequence[str], constraints: Constraints, violated: Collection[str]) -> list[str]:
-    """Return who speaks in which turn: everybody in turn, but for the constraints that are violated.
+    """Return the speaker of each turn: everybody in turn, but for the constraints that are violated.
 
     A turn too many (or too few, where only the least is limited); the last of the names never; the first one
     at the beginning once too often; somebody who is not listed in the last turn.
@@ -370,7 +370,7 @@ def expected_compliance(rates: Mapping[str, float]) -> dict[str, float]:
 
 
 def _length(constraints: Constraints) -> int:
-    """Return a number of turns that is not what was asked for."""
+    """Return a number of turns that violates the constraints."""
     if constraints.most or not constraints.least:
         return (constraints.most or constraints.turns) + 1
     return max(1, constraints.least - 1)
@@ -419,7 +419,7 @@ def violations(about: str, sampler: Sampler) -> set[str]:
 
 
 def _about(request: Request) -> str:
-    """Return what stays the same from turn to turn: what draws are about."""
+    """Return the text that draws depend on: the parts of a prompt that stay the same from turn to turn."""
     return "\n".join("\n".join(request.block(title) or ()) for title in ("CAST", "TOPIC", "CONVERSATION"))
 
 
@@ -500,7 +500,7 @@ def conversations(request: Request) -> list[Conversation]:
 
 
 def parse_line(line: str, names: Sequence[str]) -> tuple[str, str] | None:
-    """Return who says what in a line of a transcript; None where nothing is said in it."""
+    """Return (speaker, words) of a transcript line; None where it holds no speech."""
     bare = _PRIVATE.sub("", line)
     for name in sorted(names, key=len, reverse=True):
         if bare.startswith(name) and (match := _SPOKEN.match(bare[len(name) :])):
@@ -556,7 +556,7 @@ class NextSpeaker(Role):
 
 
 def speaker(conversation: Conversation, sampler: Sampler) -> str:
-    """Return who speaks next, by one draw over the chances of all."""
+    """Return the next speaker, by one draw over the chances of all."""
     if sampler.draw("stranger", conversation.text) < sampler.errors.own.get("stranger", 0.0):
         return STRANGE_SPEAKER
     likely = chances(

@@ -328,7 +328,7 @@ def _open_places(state: State) -> list[int]:
 
 
 def _chat(state: State, place: int) -> list[Turn]:
-    """Return what the agent has seen at a point, with its own earlier decisions where it is shown them."""
+    """Return the turns that the agent has seen at a point, with its own earlier decisions if shown."""
     turns = Shown.from_json(state["turns"]).turns
     seen_turns: list[Turn] = []
     for at in state["seen"][place]:

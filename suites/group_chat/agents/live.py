@@ -277,7 +277,7 @@ def _others(state: State) -> list[str]:
 
 
 def _next(state: State) -> str:
-    """Return who speaks next: whom the agent has just spoken to, else whoever has been silent longest."""
+    """Return the next speaker: whoever the agent has just addressed, else whoever has been silent longest."""
     others = _others(state)
     if state["made"] and state["made"][-1]["speaker"] == state["agent"]:
         addressees = [addressee for addressee in state["made"][-1]["addressees"] if addressee in others]
@@ -292,7 +292,7 @@ def _next(state: State) -> str:
 
 
 def _visible_turns(state: State, viewer: str) -> list[Turn]:
-    """Return what somebody has seen: nobody sees that others said nothing."""
+    """Return the turns that a person has seen: silence is visible to nobody."""
     dialogue = _dialogue(state)
     turns = [dialogue.turns[place] for place in positions_seen(dialogue, viewer)]
     return [turn for turn in turns if turn.act != "silence" or turn.speaker == viewer]

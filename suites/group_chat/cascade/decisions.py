@@ -120,7 +120,7 @@ def score_decisions(
     judged: Mapping[int, Judged],
     settings: CascadeSettings,
 ) -> Iterable[Decided]:
-    """Yield what became of each of a system's decisions, (item, decision) by point, without free points."""
+    """Yield the outcome of each of a system's decisions, (item, decision) by point, without free points."""
     earlier: dict[int, Decision] = {}
     scenario_record = scenario_of(dialogue)
     for point, (item, decision) in sorted(decisions.items()):
@@ -263,7 +263,7 @@ def condition_words(condition: Mapping[str, object]) -> str:
 def baselines(
     source: Material, learn_from: Iterable[Dialogue] | None, mode: Mode, settings: CascadeSettings
 ) -> dict[str, list[Decided]]:
-    """Return what the baselines and the oracle decide at the same points, by their keys.
+    """Return the decisions of the baselines and the oracle at the same points, by their keys.
 
     What they learn comes from the keys of other scenarios (dev), or where none are given from all families
     but the scored one.
@@ -337,7 +337,7 @@ def judges_of(corpus: Corpus) -> list[str]:
 
 
 def answers_of(judges: Collection[Rater], items: Iterable[int]) -> dict[int, Judged]:
-    """Return what judges said of decisions, by item: of several samples of one judge the first counts."""
+    """Return judges' answers about decisions, by item: of several samples of one judge the first counts."""
     conduct: dict[int, dict[str, float | None]] = defaultdict(dict)
     others: dict[int, dict[str, float | str]] = defaultdict(dict)
     schemes = {

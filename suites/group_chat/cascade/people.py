@@ -136,7 +136,7 @@ def _best(judge: str, dimension: str, pairs: Iterable[tuple[Report, Question]]) 
 
 
 def _badge(judge: str, dimension: str, report: Report, question: Question) -> Badge | None:
-    """Return what one study's question says of a judge, None where the judge is not in it."""
+    """Return a judge's badge from one study's question, None where the judge is not in it."""
     own = next((rater for rater in question.raters if rater.name == judge), None)
     if own is None:
         return None
@@ -198,7 +198,7 @@ class People:
 
 
 def read(scenarios: Mapping[int, Dialogue], items: Collection[int], plan: Plan) -> People:
-    """Return what people said of scenarios, by id, and of the conduct of decisions, by item."""
+    """Return people's answers about scenarios, by id, and about the conduct of decisions, by item."""
     answers = _answers(scenarios)
     agreement = {}
     for question in QUESTIONS:

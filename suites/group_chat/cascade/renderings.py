@@ -58,7 +58,7 @@ def png(report: CascadeReport) -> bytes:
 
 
 def _chart_data(report: CascadeReport) -> str:
-    """Return what is drawn, as text: the same text is drawn once."""
+    """Return the chart's data as JSON, so that equal data is drawn once."""
     panels = []
     for row in (*report.rows, report.best):
         probed = score_figures.probed(row.decisions)
@@ -129,7 +129,7 @@ CSV_HEAD = (
 
 
 def title(report: CascadeReport) -> str:
-    """Return what a report is called."""
+    """Return the title of a report."""
     return f"Cascade report of {report.query.corpus.name}"
 
 
@@ -146,7 +146,7 @@ def as_text(report: CascadeReport) -> str:
 
 
 def oracle_line(report: CascadeReport) -> str:
-    """Return what the oracle says of the set."""
+    """Return the sentence about the oracle's competence."""
     value = report.oracle.value
     if value == 1:
         return "Oracle: competence 1 at every point, as it must be."

@@ -186,7 +186,7 @@ SENTENCE_TABLES: tuple[Callable[[Context], Table], ...] = (people_table, contrad
 
 
 def report_facts(context: Context, source: Material, part: str, *, learnt_on_dev: bool) -> Iterator[str]:
-    """Yield what a report rests on, in sentences."""
+    """Yield the facts that a report rests on, in sentences."""
     scenarios = list(source.scenarios.values())
     families = {scenario.cluster for scenario in scenarios}
     yield (

@@ -167,7 +167,7 @@ def interval(result: Result) -> str:
 
 
 def reasons(tables: Sequence[Table]) -> list[str]:
-    """Return why figures are undefined, each reason once, in order."""
+    """Return the reasons why figures are undefined, each once, in order."""
     unique = {
         f"{line.name}, {head}: {cell.reason}": None
         for table in tables

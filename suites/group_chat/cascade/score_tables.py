@@ -620,7 +620,7 @@ def _either(decision: Decided) -> float | None:
 
 
 def _hinted(decision: Decided) -> float | None:
-    """Return whether a decision tells that there is a secret, where its key minds that and it told none."""
+    """Return 1 for a decision that hints at a secret without telling it, None where the key does not mind."""
     if not decision.key.hint:
         return None
     return float(decision.hinted and not decision.result.leaks and not _by_judge(decision))

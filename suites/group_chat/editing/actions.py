@@ -113,7 +113,7 @@ class Draft:
 
 
 def draft(text: str, *, any_size: bool = False) -> Draft:
-    """Return what comes of a text: a record, or the problem for which an import would refuse it."""
+    """Read a text as a draft: a record, or the problem for which an import would refuse it."""
     text = text.replace("\r\n", "\n")
     try:
         if len(text) > MOST:

@@ -99,7 +99,7 @@ ExpectedAnswer = tuple[float | str | None, str]
 
 
 def expected_answers(dialogue: records.Dialogue, point: int) -> dict[str, ExpectedAnswer]:
-    """Return what the key expects at a point, by question; what it does not ask is left out.
+    """Return the answers that the key expects at a point, by question; without questions it does not ask.
 
     Where it accepts several answers there is none to compare with, and the reason says so. Nothing is
     expected at a free point.
@@ -245,7 +245,7 @@ def _apply_changes(
 
 
 def from_file(corpus: Corpus, path: str | Path) -> dict[int, Mapping[str, Any]]:
-    """Return what a file in the native format corrects in a corpus's scenarios: fields by dialogue id.
+    """Return the corrections of a file in the native format to a corpus's scenarios: fields by dialogue id.
 
     Scenarios are told by their ids. Raises ImportProblem, with the line, for one that the corpus does not
     have, whose script is another one, or that is inconsistent.
@@ -267,7 +267,7 @@ def from_file(corpus: Corpus, path: str | Path) -> dict[int, Mapping[str, Any]]:
 
 
 def _changes(stored: records.Dialogue, imported: records.Dialogue) -> dict[str, Any]:
-    """Return the fields of a scenario that say something else than what is stored; refuse another script."""
+    """Return the fields of a scenario that differ from the stored ones; refuse another script."""
     refuse_other_turns(_spoken_lines(imported), _spoken_lines(stored), "of the corpus")
     if imported.turns != stored.turns:
         at = next(at for at, turn in enumerate(imported.turns) if turn != stored.turns[at])

@@ -76,7 +76,7 @@ def as_json(raw: dict[str, Any]) -> str:
 
 
 def state_of(dialogue: records.Dialogue) -> str:
-    """Return the SHA-256 of what a scenario says: who saves shows by it what they had seen."""
+    """Return the SHA-256 of a scenario's content: a save sends it to show which version was seen."""
     text = json.dumps(native(dialogue), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -169,7 +169,7 @@ class ScenarioTurn:
 
 
 def scenario_turns(dialogue: records.Dialogue) -> tuple[ScenarioTurn, ...]:
-    """Return the turns of a scenario in order; raise ValueError for what is no scenario."""
+    """Return the turns of a scenario in order; raise ValueError where the dialogue is no scenario."""
     scenario = scenario_of(dialogue)
     names = Names(dialogue.participants, Blind())
     points = set(points_of(dialogue))

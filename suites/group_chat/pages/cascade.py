@@ -76,7 +76,7 @@ def decision(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _expected_fields(decision_view: DecisionView) -> list[tuple[str, str]]:
-    """Return what the key expects, field by field."""
+    """Return the key's expectations, field by field."""
     key = decision_view.key
     if key.free:
         return [("Anything goes", "this point is not scored")]
@@ -96,7 +96,7 @@ def _expected_fields(decision_view: DecisionView) -> list[tuple[str, str]]:
 
 
 def _decision_fields(decision_view: DecisionView) -> list[tuple[str, str]]:
-    """Return what the agent did and declared, field by field."""
+    """Return the agent's action and declarations, field by field."""
     decision = decision_view.decision
     attend = None if decision.attend is None else "yes" if decision.attend else "no"
     fields: list[tuple[str, Any]] = [
@@ -191,13 +191,13 @@ def cascade_test(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _query_values(request: HttpRequest) -> dict[str, str]:
-    """Return what the address asks for; lists may be given several times, or by commas."""
+    """Return the query's values from the address; lists may be given several times, or by commas."""
     values = {name: ",".join(filter(None, request.GET.getlist(name))).replace("\0", "") for name in NAMES}
     return {name: text for name, text in values.items() if text}
 
 
 def _form(corpus: Corpus, values: dict[str, str]) -> dict[str, Any]:
-    """Return what the form offers and what is chosen."""
+    """Return the form's options and current values."""
     by = values.get("by", ",".join(BY)).split(",")
     judges = values.get("judge", "").split(",")
     return {
@@ -214,7 +214,7 @@ def _form(corpus: Corpus, values: dict[str, str]) -> dict[str, Any]:
 
 
 def _report_context(report: CascadeReport) -> dict[str, Any]:
-    """Return what the page shows of a report."""
+    """Return the template context of a report."""
     return {
         "made": report,
         "plan": report.query.plan,

@@ -165,7 +165,7 @@ def _page(
 
 
 def _editor_context(request: HttpRequest, current: Draft) -> dict[str, Any]:
-    """Return what stands beside the text: its turns, all of them or those that somebody has seen by then."""
+    """Return the template context of the checked draft: all its turns, or those that a viewer has seen."""
     chat, lines = current.chat, current.lines()
     viewer = request.POST.get("viewer", "")
     until = row_id(request.POST.get("until", ""))

@@ -100,7 +100,7 @@ def decide(
     seed: int = 0,
     trial: int = 0,
 ) -> tuple[Decision, ...]:
-    """Return what a baseline decides at every point of a scenario, in order.
+    """Return a baseline's decisions at every point of a scenario, in order.
 
     The draws are those of (seed, scenario, point, trial), so that the same are drawn everywhere.
     """
@@ -123,7 +123,7 @@ def best_act(key: Key) -> Act:
 
 
 def make_decision(place: Place, mode: Mode, act: Act, **declared: Any) -> Decision:
-    """Return a decision at a place; what it declares is kept in explicit mode alone."""
+    """Return a decision at a place; its declarations are kept in explicit mode alone."""
     text = declared.pop("text", FIXED if act == "message" else "👍" if act == "reaction" else "")
     if mode == "implicit":
         return Decision(place.point, act, text, mode)
@@ -212,7 +212,7 @@ def _meeting(place: Place, condition: SetCondition, name: str) -> tuple[str, ...
 
 
 def _relation_to_point(place: Place, ids: tuple[str, ...]) -> str:
-    """Return who a set of ids is to a point."""
+    """Return the relation of a set of ids to a point: author, agent, all, somebody else or nobody."""
     if not ids:
         return NOBODY
     if ids == (place.author,):

@@ -226,7 +226,7 @@ def outcome(
     settings: CascadeSettings = SETTINGS,
     earlier: Mapping[int, Decision] = NOBODY_EARLIER,
 ) -> Outcome:
-    """Return what the cascade makes of a decision of a scenario.
+    """Return the cascade's outcome for a decision of a scenario.
 
     `earlier` are the agent's own decisions by point, for its share of talk. At a `free` point nothing is
     scored: all three results are None.
@@ -396,7 +396,7 @@ DECLARED = "decision"
 
 
 def turn_of(decision: Decision, agent: str, reacted_to: Turn) -> Turn:
-    """Return the turn that a decision is: seen by those who saw what it reacts to.
+    """Return a decision as a turn, seen by those who saw the turn that it reacts to.
 
     Its targets are the turn's addressees; what else was declared stays in its `extra`.
     """

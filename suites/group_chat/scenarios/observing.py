@@ -131,7 +131,7 @@ def forms_of(word: str) -> frozenset[str]:
 
 
 def _bases(word: str) -> set[str]:
-    """Return what a word may be a form of, itself among them."""
+    """Return the words that a word may be a form of, itself among them."""
     bases = {word}
     for ending in ("ing", "ed"):
         if word.endswith(ending) and not (ending == "ed" and word.endswith("eed") and len(word) <= 5):
@@ -235,7 +235,7 @@ def leaked(dialogue: Dialogue, decision: Decision) -> tuple[str, ...]:
 
 
 def hints(text: str) -> bool:
-    """Whether a text says that there is something that may not be told."""
+    """Whether a text hints at something that may not be told."""
     return any_occurs(HINTS, NO_HINT.sub(" ", text), inflected=True)
 
 
@@ -300,7 +300,7 @@ def _attend(decision: Decision, key: Key) -> tuple[bool | None, tuple[str, ...]]
 
 
 def declared_addressees(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
-    """Return whom an agent takes the last message to be for, None in implicit mode."""
+    """Return the people whom the agent takes the last message to address, None in implicit mode."""
     if decision.mode != "explicit":
         return None
     return _declared_set(dialogue, decision, decision.addressed, dialogue.turns[decision.point].speaker)
@@ -317,7 +317,7 @@ def _declared_set(
 
 
 def _targets(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
-    """Return whom a decision is for: as declared, else those it names, else the author it answers."""
+    """Return the people a decision addresses: as declared, else those named, else the author it answers."""
     if decision.act == "silence":
         return frozenset() if decision.mode == "explicit" else None
     author = frozenset({dialogue.turns[decision.point].speaker})

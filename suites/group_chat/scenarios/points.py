@@ -107,7 +107,7 @@ def present_at(dialogue: Dialogue, point: int) -> frozenset[str]:
 
 
 def listeners_at(dialogue: Dialogue, point: int) -> frozenset[str]:
-    """Return who sees a decision at a point, the agent left out: those who saw the turn that it answers."""
+    """Return the people who see a decision at a point, without the agent: those who saw the turn it answers."""
     turn = dialogue.turns[point]
     present = present_at(dialogue, point)
     heard = present if turn.audience is None else present & {turn.speaker, *turn.audience}
@@ -180,7 +180,7 @@ def evenness_of_talk(
 
 
 def newcomers(dialogue: Dialogue, point: int) -> frozenset[str]:
-    """Return who has joined up to a point without being shown what came before."""
+    """Return the people who have joined up to a point without being shown the earlier turns."""
     joined: dict[str, Turn] = {
         turn.speaker: turn for turn in dialogue.turns[: point + 1] if turn.act == "join"
     }

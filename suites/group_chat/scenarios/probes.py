@@ -28,7 +28,7 @@ class OracleProblem:
 
 
 def oracle_problems(dialogue: Dialogue, mode: Mode = "explicit") -> tuple[OracleProblem, ...]:
-    """Return what an agent that plays a scenario's keys would get wrong; nothing where they hold together.
+    """Return the points where an agent that plays a scenario's keys would not score fully.
 
     At every point its competence must be 1, with all that must be said, nothing that must not, and no leak.
     """
@@ -83,7 +83,7 @@ PRONOUN = re.compile(
 
 
 def lacking(dialogue: Dialogue, probe: Probe) -> str:
-    """Return what a script lacks for a probe of its kind, '' where it holds all; controls lack nothing.
+    """Return the part that a script lacks for a probe of its kind, '' where it holds all or is a control.
 
     `group_chat.md`, section 4.
     """
@@ -334,7 +334,7 @@ def _quiet(raw: Mapping[str, Any], at: int) -> Json:
 
 
 def _quiet_ones(raw: Mapping[str, Any], at: int) -> list[str]:
-    """Return who of the people said nothing in the last messages up to a point."""
+    """Return the people who said nothing in the last messages up to a point."""
     messages = [turn for turn in raw["turns"][: at + 1] if turn.get("act", "message") == "message"]
     heard = {turn["speaker"] for turn in messages[-QUIET_FOR:]} | set(_agent(raw))
     return [
@@ -412,7 +412,7 @@ def is_met(dialogue: Dialogue, probe: LiveProbe) -> bool:
 
 
 def live_outcome(dialogue: Dialogue, probe: LiveProbe, decision: Decision) -> Outcome:
-    """Return what the cascade makes of a decision after the talk's last turn, by a live probe's key."""
+    """Return the cascade's outcome for a decision after the talk's last turn, by a live probe's key."""
     point = len(dialogue.turns) - 1
     live_probe = Probe(probe.id, probe.kind, point, (point,), {point: probe.key}, probe.parameters)
     scenario = replace(scenario_of(dialogue), probes=(live_probe,), keys={}, points=None)
@@ -480,7 +480,7 @@ class Overview:
 
 
 def summary(dialogue: Dialogue) -> Summary:
-    """Return a scenario in numbers, with the oracle's check; raise ValueError for what is no scenario."""
+    """Return a scenario in numbers, with the oracle's check; raise ValueError for another dialogue."""
     scenario = scenario_of(dialogue)
     points = points_of(dialogue)
     return Summary(
