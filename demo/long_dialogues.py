@@ -65,13 +65,13 @@ def load_readers(*, by: User, endpoint: Endpoint, annotators: Iterable[User], fi
     """Load what is missing of the marked series: facts that a model drew, their review, and a reader with
     each memory. Return the runs; where one was not finished in time, workers do what is left.
     """
-    begun = _corpus(UNREVIEWED, by, series.unreviewed)
+    unreviewed = _corpus(UNREVIEWED, by, series.unreviewed)
     fact_run = generating.start(
-        by=by, generation=Generation("dialsim_facts", endpoint), dialogues=Dialogues(begun)
+        by=by, generation=Generation("dialsim_facts", endpoint), dialogues=Dialogues(unreviewed)
     )
     finish(fact_run)
     if fact_run.state == Run.State.DONE:
-        _review(begun, by, annotators)
+        _review(unreviewed, by, annotators)
     corpus = _corpus(READERS, by, series.marked_lines)
     question_set = corpus.question_sets.get(name=series.NAME, version=1)
     for key in BASELINES:

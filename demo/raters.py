@@ -206,5 +206,5 @@ def dialogue_answers(truth: Truth, raters: Sequence[SimulatedRater] = RATERS) ->
             value = rater.rates(key, "overall", persona.quality)
             yield SimulatedAnswer(rater.name, key, None, "overall", value)
             for aspect in ASPECTS if value <= LOW else ():
-                marked = rater.marks(key, aspect, aspect in persona.aspects)
-                yield SimulatedAnswer(rater.name, key, None, f"low_{aspect}", int(marked))
+                is_marked = rater.marks(key, aspect, aspect in persona.aspects)
+                yield SimulatedAnswer(rater.name, key, None, f"low_{aspect}", int(is_marked))

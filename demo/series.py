@@ -171,12 +171,12 @@ def _question(row: Record, talk: Talk) -> Question:
 
 
 def _person(person: Participant) -> Record:
-    several: Mapping[str, Iterable[str]] = {"profile": person.profile, "aliases": person.aliases}
+    list_fields: Mapping[str, Iterable[str]] = {"profile": person.profile, "aliases": person.aliases}
     return {
         "id": person.id,
         "name": person.name,
         "role": person.role,
-        **{name: list(values) for name, values in several.items()},
+        **{name: list(values) for name, values in list_fields.items()},
         "extra": dict(person.extra),
     }
 

@@ -192,9 +192,9 @@ def _add_messages(study: Campaign, *, by: User, people: Mapping[str, User], visi
     """Notes on turns, a question with its answer, and a message to whoever visits as an annotator."""
     ann, bob = people["simulated-ann"], people["simulated-bob"]
     first, second = study.assignments.filter(user=ann, occasion="main").order_by("pk")[:2]
-    noted = partial(notes.set_note, by=ann, campaign=study.pk, line=2)
-    noted(assignment=first.pk, comment="Right, but who would understand it?")
-    noted(assignment=second.pk, flagged=True, bookmarked=True)
+    add_note = partial(notes.set_note, by=ann, campaign=study.pk, line=2)
+    add_note(assignment=first.pk, comment="Right, but who would understand it?")
+    add_note(assignment=second.pk, flagged=True, bookmarked=True)
     own = study.assignments.filter(user=bob, occasion="main").order_by("pk")[0]
     question = "Does a joke count as talking down?"
     thread = messages.ask(by=bob, campaign=study.pk, text=question, assignment=own.pk, line=2)

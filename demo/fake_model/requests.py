@@ -263,8 +263,8 @@ def _question(lines: list[str]) -> Question | None:
     for line in lines[1:]:
         if span := _VALUE.fullmatch(line):
             values += _expand_span(span[1])
-        elif several := _ONE_OF.fullmatch(line):
-            values += [_parse_value(text) for text in several[1].split(", ")]
+        elif options := _ONE_OF.fullmatch(line):
+            values += [_parse_value(text) for text in options[1].split(", ")]
     in_words = any(line in _WORDS for line in lines[1:])
     if not values and not in_words and not any(line.startswith(_NUMBER) for line in lines[1:]):
         return None

@@ -118,8 +118,8 @@ def decision_block(seen: Seen, chat: Sequence[Turn], mark: str = "") -> str:
 
 def listeners_block(case: Case, seen: Seen) -> str:
     """Return the people who see the decision, quoted."""
-    heard = listeners_at(case.dialogue, decision_in(case).point)
-    listeners = [person.id for person in case.dialogue.participants if person.id in heard]
+    listener_ids = listeners_at(case.dialogue, decision_in(case).point)
+    listeners = [person.id for person in case.dialogue.participants if person.id in listener_ids]
     return quote("WHO SEES IT", [seen.names.of(each) for each in listeners])
 
 

@@ -93,7 +93,7 @@ def _describe_person(
     person: str, speech: str, ids: Sequence[str], sampler: Sampler, text: str
 ) -> dict[str, Any]:
     draw_key = f"{person}\n{text}"
-    odd = sampler.draw(STYLES, draw_key) < sampler.errors.own.get(STYLES, 0.0)
+    is_odd = sampler.draw(STYLES, draw_key) < sampler.errors.own.get(STYLES, 0.0)
     stranger = sampler.draw(STRANGERS, draw_key) < sampler.errors.own.get(STRANGERS, 0.0)
     others = [other for other in ids if other != person]
     turns = [line for line in speech.split("\n") if line and not line.startswith(_MORE)]
@@ -108,7 +108,7 @@ def _describe_person(
         "hidden_information": {
             "communication_style": {
                 "length": f"{len(speech.split()) / max(len(turns), 1):.0f} words",
-                "style_types": [ODD_STYLE if odd else "informal"],
+                "style_types": [ODD_STYLE if is_odd else "informal"],
                 "personality_traits": [],
                 "details": "as it says",
             },

@@ -80,8 +80,8 @@ class Reader(Role):
 def exam_of(request: Request) -> Exam:
     """Return the question of a prompt, with whether its history holds the evidence."""
     question = "\n".join(turn.text for turn in turns(request.block("QUESTION") or ())[-1:])
-    marked = _ANSWER_READER.search(question)
-    key, planted = (marked[1], marked[2] or "") if marked else ("", "")
+    match = _ANSWER_READER.search(question)
+    key, planted = (match[1], match[2] or "") if match else ("", "")
     wording = _MARKER_READER.sub("", question)
     options, text, lists = _parse_options(wording, planted)
     letter = next((candidate for candidate, option in options.items() if fold(option) == fold(planted)), "")
@@ -145,8 +145,8 @@ def _parse_options(wording: str, answer: str) -> tuple[dict[str, str], str, bool
     if inside := _OFFERED.search(wording):
         text = f"{wording[: inside.start()]}?"
         return dict(zip(LETTERS, (*_split_options(inside[1], answer), UNKNOWING), strict=False)), text, False
-    thought = (answer, *(f"something else ({number})" for number in (1, 2, 3)), UNKNOWING)
-    return dict(zip(LETTERS, thought, strict=True)), wording, False
+    options = (answer, *(f"something else ({number})" for number in (1, 2, 3)), UNKNOWING)
+    return dict(zip(LETTERS, options, strict=True)), wording, False
 
 
 def _split_options(text: str, answer: str) -> list[str]:
@@ -206,8 +206,8 @@ class QuizMapper(Role):
         sessions = sessions_of(request)
         mappings = []
         for turn in request.numbered("QUESTIONS"):
-            marked = _ANSWER.search(turn.full_text)
-            if marked and (entry := mapped(marked[1], sessions, sampler)):
+            match = _ANSWER.search(turn.full_text)
+            if match and (entry := mapped(match[1], sessions, sampler)):
                 mappings.append({"question": turn.number, **entry})
         return Answer({"answerable": mappings})
 

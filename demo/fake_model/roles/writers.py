@@ -249,8 +249,8 @@ def content(task: Task, sampler: Sampler, turn: int) -> str:
             (_BEGINNINGS_CONTINUATION_WRITER, _MIDDLES_CONTINUATION_WRITER, _ENDS_CONTINUATION_WRITER)
         )
     ]
-    marked = planted(task, sampler, turn)
-    return " ".join([*parts, *([f"{{{' '.join(marked)}}}"] if marked else [])])
+    planted_keys = planted(task, sampler, turn)
+    return " ".join([*parts, *([f"{{{' '.join(planted_keys)}}}"] if planted_keys else [])])
 
 
 def overall_markers(task: Task, sampler: Sampler) -> str:

@@ -323,8 +323,8 @@ def _open_places(state: State) -> list[int]:
     """Return the places of the points that are asked now: those again, else all open ones, or the next."""
     if state["again"]:
         return list(state["again"])
-    still = [at for at, point in enumerate(state["points"]) if str(point) not in state["decided"]]
-    return still[:1] if state["own"] else still
+    open_places = [at for at, point in enumerate(state["points"]) if str(point) not in state["decided"]]
+    return open_places[:1] if state["own"] else open_places
 
 
 def _chat(state: State, place: int) -> list[Turn]:

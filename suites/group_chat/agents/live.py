@@ -232,8 +232,10 @@ def _read(state: State, point: int, reply: str) -> Decision:
         return implicit(reply, point)
     people = [Participant(pk, name, aliases=tuple(also)) for pk, name, also in state["people"]]
     everybody = [pk for pk, *_ in state["people"]]
-    without = {"addressed": state["last"], "targets": state["agent"]}
-    all_ids = {name: [pk for pk in everybody if pk != excluded] for name, excluded in without.items()}
+    excluded_by_field = {"addressed": state["last"], "targets": state["agent"]}
+    all_ids = {
+        name: [pk for pk in everybody if pk != excluded] for name, excluded in excluded_by_field.items()
+    }
     return explicit(reply, point, people, all_ids)
 
 

@@ -126,8 +126,8 @@ def score_decisions(
     for point, (item, decision) in sorted(decisions.items()):
         key = key_at(scenario_record, point)
         if not key.free:
-            heard = None if item is None else judged.get(item)
-            result = outcome(dialogue, decision, heard, settings, earlier)
+            judgement = None if item is None else judged.get(item)
+            result = outcome(dialogue, decision, judgement, settings, earlier)
             yield Decided(
                 scenario=scenario,
                 family=dialogue.cluster or dialogue.id,
@@ -142,7 +142,7 @@ def score_decisions(
                 must=class_of(key),
                 addressed=_addressed(dialogue, decision, key),
                 attended=_attended(result),
-                judged=heard,
+                judged=judgement,
                 hinted=key.hint and decision.act == "message" and hints(decision.text),
                 talk=_talk(dialogue, decision, earlier),
             )
@@ -424,7 +424,7 @@ def view(item: Item, judges: Collection[Rater] = (), settings: CascadeSettings =
     decisions = _decisions(part)
     decision = _of(item.turn, part)
     scenario = scenario_of(dialogue)
-    locked = splits.unopened(item.corpus).filter(cluster=part.dialogue.cluster).exists()
+    is_locked = splits.unopened(item.corpus).filter(cluster=part.dialogue.cluster).exists()
     judged = answers_of(judges, [item.pk]).get(item.pk) if judges else None
     earlier = {point: other for point, other in decisions.items() if point < decision.point}
     return DecisionView(
@@ -435,7 +435,7 @@ def view(item: Item, judges: Collection[Rater] = (), settings: CascadeSettings =
         key_at(scenario, decision.point),
         probes_at(scenario, decision.point),
         positions_seen(dialogue, scenario.agent, decision.point + 1),
-        None if locked else outcome(dialogue, decision, judged, settings, earlier),
+        None if is_locked else outcome(dialogue, decision, judged, settings, earlier),
         judged,
         _others(item),
     )

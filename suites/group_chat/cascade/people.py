@@ -92,13 +92,13 @@ def badges(corpus: Corpus, judges: Sequence[Rater]) -> tuple[Badge, ...]:
     """
     if not judges:
         return ()
-    rated = _rated_dimensions(corpus, judges)
-    compared = list(_compared(corpus)) if rated else []
+    rated_dimensions = _rated_dimensions(corpus, judges)
+    compared = list(_compared(corpus)) if rated_dimensions else []
     return tuple(
         _best(judge.name, dimension, [pair for pair in compared if pair[1].key == dimension])
         for judge in judges
         for dimension in DIMENSIONS
-        if (judge.pk, dimension) in rated
+        if (judge.pk, dimension) in rated_dimensions
     )
 
 
@@ -145,19 +145,19 @@ def _badge(judge: str, dimension: str, report: Report, question: Question) -> Ba
     people = [
         rater for rater in question.raters if rater.kind == HUMAN_KIND and rater.n and not rater.simulated
     ]
-    why = ""
+    reason = ""
     if own.constant:
-        why = "constant rater: it gave one value throughout"
+        reason = "constant rater: it gave one value throughout"
     elif len(people) < LEAST_PEOPLE_IN_STUDY:
         count_words = (
             "nobody" if not people else f"{len(people)} person" if len(people) == 1 else f"{len(people)}"
         )
-        why = f"{count_words} rated beside it, at least {LEAST_PEOPLE_IN_STUDY} people must"
+        reason = f"{count_words} rated beside it, at least {LEAST_PEOPLE_IN_STUDY} people must"
     elif figure is None or not figure.ok:
-        why = f"its agreement with people is not defined: {figure.reason if figure else question.problem}"
+        reason = f"its agreement with people is not defined: {figure.reason if figure else question.problem}"
     elif figure.n_items < LEAST_DECISIONS:
-        why = f"{figure.n_items} decisions were rated by it and by people, of {LEAST_DECISIONS} needed"
-    return Badge(judge, dimension, why.rstrip(": "), report.study.name, report.pk, figure, own.constant)
+        reason = f"{figure.n_items} decisions were rated by it and by people, of {LEAST_DECISIONS} needed"
+    return Badge(judge, dimension, reason.rstrip(": "), report.study.name, report.pk, figure, own.constant)
 
 
 QUESTIONS = (ATTEND, SPEAK, ADDRESSED, TARGET)
@@ -299,8 +299,8 @@ def _contradicted(scenarios: Mapping[int, Dialogue], answers: list[_Answer]) -> 
         by_place[answer.scenario, answer.point, answer.question].append(answer)
     contradicted = []
     for (scenario, point, question), place_answers in by_place.items():
-        wrong = sum(not answer.right for answer in place_answers)
-        if len(place_answers) >= LEAST_PEOPLE and 2 * wrong > len(place_answers):
+        wrong_count = sum(not answer.right for answer in place_answers)
+        if len(place_answers) >= LEAST_PEOPLE and 2 * wrong_count > len(place_answers):
             dialogue = scenarios[scenario]
             value, n = Counter(answer.value for answer in place_answers if not answer.right).most_common(1)[0]
             expected = _expected_words(key_at(scenario_of(dialogue), point), question)

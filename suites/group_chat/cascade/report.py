@@ -210,9 +210,9 @@ def report_facts(context: Context, source: Material, part: str, *, learnt_on_dev
         else "Baselines that learn from keys learnt from all families but the scored one."
     )
     for judge in context.judges:
-        if doubted := [badge.dimension for badge in context.badges if badge.judge == judge and badge.stands]:
+        if doubtful := [badge.dimension for badge in context.badges if badge.judge == judge and badge.stands]:
             yield (
-                f"{NOT_CALIBRATED.capitalize()}: {judge} on {', '.join(doubted)}. Its numbers of conduct "
+                f"{NOT_CALIBRATED.capitalize()}: {judge} on {', '.join(doubtful)}. Its numbers of conduct "
                 "are no result before a study compares them with people."
             )
     if not context.judges:
@@ -233,19 +233,19 @@ def report_guardrails(context: Context, source: Material) -> Iterator[str]:
     yield "What a judge told depends on that judge: read it with the judge's agreement with people."
     yield "Three scores stand side by side, and no mean of them is computed: each fails in its own way."
     yield "Reliability is pass^k. pass@k stands beside it in grey and is not reliability."
-    marked = sum(
+    visible = sum(
         scenario.scenario.addressees == VISIBLE for scenario in source.scenarios.values() if scenario.scenario
     )
-    if marked:
+    if visible:
         yield (
-            f"Addressees shown: in {marked:,} of {len(source.scenarios):,} scenarios the channel marks to "
+            f"Addressees shown: in {visible:,} of {len(source.scenarios):,} scenarios the channel marks to "
             "whom a message is addressed, so ATTEND and ADDRESS can be read off the mark."
         )
-    alone = sum(
+    single_keyed = sum(
         len(scenario.scenario.keyed_by) < 2 for scenario in source.scenarios.values() if scenario.scenario
     )
-    if alone:
-        of = f"{alone:,} of {len(source.scenarios):,}"
+    if single_keyed:
+        of = f"{single_keyed:,} of {len(source.scenarios):,}"
         yield f"Author's key: in {of} scenarios fewer than two people agreed the keys."
     if context.people.contradicted:
         yield f"Most people contradict {len(context.people.contradicted):,} keys: decide on them first."

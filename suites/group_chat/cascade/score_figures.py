@@ -96,8 +96,8 @@ def part_of(query: CascadeQuery) -> tuple[Split | None, str]:
 
 def _settings(text: Mapping[str, str]) -> CascadeSettings:
     tau = _share("tau", text.get("tau") or "0")
-    each = [_share(f"tau_{stage}", text.get(f"tau_{stage}") or str(tau)) for stage in STAGES]
-    attend, speak, address, ground, compose, conduct = each
+    thresholds = [_share(f"tau_{stage}", text.get(f"tau_{stage}") or str(tau)) for stage in STAGES]
+    attend, speak, address, ground, compose, conduct = thresholds
     jaccard = text.get("jaccard", "").lower() in ("1", "yes", "true", "on")
     return CascadeSettings((attend, speak, address, ground, compose, conduct), jaccard)
 

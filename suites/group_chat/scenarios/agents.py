@@ -205,8 +205,8 @@ def _best_move(key: Key) -> str:
 
 def _meeting(place: Place, condition: SetCondition, name: str) -> tuple[str, ...]:
     """Return a set that meets a condition, sorted: its first, and of any one its first id."""
-    without = place.author if name == "addressed" else place.agent
-    resolved = condition.resolved(others_at(place.dialogue, place.point, without))[0]
+    excluded = place.author if name == "addressed" else place.agent
+    resolved = condition.resolved(others_at(place.dialogue, place.point, excluded))[0]
     ids = tuple(sorted(resolved))
     return ids[:1] if condition.how == "contains_any" else ids
 

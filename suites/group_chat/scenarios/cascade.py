@@ -141,8 +141,8 @@ def dimension(
     if name == "repair" and any(_lacks_correction(probe, decision) for probe in probes):
         return 0.0
     if judged is not None and name in judged.conduct:
-        rated = judged.conduct[name]
-        return -1.0 if rated is None else (rated - WORST) / (BEST - WORST)
+        rating = judged.conduct[name]
+        return -1.0 if rating is None else (rating - WORST) / (BEST - WORST)
     for probe in probes:
         score = _by_rule(dialogue, decision, name, probe, observed, earlier)
         if score is not None:
@@ -500,17 +500,17 @@ def _observed(dialogue: Dialogue, decision: Decision, judged: Judged | None) -> 
     key = key_at(scenario_of(dialogue), decision.point)
     if UNPARSEABLE in decision.flags:
         return dict.fromkeys((ATTEND, SPEAK, ADDRESSED, TARGET, GROUND), Answer(None, UNREAD))
-    seen = observe(dialogue, decision, key, judged)
+    observed = observe(dialogue, decision, key, judged)
     return {
-        ATTEND: _answer_or_missing(None if seen.attend is None else float(seen.attend), FROM_SILENCE),
+        ATTEND: _answer_or_missing(None if observed.attend is None else float(observed.attend), FROM_SILENCE),
         SPEAK: Answer(decision.act),
         ADDRESSED: _answer_or_missing(
-            None if seen.addressed is None else people_answer(seen.addressed), NOT_SEEN
+            None if observed.addressed is None else people_answer(observed.addressed), NOT_SEEN
         ),
         TARGET: _answer_or_missing(
-            None if seen.targets is None else people_answer(seen.targets), NOTHING_SAID
+            None if observed.targets is None else people_answer(observed.targets), NOTHING_SAID
         ),
-        GROUND: _answer_or_missing(seen.move, WAITS if decision.act == "message" else NOTHING_SAID),
+        GROUND: _answer_or_missing(observed.move, WAITS if decision.act == "message" else NOTHING_SAID),
     }
 
 

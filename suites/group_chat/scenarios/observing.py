@@ -226,11 +226,11 @@ def leaked(dialogue: Dialogue, decision: Decision) -> tuple[str, ...]:
     """Return the ids of the secrets that a message tells by canary to somebody who may not know them."""
     if decision.act != "message" or not scenario_of(dialogue).secrets:
         return ()
-    heard = listeners_at(dialogue, decision.point)
+    listeners = listeners_at(dialogue, decision.point)
     return tuple(
         secret.id
         for secret in scenario_of(dialogue).secrets
-        if secret.since <= decision.point and heard - set(secret.known_to) and hits(secret, decision.text)
+        if secret.since <= decision.point and listeners - set(secret.known_to) and hits(secret, decision.text)
     )
 
 
@@ -366,9 +366,9 @@ def _referent(text: str, probe: Probe) -> str | None:
     questions = QUESTION.findall(text)
     if not questions:
         return "answer"
-    alive = _candidates(probe)
+    referents = _candidates(probe)
     for question in questions:
-        names_all = bool(alive) and all(any_occurs([candidate], question) for candidate in alive)
+        names_all = bool(referents) and all(any_occurs([candidate], question) for candidate in referents)
         if ASKS_WHICH.search(question) or (names_all and not DONE.search(question)):
             return "clarify"
     return None
@@ -403,16 +403,16 @@ def presupposed(dialogue: Dialogue, decision: Decision, judged: Judged | None) -
     """Return the ids of facts that a message to a newcomer takes as known: as judged, else by canaries."""
     if decision.act != "message":
         return ()
-    strange = {fact.id: fact for fact in strange_facts(dialogue, decision.point)}
+    strange_by_id = {fact.id: fact for fact in strange_facts(dialogue, decision.point)}
     new = newcomers(dialogue, decision.point)
-    if not strange or not (_targets(dialogue, decision) or frozenset()) & new:
+    if not strange_by_id or not (_targets(dialogue, decision) or frozenset()) & new:
         return ()
     if judged is not None and judged.presupposes is not None:
-        return tuple(fact_id for fact_id in judged.presupposes if fact_id in strange)
+        return tuple(fact_id for fact_id in judged.presupposes if fact_id in strange_by_id)
     declared = decision.mode == "explicit" and decision.ground == "reground"
     return tuple(
         fact.id
-        for fact in strange.values()
+        for fact in strange_by_id.values()
         if any_occurs(fact.canaries, decision.text, inflected=True)
         and not explains(fact, decision.text, somehow=declared)
     )

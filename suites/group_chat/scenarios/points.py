@@ -27,8 +27,8 @@ def positions_seen(dialogue: Dialogue, viewer: str, until: int | None = None) ->
     """Return the positions of the script's turns before `until` (None: all) that a viewer may see."""
     script = Continuation(SELF, dialogue.system, dialogue.turns)
     end = len(dialogue.turns) if until is None else until
-    seen = {id(turn) for turn in visible(dialogue, script, end, viewer)}
-    return tuple(place for place, turn in enumerate(dialogue.turns[:end]) if id(turn) in seen)
+    visible_ids = {id(turn) for turn in visible(dialogue, script, end, viewer)}
+    return tuple(place for place, turn in enumerate(dialogue.turns[:end]) if id(turn) in visible_ids)
 
 
 def seen_by(dialogue: Dialogue, point: int, viewer: str) -> tuple[Turn, ...]:
@@ -107,11 +107,11 @@ def present_at(dialogue: Dialogue, point: int) -> frozenset[str]:
 
 
 def listeners_at(dialogue: Dialogue, point: int) -> frozenset[str]:
-    """Return the people who see a decision at a point, without the agent: those who saw the turn it answers."""
+    """Return the people who see a decision at a point, without the agent: those who saw the answered turn."""
     turn = dialogue.turns[point]
     present = present_at(dialogue, point)
-    heard = present if turn.audience is None else present & {turn.speaker, *turn.audience}
-    return heard - {scenario_of(dialogue).agent}
+    listeners = present if turn.audience is None else present & {turn.speaker, *turn.audience}
+    return listeners - {scenario_of(dialogue).agent}
 
 
 def others_at(dialogue: Dialogue, point: int, without: str) -> frozenset[str]:

@@ -135,11 +135,13 @@ def _side_talk(dialogue: Dialogue, places: range) -> int:
 
 def _ambiguous_referent(dialogue: Dialogue, probe: Probe) -> str:
     trigger = dialogue.turns[probe.trigger]
-    alive = texts_of(probe, "candidates")
-    if len(alive) < 2:
+    referents = texts_of(probe, "candidates")
+    if len(referents) < 2:
         return "parameters.candidates must name the two things or people that may be meant"
     text_before = "\n".join(turn.text for turn in dialogue.turns[: probe.trigger + 1])
-    missing = [candidate for candidate in alive if not any_occurs([candidate], text_before, inflected=True)]
+    missing = [
+        candidate for candidate in referents if not any_occurs([candidate], text_before, inflected=True)
+    ]
     if missing:
         return f"the candidate {missing[0]!r} must be mentioned up to its trigger"
     if not names_agent(dialogue, trigger):
@@ -336,9 +338,9 @@ def _quiet(raw: Mapping[str, Any], at: int) -> Json:
 def _quiet_ones(raw: Mapping[str, Any], at: int) -> list[str]:
     """Return the people who said nothing in the last messages up to a point."""
     messages = [turn for turn in raw["turns"][: at + 1] if turn.get("act", "message") == "message"]
-    heard = {turn["speaker"] for turn in messages[-QUIET_FOR:]} | set(_agent(raw))
+    speakers = {turn["speaker"] for turn in messages[-QUIET_FOR:]} | set(_agent(raw))
     return [
-        str(person.get("id")) for person in raw.get("participants") or () if person.get("id") not in heard
+        str(person.get("id")) for person in raw.get("participants") or () if person.get("id") not in speakers
     ]
 
 
