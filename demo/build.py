@@ -224,7 +224,7 @@ def marked_dialogues() -> Iterator[dict[str, Any]]:
         key = f"q{number + 1:03}"
         place = _one_of(PLACES, "place", key)
         question = _one_of(tuple(REPLIES), "question", key)
-        asked, best = question.format(place=place), REPLIES[question][-1].format(place=place)
+        question_text, best = question.format(place=place), REPLIES[question][-1].format(place=place)
         people = [
             {"id": "A", "name": "Ada", "role": "visitor"},
             {"id": "B", "name": "Bo", "role": "at the desk"},
@@ -235,7 +235,7 @@ def marked_dialogues() -> Iterator[dict[str, Any]]:
             "metadata": {"goal": f"an answer about the {place}"},
             "participants": people,
             "turns": [
-                {"speaker": "A", "text": asked},
+                {"speaker": "A", "text": question_text},
                 {"speaker": "B", "text": best},
             ],
             "continuations": [
@@ -264,15 +264,15 @@ def answers(_planted: Truth) -> Iterator[SimulatedAnswer]:
 
 def _continuation_of_marked(system: str, key: str, question: str, place: str) -> dict[str, Any]:
     quality = 1 + int(u(SEED, "quality", system, key) * 5)
-    said = REPLIES[question][quality - 1].format(place=place)
+    text = REPLIES[question][quality - 1].format(place=place)
     if system == MARKED_SYSTEMS[1] and u(SEED, "chat", key) < 0.5:
-        said = f"{said} {_one_of(CHAT, 'which chat', key)}"
-    turn = {"at": 1, "speaker": "B", "text": f"{said} {{quality {quality}}}"}
+        text = f"{text} {_one_of(CHAT, 'which chat', key)}"
+    turn = {"at": 1, "speaker": "B", "text": f"{text} {{quality {quality}}}"}
     return {"id": system, "system": system, "mode": "static", "turns": [turn]}
 
 
-def _one_of(phrases: tuple[str, ...], *what: str) -> str:
-    return phrases[int(u(SEED, *what) * len(phrases))]
+def _one_of(phrases: tuple[str, ...], *seed_words: str) -> str:
+    return phrases[int(u(SEED, *seed_words) * len(phrases))]
 
 
 # The little language in which the demo dialogues are written: `speaker: text  [tag, tag]`, a turn a line.
@@ -298,11 +298,11 @@ def parse(script: str) -> list[Line]:
 
 
 def _line(number: int, text: str) -> Line:
-    found = LINE.match(text.strip())
-    if found is None:
+    match = LINE.match(text.strip())
+    if match is None:
         raise ValueError(f"line {number} is not 'speaker: text  [tags]': {text!r}")
-    tags = tuple(tag.strip() for tag in (found["tags"] or "").split(",") if tag.strip())
-    return Line(found["speaker"], found["text"], tags)
+    tags = tuple(tag.strip() for tag in (match["tags"] or "").split(",") if tag.strip())
+    return Line(match["speaker"], match["text"], tags)
 
 
 # Three toy systems that write turns by rule, so that anyone can see why they write what they write.
@@ -403,7 +403,7 @@ def _echo_turn(
         return Line(speaker, question, ("repetition", *unanswered))
     if kind == 2:
         return Line(speaker, PRAISE[turn // 4 % len(PRAISE)].format(name=name), ("under_answering",))
-    others = _listed([other for key, other in names.items() if key != speaker])
+    others = _join_names([other for key, other in names.items() if key != speaker])
     return Line(speaker, REDUNDANT[turn // 4 % 2].format(others=others), ("redundant_information",))
 
 
@@ -418,7 +418,7 @@ def _quotations(history: Sequence[Line]) -> Iterator[tuple[str, str]]:
 
 def _take(quotations: list[tuple[str, str]], present: set[str]) -> tuple[str, str]:
     """Remove and return the first quotation of somebody else than the last two speakers."""
-    position = next(i for i, (who, _) in enumerate(quotations) if who not in present)
+    position = next(i for i, (speaker, _) in enumerate(quotations) if speaker not in present)
     return quotations.pop(position)
 
 
@@ -427,12 +427,12 @@ def _next_speaker(last: str, names: Mapping[str, str]) -> str:
     return order[(order.index(last) + 1) % len(order)]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-HERE = Path(__file__).parent
-CORPORA = HERE / "corpora"
+FOLDER = Path(__file__).parent
+CORPORA = FOLDER / "corpora"
 
 RULES = {"method": "written by rules"}
 BY_HAND = {"method": "written by hand"}
@@ -449,21 +449,21 @@ def build(folder: Path = CORPORA) -> list[Path]:
     truth: Record = {}
     paths = []
     for name, make in kinds:
-        made = [make(source) for source in sources(name)]
-        lines = [json.dumps(dialogue, ensure_ascii=False) + "\n" for dialogue, _ in made]
-        paths.append(_written(folder / f"{name}.jsonl", "".join(lines)))
-        truth[name] = {key: value for _, planted in made for key, value in planted.items()}
-    paths.append(_written(folder / "judges.jsonl", marked_lines()))
-    paths.append(_written(folder / f"{FILE}.jsonl", desk_lines()))
+        dialogues = [make(source) for source in sources(name)]
+        lines = [json.dumps(dialogue, ensure_ascii=False) + "\n" for dialogue, _ in dialogues]
+        paths.append(_write(folder / f"{name}.jsonl", "".join(lines)))
+        truth[name] = {key: value for _, planted in dialogues for key, value in planted.items()}
+    paths.append(_write(folder / "judges.jsonl", marked_lines()))
+    paths.append(_write(folder / f"{FILE}.jsonl", desk_lines()))
     for name in (scenarios.SET, scenarios.SHORT):
-        paths.append(_written(folder / f"{name}.jsonl", scenarios.lines(name)))
-    paths.append(_written(folder / f"{series.SET}.jsonl", series.lines()))
-    return [*paths, _written(folder / "truth.json", json.dumps(truth, ensure_ascii=False, indent=1) + "\n")]
+        paths.append(_write(folder / f"{name}.jsonl", scenarios.lines(name)))
+    paths.append(_write(folder / f"{series.SET}.jsonl", series.lines()))
+    return [*paths, _write(folder / "truth.json", json.dumps(truth, ensure_ascii=False, indent=1) + "\n")]
 
 
 def sources(name: str) -> Iterator[Record]:
     """Yield the sources of a corpus in the order of their file names."""
-    for path in sorted((HERE / "sources" / name).glob("*.toml")):
+    for path in sorted((FOLDER / "sources" / name).glob("*.toml")):
         yield tomllib.loads(path.read_text(encoding="utf-8"))
 
 
@@ -471,13 +471,13 @@ def meeting(source: Record) -> tuple[Record, Record]:
     """Return a meeting as a native dialogue, and its truth: behaviours by turn and overall scores."""
     history = parse(source["script"]["history"])
     names = {key: person["name"].split()[0] for key, person in source["participants"].items()}
-    written = {
+    scripts = {
         "human": (parse(source["script"]["human"]["turns"]), {}),
         "toy-echo": (echo(history, names), RULES),
         "toy-drift": (parse(source["script"]["toy-drift"]["turns"]), BY_HAND),
     }
     continuations, truth = [], {}
-    for system, (lines, condition) in written.items():
+    for system, (lines, condition) in scripts.items():
         turns = [{"speaker": line.speaker, "text": line.text} for line in lines]
         continuations.append(_continuation(system, "rollout", condition, turns))
         truth[item_key(source["id"], system, None)] = {
@@ -527,11 +527,11 @@ def _dialogue(source: Record, history: Sequence[Line], continuations: list[Recor
 
 
 def _continuation(system: str, mode: str, condition: Mapping[str, str], turns: list[Record]) -> Record:
-    named = {"condition": dict(condition)} if condition else {}
-    return {"id": system, "system": system, "mode": mode, **named, "turns": turns}
+    condition_field = {"condition": dict(condition)} if condition else {}
+    return {"id": system, "system": system, "mode": mode, **condition_field, "turns": turns}
 
 
-def _written(path: Path, text: str) -> Path:
+def _write(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     return path
 

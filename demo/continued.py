@@ -95,16 +95,16 @@ def dialogues() -> Iterator[dict[str, Any]]:
     for number in range(DIALOGUES):
         key = f"meeting-{number + 1:02}"
         matter = MATTERS[number % len(MATTERS)]
-        said = [_turn(key, matter, place) for place in range(HISTORY + LENGTH)]
-        said[-1]["text"] += "".join(f" {{{name} {_overall(key, name)}}}" for name in OVERALL)
+        turns = [_turn(key, matter, place) for place in range(HISTORY + LENGTH)]
+        turns[-1]["text"] += "".join(f" {{{name} {_overall(key, name)}}}" for name in OVERALL)
         yield {
             "id": key,
             "language": "en",
             "summary": f"Four people who look after a community hall have begun to talk about {matter}.",
             "metadata": {"task_goal": f"agree what is to be done about {matter}"},
-            "participants": [{"id": one, "name": name, "role": role} for one, name, role in SPEAKERS],
-            "turns": said[:HISTORY],
-            "continuations": [{"id": "human", "system": "human", "turns": said[HISTORY:]}],
+            "participants": [{"id": speaker, "name": name, "role": role} for speaker, name, role in SPEAKERS],
+            "turns": turns[:HISTORY],
+            "continuations": [{"id": "human", "system": "human", "turns": turns[HISTORY:]}],
         }
 
 
@@ -114,21 +114,21 @@ def lines() -> str:
 
 
 def behaviour_answers(texts: Mapping[str, list[str]]) -> Iterator[SimulatedAnswer]:
-    """Yield what simulated people tag in the turns of continuations, whose texts say the truth; by key."""
-    for key, said in texts.items():
-        for place, text in enumerate(said):
-            shown = [name for name in BEHAVIOURS if shows_planted(text, name)]
+    """Yield simulated people's behaviour tags for the turns of continuations, by key."""
+    for key, turns in texts.items():
+        for place, text in enumerate(turns):
+            planted = [name for name in BEHAVIOURS if shows_planted(text, name)]
             for rater in PEOPLE:
-                for question, present in behaviours(rater, f"{key}/{place}", shown).items():
+                for question, present in behaviours(rater, f"{key}/{place}", planted).items():
                     yield SimulatedAnswer(rater.name, key, place, question, int(present))
 
 
 def overall_answers(texts: Mapping[str, list[str]]) -> Iterator[SimulatedAnswer]:
     """Yield the overall scores that simulated people give continuations, whose texts say the truth; by
     key."""
-    for key, said in texts.items():
+    for key, turns in texts.items():
         for name in OVERALL:
-            quality = planted_number("\n".join(said), name)
+            quality = planted_number("\n".join(turns), name)
             for rater in PEOPLE if quality is not None else ():
                 yield SimulatedAnswer(rater.name, key, None, name, rater.rates(key, name, quality or 5, 10))
 
@@ -137,8 +137,8 @@ def _turn(key: str, matter: str, place: int) -> dict[str, Any]:
     speaker = SPEAKERS[int(u(SEED, "speaker", key, place) * len(SPEAKERS))][0]
     opening = OPENINGS[int(u(SEED, "opening", key, place) * len(OPENINGS))].format(matter=matter)
     point = POINTS[int(u(SEED, "point", key, place) * len(POINTS))]
-    shown = [name for name in BEHAVIOURS if u(SEED, name, key, place) < RATES[name] / LENGTH]
-    marker = f" {{{' '.join(shown)}}}" if shown and place >= HISTORY else ""
+    planted = [name for name in BEHAVIOURS if u(SEED, name, key, place) < RATES[name] / LENGTH]
+    marker = f" {{{' '.join(planted)}}}" if planted and place >= HISTORY else ""
     return {"speaker": speaker, "text": f"{opening} {point}{marker}"}
 
 
@@ -166,10 +166,10 @@ def load(*, by: User, endpoint: Endpoint, finish: Finish) -> list[Run]:
     the next start goes on.
     """
     corpus = _corpus(by)
-    written = [_write(corpus, by, endpoint, prompting, each) for prompting, each in CONDITIONS]
-    for run in written:
+    runs = [_write(corpus, by, endpoint, prompting, each) for prompting, each in CONDITIONS]
+    for run in runs:
         finish(run)
-    if all(run.state == Run.State.DONE for run in written):
+    if all(run.state == Run.State.DONE for run in runs):
         _rate(corpus, by)
     judged = [
         actions.start(by=by, plan=Judge(key, endpoint=endpoint).plan(), selection=Selection(corpus))
@@ -177,13 +177,13 @@ def load(*, by: User, endpoint: Endpoint, finish: Finish) -> list[Run]:
     ]
     for run in judged:
         finish(run)
-    return [*written, *judged]
+    return [*runs, *judged]
 
 
 def _corpus(by: User) -> Corpus:
     """Return the corpus, imported where it is missing; one that is there stays as it is."""
-    if found := Corpus.objects.filter(name=NAME).first():
-        return found
+    if corpus := Corpus.objects.filter(name=NAME).first():
+        return corpus
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "continuations.jsonl"
         path.write_text(lines(), encoding="utf-8")
@@ -224,10 +224,10 @@ def _texts(corpus: Corpus) -> dict[str, list[str]]:
     """Return the turns of all continuations of the dialogues that people rate, by key."""
     some = corpus.dialogues.order_by("key").values_list("pk", flat=True)[:RATED]
     rows = Turn.objects.filter(continuation__dialogue__in=list(some)).exclude(continuation__key="self")
-    found: dict[str, list[str]] = defaultdict(list)
-    told = rows.order_by("continuation__dialogue__key", "continuation__key", "position")
-    for dialogue, continuation, text in told.values_list(
+    texts: dict[str, list[str]] = defaultdict(list)
+    turns = rows.order_by("continuation__dialogue__key", "continuation__key", "position")
+    for dialogue, continuation, text in turns.values_list(
         "continuation__dialogue__key", "continuation__key", "text"
     ):
-        found[item_key(dialogue, continuation, None)].append(text)
-    return dict(found)
+        texts[item_key(dialogue, continuation, None)].append(text)
+    return dict(texts)

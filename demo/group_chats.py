@@ -29,12 +29,12 @@ AGENTS = ("always_silent", "always_speak", "mention_rule")
 
 def load(corpus: loading.DemoCorpus, *, by: User) -> ImportResult:
     """Import a corpus of scenarios; the public set is split as its sources say, unless it has a split."""
-    found = loading.dialogues(corpus, by=by)
-    known = Corpus.objects.get(name=corpus.name)
+    result = loading.dialogues(corpus, by=by)
+    stored = Corpus.objects.get(name=corpus.name)
     parts = scenarios.parts(corpus.file)
-    if len(set(parts.values())) > 1 and splits.lock_of(known) is None:
-        splits.draw(corpus=known, by=by, seed=seed_of(parts), test_share=share_of(parts))
-    return found
+    if len(set(parts.values())) > 1 and splits.lock_of(stored) is None:
+        splits.draw(corpus=stored, by=by, seed=seed_of(parts), test_share=share_of(parts))
+    return result
 
 
 def play(*, by: User, annotators: Iterable[User]) -> Campaign:

@@ -64,10 +64,10 @@ def endpoint(url: str, *, by: User) -> Endpoint:
     """Return the endpoint of a fake model that answers at a base URL; the same one at every start."""
     fields = {"name": ENDPOINT, "base_url": url, "model": MODEL, "allow_private": True, "active": True}
     fields |= {"price_in": 0, "price_out": 0}
-    found = Endpoint.objects.filter(name=ENDPOINT).first()
-    if found is not None and all(getattr(found, name) == value for name, value in fields.items()):
-        return found
-    return endpoints.save(by=by, fields=fields, endpoint=found)
+    existing = Endpoint.objects.filter(name=ENDPOINT).first()
+    if existing is not None and all(getattr(existing, name) == value for name, value in fields.items()):
+        return existing
+    return endpoints.save(by=by, fields=fields, endpoint=existing)
 
 
 def has_moved(url: str) -> bool:
@@ -82,8 +82,8 @@ def split(corpus: Corpus, *, by: User) -> Split:
 
 def own_prompt(*, by: User) -> str:
     """Return the reference of the demo's own prompt: the built-in one and a sentence more."""
-    found = Prompt.objects.filter(name=OWN).first()
-    if found is None:
+    prompt = Prompt.objects.filter(name=OWN).first()
+    if prompt is None:
         built_in = versions.find(BUILT_IN)
         wording = replace(built_in.wording, system=f"{built_in.wording.system}\n\n{SENTENCE}")
         prompts.create(
@@ -101,9 +101,12 @@ def own_prompt(*, by: User) -> str:
 def start_judge_runs(url: str, *, by: User) -> list[Run]:
     """Start a run of both prompts over the dev part; one that is done is not done again."""
     corpus = Corpus.objects.get(name=CORPUS)
-    asked = endpoint(url, by=by)
+    fake_model = endpoint(url, by=by)
     selection = Selection(corpus, split=split(corpus, by=by), part="dev")
-    judges = (Judge("cpdscore_simple", endpoint=asked), Judge(prompt=own_prompt(by=by), endpoint=asked))
+    judges = (
+        Judge("cpdscore_simple", endpoint=fake_model),
+        Judge(prompt=own_prompt(by=by), endpoint=fake_model),
+    )
     return [actions.start(by=by, plan=judge.plan(), selection=selection) for judge in judges]
 
 
@@ -234,9 +237,9 @@ def dialogues(corpus: DemoCorpus, *, by: User) -> ImportResult:
 
 def ratings(corpus: DemoCorpus, *, by: User) -> ImportResult:
     """Import what the simulated raters say about a demo corpus, in which they are known as simulated."""
-    known = Corpus.objects.get(name=corpus.name)
+    stored = Corpus.objects.get(name=corpus.name)
     for rater in RATERS:
-        raters.imported_rater(corpus=known, kind=Rater.Kind.HUMAN, name=rater.name, simulated=True)
+        raters.imported_rater(corpus=stored, kind=Rater.Kind.HUMAN, name=rater.name, simulated=True)
     planted = truth.load()
     by_scheme = {scheme: answers(planted) for scheme, answers in corpus.answers.items()}
     with tempfile.TemporaryDirectory() as folder:
@@ -258,18 +261,18 @@ def label_lines(by_scheme: Mapping[str, Iterable[SimulatedAnswer]]) -> Iterator[
                 "scheme": scheme,
             }
             labels[dialogue].append({**label, "question": answer.question, "value": answer.value})
-    for dialogue, given in labels.items():
-        yield json.dumps({"id": dialogue, "labels": given}) + "\n"
+    for dialogue, dialogue_labels in labels.items():
+        yield json.dumps({"id": dialogue, "labels": dialogue_labels}) + "\n"
 
 
 def campaign(
     demo: DemoCampaign, *, by: User, annotators: Iterable[User], raters_per_item: int = RATERS_PER_ITEM
 ) -> Campaign:
     """Return a demo campaign, made and opened where it is missing; one that is there stays as it is."""
-    found = Campaign.objects.filter(name=demo.name).first()
-    if found:
-        return found
-    made = campaigns.create(
+    existing = Campaign.objects.filter(name=demo.name).first()
+    if existing:
+        return existing
+    campaign = campaigns.create(
         by=by,
         name=demo.name,
         corpus=Corpus.objects.get(name=demo.corpus),
@@ -277,8 +280,8 @@ def campaign(
         raters_per_item=raters_per_item,
         annotators=annotators,
     )
-    campaigns.open(by=by, campaign=made)
-    return made
+    campaigns.open(by=by, campaign=campaign)
+    return campaign
 
 
 def judge(*, by: User) -> Run:
@@ -312,10 +315,10 @@ def finish(run: Run) -> None:
 
 def fake_judges(url: str, *, by: User) -> list[Run]:
     """Run the judges that ask the fake model at a base URL, and wait for them as for the other judge."""
-    found = start_judge_runs(url, by=by)
-    for run in found:
+    judge_runs = start_judge_runs(url, by=by)
+    for run in judge_runs:
         finish(run)
-    return found
+    return judge_runs
 
 
 def report(corpus: str, *, by: User) -> Report:

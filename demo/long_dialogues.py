@@ -30,7 +30,7 @@ from suites.long_dialogue.simulations.steps import Order
 SERIES = loading.DemoCorpus("Demo series", series.SET, {})
 READERS = "Trying out readers"
 """The corpus of the marked series: its texts tell the fake model what it is asked for."""
-DRAWN = "Trying out facts"
+UNREVIEWED = "Trying out facts"
 """The marked series again, as somebody has it who begins: without facts, its quiz without evidence."""
 REVIEW = "Demo: review facts"
 SET = "quiz and facts"
@@ -55,37 +55,37 @@ def load(*, by: User) -> QuestionSet:
     """Import the series where it is missing, make its questions, and let the baselines answer them."""
     loading.dialogues(SERIES, by=by)
     corpus = Corpus.objects.get(name=SERIES.name)
-    made = question_sets.make(corpus=corpus, name=SET, seed=0, by=by).set
+    question_set = question_sets.make(corpus=corpus, name=SET, seed=0, by=by).set
     for key in BASELINES:
-        _simulate(made, by, None, Order(baseline=key, trials=TRIALS, parameters={}), loading.finish)
-    return made
+        _simulate(question_set, by, None, Order(baseline=key, trials=TRIALS, parameters={}), loading.finish)
+    return question_set
 
 
 def load_readers(*, by: User, endpoint: Endpoint, annotators: Iterable[User], finish: Finish) -> list[Run]:
     """Load what is missing of the marked series: facts that a model drew, their review, and a reader with
     each memory. Return the runs; where one was not finished in time, workers do what is left.
     """
-    begun = _corpus(DRAWN, by, series.unreviewed)
-    drawn = generating.start(
-        by=by, generation=Generation("dialsim_facts", endpoint), dialogues=Dialogues(begun)
+    unreviewed = _corpus(UNREVIEWED, by, series.unreviewed)
+    fact_run = generating.start(
+        by=by, generation=Generation("dialsim_facts", endpoint), dialogues=Dialogues(unreviewed)
     )
-    finish(drawn)
-    if drawn.state == Run.State.DONE:
-        _review(begun, by, annotators)
+    finish(fact_run)
+    if fact_run.state == Run.State.DONE:
+        _review(unreviewed, by, annotators)
     corpus = _corpus(READERS, by, series.marked_lines)
-    asked = corpus.question_sets.get(name=series.NAME, version=1)
+    question_set = corpus.question_sets.get(name=series.NAME, version=1)
     for key in BASELINES:
-        _simulate(asked, by, None, Order(baseline=key, trials=TRIALS, parameters={}), finish)
+        _simulate(question_set, by, None, Order(baseline=key, trials=TRIALS, parameters={}), finish)
     for condition in CONDITIONS:
-        _simulate(asked, by, endpoint, Order(settings=condition, trials=TRIALS), finish)
+        _simulate(question_set, by, endpoint, Order(settings=condition, trials=TRIALS), finish)
     runs = Run.objects.filter(simulations__simulation__corpus=corpus).distinct().order_by("pk")
-    return [drawn, *runs]
+    return [fact_run, *runs]
 
 
 def _corpus(name: str, by: User, lines: Callable[[], str]) -> Corpus:
     """Return a corpus of the marked series, imported where it is missing."""
-    if held := Corpus.objects.filter(name=name).first():
-        return held
+    if existing := Corpus.objects.filter(name=name).first():
+        return existing
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "series-marked.jsonl"
         path.write_text(lines(), encoding="utf-8")
@@ -103,9 +103,9 @@ def _corpus(name: str, by: User, lines: Callable[[], str]) -> Corpus:
 
 def _review(corpus: Corpus, by: User, annotators: Iterable[User]) -> Campaign:
     """Return the campaign in which visitors review some of the facts that the fake model drew."""
-    if held := Campaign.objects.filter(name=REVIEW).first():
-        return held
-    made = campaigns.create(
+    if existing := Campaign.objects.filter(name=REVIEW).first():
+        return existing
+    campaign = campaigns.create(
         by=by,
         name=REVIEW,
         corpus=corpus,
@@ -115,15 +115,15 @@ def _review(corpus: Corpus, by: User, annotators: Iterable[User]) -> Campaign:
         record_status="draft",
         sample_records=REVIEWED,
     )
-    campaigns.open(by=by, campaign=made)
-    return made
+    campaigns.open(by=by, campaign=campaign)
+    return campaign
 
 
 def _simulate(
-    asked: QuestionSet, by: User, endpoint: Endpoint | None, order: Order, finish: Finish
+    question_set: QuestionSet, by: User, endpoint: Endpoint | None, order: Order, finish: Finish
 ) -> Simulation:
     """Start a simulation, or find the same one, and bring it on as far as time allows."""
-    simulation = simulation_actions.start(by=by, question_set=asked, order=order, endpoint=endpoint)
+    simulation = simulation_actions.start(by=by, question_set=question_set, order=order, endpoint=endpoint)
     for _ in range(ROUNDS):
         simulation = simulation_actions.advance(simulation.pk)
         if simulation.state != Simulation.State.MAKING:

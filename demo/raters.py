@@ -56,12 +56,12 @@ def load(path: Path = PATH) -> Truth:
     planted = json.loads(path.read_text(encoding="utf-8"))
     return Truth(
         meetings={
-            key: MeetingTruth(tuple(frozenset(tags) for tags in found["turns"]), found["overall"])
-            for key, found in planted["meetings"].items()
+            key: MeetingTruth(tuple(frozenset(tags) for tags in meeting["turns"]), meeting["overall"])
+            for key, meeting in planted["meetings"].items()
         },
         personas={
-            key: PersonaTruth(tuple(found["turns"]), found["quality"], frozenset(found["aspects"]))
-            for key, found in planted["personas"].items()
+            key: PersonaTruth(tuple(persona["turns"]), persona["quality"], frozenset(persona["aspects"]))
+            for key, persona in planted["personas"].items()
         },
     )
 
@@ -102,10 +102,10 @@ class SimulatedRater:
 
     def marks(self, item: str, question: str, present: bool) -> bool:
         """Whether the rater marks a behaviour or aspect that is, or is not, present in an item."""
-        drawn = uniform(self.seed, item, question)
+        chance = uniform(self.seed, item, question)
         if present:
-            return drawn < self.sensitivity[question]
-        return drawn >= self.specificity[question]
+            return chance < self.sensitivity[question]
+        return chance >= self.specificity[question]
 
     def rates(self, item: str, question: str, quality: float, highest: int = 5) -> int:
         """Return the rating on 1..highest of an item whose true quality on that scale is given."""
@@ -114,9 +114,9 @@ class SimulatedRater:
         return min(max(round(quality + step * error), 1), highest)
 
 
-def uniform(seed: int, *what: str) -> float:
+def uniform(seed: int, *words: str) -> float:
     """Return a number strictly between 0 and 1 that a seed and some words determine."""
-    digest = hashlib.sha256("\0".join([str(seed), *what]).encode()).digest()
+    digest = hashlib.sha256("\0".join([str(seed), *words]).encode()).digest()
     return (int.from_bytes(digest[:6], "big") + 0.5) / 2**48
 
 
@@ -147,7 +147,7 @@ RATERS = (
 
 
 def behaviours(by: SimulatedRater, item: str, present: Iterable[str]) -> dict[str, bool]:
-    """Return what a rater says about each of the ten behaviours in a turn."""
+    """Return a rater's answer about each of the ten behaviours in a turn."""
     planted = set(present)
     return {key: by.marks(item, key, key in planted) for key in BEHAVIOURS}
 
@@ -206,5 +206,5 @@ def dialogue_answers(truth: Truth, raters: Sequence[SimulatedRater] = RATERS) ->
             value = rater.rates(key, "overall", persona.quality)
             yield SimulatedAnswer(rater.name, key, None, "overall", value)
             for aspect in ASPECTS if value <= LOW else ():
-                marked = rater.marks(key, aspect, aspect in persona.aspects)
-                yield SimulatedAnswer(rater.name, key, None, f"low_{aspect}", int(marked))
+                is_marked = rater.marks(key, aspect, aspect in persona.aspects)
+                yield SimulatedAnswer(rater.name, key, None, f"low_{aspect}", int(is_marked))

@@ -36,10 +36,10 @@ class Family:
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield its scenarios as native dialogues, of which the family is the cluster."""
-        for one in self.scenarios:
-            rest = {name: value for name, value in one.items() if name not in ("id", "metadata")}
-            metadata = {**one["metadata"], "setting": self.setting, "family_title": self.title}
-            head = {"id": one["id"], "cluster": self.id, "kind": "scenario", "language": "en"}
+        for scenario in self.scenarios:
+            rest = {name: value for name, value in scenario.items() if name not in ("id", "metadata")}
+            metadata = {**scenario["metadata"], "setting": self.setting, "family_title": self.title}
+            head = {"id": scenario["id"], "cluster": self.id, "kind": "scenario", "language": "en"}
             yield {**head, "metadata": metadata, **rest}
 
 
@@ -61,12 +61,12 @@ def parts(name: str = SET) -> dict[str, str]:
 
 def counts(name: str = SET) -> dict[str, Counter[str]]:
     """Return how many probes of each kind a set has, under `probes` and `controls`."""
-    found: dict[str, Counter[str]] = {"probes": Counter(), "controls": Counter()}
+    counters: dict[str, Counter[str]] = {"probes": Counter(), "controls": Counter()}
     for family in families(name):
-        for one in family.scenarios:
-            for probe in one.get("probes", ()):
-                found["controls" if probe.get("control") else "probes"][probe["kind"]] += 1
-    return found
+        for scenario in family.scenarios:
+            for probe in scenario.get("probes", ()):
+                counters["controls" if probe.get("control") else "probes"][probe["kind"]] += 1
+    return counters
 
 
 def _family(path: Path) -> Family:

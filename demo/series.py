@@ -58,20 +58,20 @@ class Talk:
 
 @cache
 def source(title: str = TITLE) -> Record:
-    """Return what stands beside a script, as it is written."""
-    told: Record = yaml.safe_load((SOURCES / f"{title}.yaml").read_text(encoding="utf-8"))
-    return told
+    """Return the YAML record of a series: people, facts and quiz."""
+    record: Record = yaml.safe_load((SOURCES / f"{title}.yaml").read_text(encoding="utf-8"))
+    return record
 
 
 def dialogue(title: str = TITLE) -> Dialogue:
     """Return the series as one long dialogue, with its facts and quiz questions, all of them accepted."""
-    told = source(title)
-    script = _script(title, told)
+    record = source(title)
+    script = _script(title, record)
     talk = Talk(script.turns)
     return replace(
         script,
-        facts=tuple(_fact(row, talk) for row in told["facts"]),
-        questions=tuple(_question(row, talk) for row in told["questions"]),
+        facts=tuple(_fact(row, talk) for row in record["facts"]),
+        questions=tuple(_question(row, talk) for row in record["questions"]),
     )
 
 
@@ -95,34 +95,34 @@ def native(script: Dialogue) -> Record:
         **(records.script_json(script.script) or {}),
         "turns": [_turn(turn) for turn in script.turns],
         "facts": [_entry(fact, records.fact_json(fact)) for fact in script.facts],
-        "questions": [_entry(asked, records.question_json(asked)) for asked in script.questions],
+        "questions": [_entry(question, records.question_json(question)) for question in script.questions],
         **({"question_sets": sets} if (sets := [*map(records.set_json, script.question_sets)]) else {}),
     }
 
 
-def _script(title: str, told: Record) -> Dialogue:
+def _script(title: str, record: Record) -> Dialogue:
     """Return the script with its people under their ids, as the import of plain text reads it."""
-    people = told["participants"]
+    people = record["participants"]
     ids = {person["name"]: key for key, person in people.items()}
-    settings = {longform.MAIN: people[told["main"]]["name"], longform.KEY: told["id"]}
+    settings = {longform.MAIN: people[record["main"]]["name"], longform.KEY: record["id"]}
     (read,) = longform.read(Source(SOURCES / f"{title}.script.txt", settings=settings))
     plain = read.record
     assert isinstance(plain, Dialogue)
     assert plain.script is not None
     return Dialogue(
-        id=told["id"],
+        id=record["id"],
         language="en",
-        summary=told["summary"],
-        metadata={"title": told["title"]},
+        summary=record["summary"],
+        metadata={"title": record["title"]},
         participants=tuple(_participant(key, person) for key, person in people.items()),
         turns=tuple(replace(turn, speaker=ids[turn.speaker]) for turn in plain.turns),
         script=Script(
-            main=told["main"],
+            main=record["main"],
             sessions=tuple(
                 replace(session, present=tuple(ids[name] for name in session.present))
                 for session in plain.script.sessions
             ),
-            names=tuple(map(_names, told["names"])),
+            names=tuple(map(_names, record["names"])),
         ),
     )
 
@@ -171,12 +171,12 @@ def _question(row: Record, talk: Talk) -> Question:
 
 
 def _person(person: Participant) -> Record:
-    several: Mapping[str, Iterable[str]] = {"profile": person.profile, "aliases": person.aliases}
+    list_fields: Mapping[str, Iterable[str]] = {"profile": person.profile, "aliases": person.aliases}
     return {
         "id": person.id,
         "name": person.name,
         "role": person.role,
-        **{name: list(values) for name, values in several.items()},
+        **{name: list(values) for name, values in list_fields.items()},
         "extra": dict(person.extra),
     }
 
@@ -212,8 +212,12 @@ Marks = Mapping[int, Sequence[str]]
 def marked_dialogue(seed: int = SEED) -> Dialogue:
     """Return the marked series with its question set, of quiz questions and questions about facts."""
     plain = dialogue()
-    made = make(plain, name=NAME, seed=seed)
-    return marked(replace(plain, questions=(*plain.questions, *made.questions), question_sets=(made.set,)))
+    question_set = make(plain, name=NAME, seed=seed)
+    return marked(
+        replace(
+            plain, questions=(*plain.questions, *question_set.questions), question_sets=(question_set.set,)
+        )
+    )
 
 
 def marked_lines() -> str:
@@ -248,7 +252,7 @@ def marked(script: Dialogue) -> Dialogue:
             replace(turn, text=" ".join([turn.text, *marks.get(place, ())]))
             for place, turn in enumerate(script.turns)
         ),
-        questions=tuple(map(_answering, script.questions)),
+        questions=tuple(map(_add_answer_marks, script.questions)),
     )
 
 
@@ -274,12 +278,12 @@ def _evidence(question: Question, script: Dialogue) -> Iterator[tuple[int, str]]
     The turns of one session are needed together, and those of all sessions where all are needed.
     """
     key = key_of(question)
-    for places in _together(question, script):
+    for places in _group_positions(question, script):
         for part, place in enumerate(places, start=1):
             yield place, f"{{evidence {key}{f' {part}/{len(places)}' if len(places) > 1 else ''}}}"
 
 
-def _together(question: Question, script: Dialogue) -> list[tuple[int, ...]]:
+def _group_positions(question: Question, script: Dialogue) -> list[tuple[int, ...]]:
     if question.evidence_all:
         return [tuple(sorted(set(question.evidence_turns)))]
     by_session: dict[str, list[int]] = defaultdict(list)
@@ -291,20 +295,20 @@ def _together(question: Question, script: Dialogue) -> list[tuple[int, ...]]:
     return [tuple(places) for places in by_session.values()]
 
 
-def _answering(question: Question) -> Question:
+def _add_answer_marks(question: Question) -> Question:
     """Return a question that holds its answer, in its text and in every wording."""
-    mark = f"{{answer {_dotted(key_of(question))} {question.answer}}}"
+    mark = f"{{answer {_dot_ids(key_of(question))} {question.answer}}}"
     return replace(
         question,
-        text=_before_the_end(question.text, mark),
-        styles={who: _before_the_end(text, mark) for who, text in question.styles.items()},
+        text=_insert_before_end(question.text, mark),
+        styles={style: _insert_before_end(text, mark) for style, text in question.styles.items()},
     )
 
 
-def _dotted(key: str) -> str:
+def _dot_ids(key: str) -> str:
     """Return an id as questions have it: with dots, so that no retriever finds the evidence by it."""
     return "+".join(f"{part[:1]}.{part[1:]}" for part in key.split("+"))
 
 
-def _before_the_end(text: str, mark: str) -> str:
+def _insert_before_end(text: str, mark: str) -> str:
     return f"{text[:-1]} {mark}{text[-1:]}"

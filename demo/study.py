@@ -39,7 +39,7 @@ PEOPLE = {"simulated-ann": RATERS[0], "simulated-bob": RATERS[1], "simulated-cyn
 CARELESS, JUDGE = "simulated-dan", "simulated-eve"
 KEYED = ("training", "training", "qualification", "qualification", "check", "check", "check")
 SEED = 5
-LEFT = 3
+WAITING_CASES = 3
 """Cases that wait for a visitor's decision."""
 Answer = Callable[[Hold, Screen], dict[str, Any]]
 
@@ -54,12 +54,12 @@ def load_study(*, by: User, visitors: Sequence[User]) -> bool:
         labels.rater_of_person(user=person, simulated=True)
     workers = [people[name] for name in (*PEOPLE, CARELESS)]
     study = _study(corpus, by=by, annotators=[*visitors, *workers])
-    _work(people[CARELESS], study, _careless)
+    _work(people[CARELESS], study, _answer_carelessly)
     for name, rater in PEOPLE.items():
         _work(people[name], study, _answers(rater))
-    _took_time(study)
-    _talk(study, by=by, people=people, visitor=visitors[0])
-    _link(study, by=by)
+    _spread_times(study)
+    _add_messages(study, by=by, people=people, visitor=visitors[0])
+    _add_join_link(study, by=by)
     _decide(study, by=by, judge=people[JUDGE])
     pairs = campaigns.create(
         by=by,
@@ -71,8 +71,8 @@ def load_study(*, by: User, visitors: Sequence[User]) -> bool:
     )
     campaigns.open(by=by, campaign=pairs)
     for name in list(PEOPLE)[:2]:
-        _work(people[name], pairs, _prefers(PEOPLE[name]))
-    _took_time(pairs)
+        _work(people[name], pairs, _preference_answers(PEOPLE[name]))
+    _spread_times(pairs)
     return True
 
 
@@ -92,7 +92,7 @@ def _corpus(by: User) -> Corpus:
 def _study(corpus: Corpus, *, by: User, annotators: Iterable[User]) -> Campaign:
     if not Scheme.objects.filter(key=build.SCHEME["scheme"]).exists():
         scheme_actions.create(by=by, definition=definition_from(build.SCHEME))
-    made = campaigns.create(
+    campaign = campaigns.create(
         by=by,
         name=STUDY,
         corpus=corpus,
@@ -102,11 +102,11 @@ def _study(corpus: Corpus, *, by: User, annotators: Iterable[User]) -> Campaign:
         consent=CONSENT,
         shows_agreement=True,
     )
-    plan = questionnaire_of(made.scheme_version_id)
+    plan = questionnaire_of(campaign.scheme_version_id)
     for number, occasion in enumerate(KEYED):
         about = f"desk{number + 1:02}/{build.DESK_SYSTEMS[number % 2]}/0"
-        spot = check_actions.spot_named(made, about)
-        (item,) = check_actions.items_at(made, spot)
+        spot = check_actions.spot_named(campaign, about)
+        (item,) = check_actions.items_at(campaign, spot)
         reply = build.BY_TEXT[item.turn.text if item.turn else ""]
         right = {
             (item.pk, plan.by_key["helpful"].id): Key((float(reply.helpful),), 1.0),
@@ -114,38 +114,40 @@ def _study(corpus: Corpus, *, by: User, annotators: Iterable[User]) -> Campaign:
         }
         why = "Nothing is left to ask." if reply.helpful == 5 else "The visitor has to ask again."
         check_actions.add_key(
-            by=by, campaign=made, occasion=occasion, spot=spot, answers=right, explanation=why
+            by=by, campaign=campaign, occasion=occasion, spot=spot, answers=right, explanation=why
         )
-    check_actions.set_up(by=by, campaign=made, test_mark=0.75, test_tries=1, check_every=5, warn_below=0.5)
-    campaigns.open(by=by, campaign=made)
-    return made
+    check_actions.set_up(
+        by=by, campaign=campaign, test_mark=0.75, test_tries=1, check_every=5, warn_below=0.5
+    )
+    campaigns.open(by=by, campaign=campaign)
+    return campaign
 
 
-def _work(who: User, campaign: Campaign, answer: Answer) -> None:
+def _work(person: User, campaign: Campaign, answer: Answer) -> None:
     """Agree to what comes first, and answer whatever is handed out, until nothing is."""
     while True:
-        seat, hold = labelling.start(by=who, campaign=campaign.pk)
+        seat, hold = labelling.start(by=person, campaign=campaign.pk)
         if hold is not None:
             screen = load(hold.task, False, hold.assignment)
-            told = {str(item): answer(hold, screen) for item in screen.items}
-            labelling.submit(by=who, campaign=campaign.pk, assignment=hold.assignment, answers=told)
+            answers = {str(item): answer(hold, screen) for item in screen.items}
+            labelling.submit(by=person, campaign=campaign.pk, assignment=hold.assignment, answers=answers)
         elif (consent := task_page.waiting(seat)) is not None:
-            task_page.accept(by=who, campaign=campaign.pk, what=consent.what, version=consent.version)
+            task_page.accept(by=person, campaign=campaign.pk, what=consent.what, version=consent.version)
         elif (notice := check_stages.waiting(seat)) is not None and notice.what not in ("failed", "paused"):
-            task_page.accept(by=who, campaign=campaign.pk, what=notice.what, version=notice.number or 0)
+            task_page.accept(by=person, campaign=campaign.pk, what=notice.what, version=notice.number or 0)
         else:
             return
 
 
-def _took_time(campaign: Campaign) -> None:
-    """Spread what was done at once over yesterday and today: half a minute a task, more or less."""
+def _spread_times(campaign: Campaign) -> None:
+    """Spread submission times over yesterday and today: about half a minute a task."""
     done = list(campaign.assignments.filter(state=Assignment.State.SUBMITTED).order_by("pk"))
-    for number, one in enumerate(done):
+    for number, assignment in enumerate(done):
         seconds = 15 + 30 * uniform(SEED, str(number), campaign.name)
         ago = timedelta(hours=26 if number % 5 < 2 else 2) - timedelta(seconds=50 * number)
-        one.leased_at = timezone.now() - ago
-        one.submitted_at = one.leased_at + timedelta(seconds=seconds)
-        one.attention = {"simulated": round(900 * seconds)}
+        assignment.leased_at = timezone.now() - ago
+        assignment.submitted_at = assignment.leased_at + timedelta(seconds=seconds)
+        assignment.attention = {"simulated": round(900 * seconds)}
     Assignment.objects.bulk_update(done, ["leased_at", "submitted_at", "attention"])
     CampaignMember.objects.filter(campaign=campaign, pace__isnull=False).update(pace=30)
 
@@ -154,26 +156,26 @@ def _answers(rater: SimulatedRater) -> Answer:
     """How a simulated person answers: without errors to tasks that have a key and are known as such."""
 
     def answer(hold: Hold, screen: Screen) -> dict[str, Any]:
-        reply = build.BY_TEXT[_said(screen.parts)]
+        reply = build.BY_TEXT[_last_line(screen.parts)]
         is_test = Assignment.objects.filter(pk=hold.assignment, occasion__in=KEYED[:4]).exists()
         helpful = reply.helpful if is_test else rater.rates(reply.text, "helpful", reply.helpful)
-        told: dict[str, Any] = {"helpful": helpful, "talks_down": int(reply.talks_down)}
-        return told | ({"missing": "What was asked."} if helpful <= 2 else {})
+        answers: dict[str, Any] = {"helpful": helpful, "talks_down": int(reply.talks_down)}
+        return answers | ({"missing": "What was asked."} if helpful <= 2 else {})
 
     return answer
 
 
-def _careless(hold: Hold, screen: Screen) -> dict[str, Any]:
+def _answer_carelessly(hold: Hold, screen: Screen) -> dict[str, Any]:
     """How somebody answers who does not read: the test is not passed so."""
     return {"helpful": 4, "talks_down": 0}
 
 
-def _prefers(rater: SimulatedRater) -> Answer:
-    """How a simulated person compares: by what they would rate each side."""
+def _preference_answers(rater: SimulatedRater) -> Answer:
+    """Answers of a simulated person who compares two replies by their own rating of each."""
 
     def answer(hold: Hold, screen: Screen) -> dict[str, Any]:
-        replies = [build.BY_TEXT[_said(side.parts)] for side in screen.sides]
-        first, second = (rater.rates(one.text, "helpful", one.helpful) for one in replies)
+        replies = [build.BY_TEXT[_last_line(side.parts)] for side in screen.sides]
+        first, second = (rater.rates(reply.text, "helpful", reply.helpful) for reply in replies)
         if first == second:
             return {"preference": "tie" if first > 2 else "both_bad"}
         return {"preference": "first" if first > second else "second"}
@@ -181,33 +183,33 @@ def _prefers(rater: SimulatedRater) -> Answer:
     return answer
 
 
-def _said(parts: Sequence[Part]) -> str:
-    """Return the words of what is rated: the last line."""
+def _last_line(parts: Sequence[Part]) -> str:
+    """Return the text of the rated turn: the last line."""
     return [line.text for part in parts for line in part.lines][-1]
 
 
-def _talk(study: Campaign, *, by: User, people: Mapping[str, User], visitor: User) -> None:
+def _add_messages(study: Campaign, *, by: User, people: Mapping[str, User], visitor: User) -> None:
     """Notes on turns, a question with its answer, and a message to whoever visits as an annotator."""
     ann, bob = people["simulated-ann"], people["simulated-bob"]
     first, second = study.assignments.filter(user=ann, occasion="main").order_by("pk")[:2]
-    noted = partial(notes.set_note, by=ann, campaign=study.pk, line=2)
-    noted(assignment=first.pk, comment="Right, but who would understand it?")
-    noted(assignment=second.pk, flagged=True, bookmarked=True)
+    add_note = partial(notes.set_note, by=ann, campaign=study.pk, line=2)
+    add_note(assignment=first.pk, comment="Right, but who would understand it?")
+    add_note(assignment=second.pk, flagged=True, bookmarked=True)
     own = study.assignments.filter(user=bob, occasion="main").order_by("pk")[0]
-    asked = "Does a joke count as talking down?"
-    thread = messages.ask(by=bob, campaign=study.pk, text=asked, assignment=own.pk, line=2)
+    question = "Does a joke count as talking down?"
+    thread = messages.ask(by=bob, campaign=study.pk, text=question, assignment=own.pk, line=2)
     messages.answer(by=by, thread=thread, text="Only where it is at the visitor’s cost.")
     messages.ask(by=ann, campaign=study.pk, text="May I go back to what I rated yesterday?")
     welcome = "Welcome! Begin with the training; write to me here if anything is unclear."
     messages.write(by=by, campaign=study, to=[visitor], text=welcome)
 
 
-def _link(study: Campaign, *, by: User) -> None:
+def _add_join_link(study: Campaign, *, by: User) -> None:
     """A link by which people join, and two who came by it and have not begun."""
     link = participants.make_link(by=by, campaign=study, name="Prolific, first wave", code="DEMO7")
     for number in (1, 2):
-        who = participants.Came(f"simulated-p{number}", "demo", f"session-{number}")
-        participants.join(link=link, who=who, browser=f"simulated browser {number}")
+        arrival = participants.Came(f"simulated-p{number}", "demo", f"session-{number}")
+        participants.join(link=link, who=arrival, browser=f"simulated browser {number}")
 
 
 def _decide(study: Campaign, *, by: User, judge: User) -> None:
@@ -216,17 +218,17 @@ def _decide(study: Campaign, *, by: User, judge: User) -> None:
     plan = rounds.Plan(
         study.corpus, study, study.scheme_version, {"no_majority": True, "spread": 1, "control": 2}
     )
-    found = rounds.begin(by=by, name=ROUND, plan=plan)
-    for _ in range(found.cases.count() - LEFT):
-        held = decisions.next_case(by=judge, found=found)
-        if held is None:
+    adjudication = rounds.begin(by=by, name=ROUND, plan=plan)
+    for _ in range(adjudication.cases.count() - WAITING_CASES):
+        decision = decisions.next_case(by=judge, found=adjudication)
+        if decision is None:
             break
-        turn = held.case.item.turn
+        turn = decision.case.item.turn
         reply = build.BY_TEXT[turn.text if turn else ""]
-        is_scale = held.case.question.key == "helpful"
+        is_scale = decision.case.question.key == "helpful"
         decisions.decide(
             by=judge,
-            decision=held.pk,
+            decision=decision.pk,
             answer=float(reply.helpful if is_scale else reply.talks_down),
             reason="How much the visitor knows afterwards decides it.",
         )

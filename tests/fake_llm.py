@@ -18,7 +18,7 @@ from demo.fake_model.errors import ErrorModel as Errors
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.errors import u as draw
 from demo.fake_model.requests import Request, request
-from demo.fake_model.role import Mind
+from demo.fake_model.role import Sampler
 from demo.fake_model.roles import Answer, recognise
 from demo.fake_model.running import MARKED, LocalServer
 from demo.fake_model.serving import Batches, FakeModel, Response, completion, spoilt
@@ -48,12 +48,14 @@ class ErrorModel:
 
     def sees(self, behaviour: str, text: str) -> bool:
         """Whether the fake says that a turn shows a behaviour."""
-        return Mind("behaviour_judge", self.seed, self.errors.errors("behaviour_judge")).sees(behaviour, text)
+        return Sampler("behaviour_judge", self.seed, self.errors.errors("behaviour_judge")).sees(
+            behaviour, text
+        )
 
     def score(self, aspect: str, text: str) -> int:
         """What the fake scores a response from 1 to 5: its planted quality, one off with chance `noise`."""
-        mind = Mind("turn_judge", self.seed, self.errors.errors("turn_judge"))
-        return mind.score(aspect, text, (1, 2, 3, 4, 5))
+        sampler = Sampler("turn_judge", self.seed, self.errors.errors("turn_judge"))
+        return sampler.score(aspect, text, (1, 2, 3, 4, 5))
 
 
 class FakeLLM:
@@ -143,8 +145,8 @@ class FakeLLM:
         """Return what the fake answers to a prompt, in the way that the mode spoils."""
         asked = self._request(prompt)
         role = recognise(asked)[0]
-        mind = FakeModel(self.model.errors, seed=self.model.seed).mind(role.key, asked)
-        return spoilt(role.answer(asked, mind), [self.mode] if self.mode in SPOILING else [])
+        sampler = FakeModel(self.model.errors, seed=self.model.seed).sampler_for(role.key, asked)
+        return spoilt(role.answer(asked, sampler), [self.mode] if self.mode in SPOILING else [])
 
     def _request(self, prompt: str) -> Request:
         """Return the last request that held a prompt, or one of the prompt alone."""

@@ -36,14 +36,14 @@ class ErrorFileProblem(ValueError):
     """An error model that makes no sense; the message is one line: which key, what is wrong."""
 
 
-def check_keys(value: Any, where: str, known: Sequence[str]) -> None:
+def check_keys(value: Any, where: str, valid_keys: Sequence[str]) -> None:
     """Raise ErrorFileProblem unless a value is an object without other keys than these."""
     if not isinstance(value, dict):
         raise ErrorFileProblem(f"{where or 'the file'}: a JSON object is needed")
     for key in value:
-        if key not in known:
+        if key not in valid_keys:
             place = f"{where}.{key}" if where else key
-            raise ErrorFileProblem(f"{place}: no such key; there are {', '.join(known)}")
+            raise ErrorFileProblem(f"{place}: no such key; there are {', '.join(valid_keys)}")
 
 
 def number(value: Any, where: str, low: float, high: float) -> float:
@@ -55,13 +55,13 @@ def number(value: Any, where: str, low: float, high: float) -> float:
     return float(value)
 
 
-def texts(value: Any, where: str, known: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return a list of texts, each one of `known` where that is given; raise ErrorFileProblem otherwise."""
-    if not isinstance(value, list) or not all(isinstance(one, str) and one.strip() for one in value):
+def texts(value: Any, where: str, valid: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Return a list of texts, each one of `valid` where that is given; raise ErrorFileProblem otherwise."""
+    if not isinstance(value, list) or not all(isinstance(text, str) and text.strip() for text in value):
         raise ErrorFileProblem(f"{where}: a list of texts is needed")
-    for one in value:
-        if known is not None and one not in known:
-            raise ErrorFileProblem(f"{where}: there is no {one!r}; there are {', '.join(known)}")
+    for text in value:
+        if valid is not None and text not in valid:
+            raise ErrorFileProblem(f"{where}: there is no {text!r}; there are {', '.join(valid)}")
     return tuple(value)
 
 
@@ -177,14 +177,14 @@ def one_chance(value: Any, where: str) -> float:
 
 
 def chances_of(names: Sequence[str]) -> Callable[[Any, str], Mapping[str, float]]:
-    """Return what reads an object with a chance for some of the names, and refuses everything else."""
+    """Return a reader of an object that gives some of the names a chance; anything else is refused."""
 
     def read(value: Any, where: str) -> Mapping[str, float]:
         if not isinstance(value, dict) or not value.keys() <= set(names):
             raise ErrorFileProblem(
                 f"{where}: an object with chances is needed; its keys are {', '.join(names)}"
             )
-        return {name: one_chance(one, f"{where}.{name}") for name, one in value.items()}
+        return {name: one_chance(chance, f"{where}.{name}") for name, chance in value.items()}
 
     return read
 
@@ -261,11 +261,11 @@ def _changed(own: RoleErrors, amounts: Mapping[str, Amounts]) -> RoleErrors:
         added = amounts.get(name, {})
         questions = {OTHERS, *getattr(own, name), *added}
         fields[name] = {
-            question: _kept(name, own.of(name, question) + added.get(question, added.get(OTHERS, 0.0)))
+            question: _clip(name, own.of(name, question) + added.get(question, added.get(OTHERS, 0.0)))
             for question in sorted(questions)
         }
     return RoleErrors(**fields, own=own.own)
 
 
-def _kept(name: str, amount: float) -> float:
+def _clip(name: str, amount: float) -> float:
     return min(max(amount, 0.0), 1.0) if name in CHANCES else amount

@@ -29,11 +29,11 @@ class BadRequest(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A quoted turn: its number where it has one, and what was said; `whole` is all after the number."""
+    """A quoted turn: its number (or None), speaker and words; `full_text` is all after the number."""
 
     number: int | None
     text: str
-    whole: str = ""
+    full_text: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Request:
     raw: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def _parted(self) -> tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]:
+    def _instruction_and_blocks(self) -> tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]:
         own: list[str] = []
         blocks: list[tuple[str, tuple[str, ...]]] = []
         title, lines = "", list[str]()
@@ -68,16 +68,18 @@ class Request:
     @property
     def instruction(self) -> str:
         """Everything that is not quoted: what a researcher wrote, and the form of the reply."""
-        return self._parted[0]
+        return self._instruction_and_blocks[0]
 
     @property
     def titles(self) -> tuple[str, ...]:
         """The titles of the quoted blocks, in order."""
-        return tuple(title for title, _ in self._parted[1])
+        return tuple(title for title, _ in self._instruction_and_blocks[1])
 
     def block(self, title: str) -> tuple[str, ...] | None:
         """Return the lines of the last block with a title (examples come before what is asked about)."""
-        return next((lines for name, lines in reversed(self._parted[1]) if name == title), None)
+        return next(
+            (lines for name, lines in reversed(self._instruction_and_blocks[1]) if name == title), None
+        )
 
     @property
     def improves(self) -> bool:
@@ -91,11 +93,11 @@ class Request:
     def response(self) -> str | None:
         """Return the words of the one turn in the block RESPONSE."""
         lines = self.block("RESPONSE")
-        return None if lines is None else " ".join(said.text for said in turns(lines)[-1:])
+        return None if lines is None else " ".join(turn.text for turn in turns(lines)[-1:])
 
     def numbered(self, title: str = "TURNS") -> list[Spoken]:
         """Return the turns of a block that have a number, without its other turns."""
-        return [said for said in turns(self.block(title) or ()) if said.number is not None]
+        return [turn for turn in turns(self.block(title) or ()) if turn.number is not None]
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -110,13 +112,13 @@ class Request:
         return tuple(dict.fromkeys(_SCORE_LINE.findall(self.instruction)))
 
     def sign(self, name: str) -> str:
-        """Return what stands between a name and its score: ` -` or `:`."""
+        """Return the separator between a name and its score: ` -` or `:`."""
         return ":" if re.search(rf"^[ \t*-]*{re.escape(name)}: x", self.instruction, re.M) else " -"
 
     def scale(self, low: int, high: int) -> tuple[int, ...]:
         """Return the scale that the instruction names first (`from 1 to 5`), else the one given."""
-        if (found := _SCALE.search(self.instruction)) and int(found[1]) < int(found[2]) <= 100:
-            low, high = int(found[1]), int(found[2])
+        if (match := _SCALE.search(self.instruction)) and int(match[1]) < int(match[2]) <= 100:
+            low, high = int(match[1]), int(match[2])
         return tuple(range(low, high + 1))
 
     @property
@@ -131,20 +133,20 @@ class Request:
 
 def turns(lines: Sequence[str]) -> list[Spoken]:
     """Return the turns of quoted lines: further lines of a turn are indented, headings stand in `==`."""
-    whole: list[str] = []
+    texts: list[str] = []
     for line in lines:
-        if line.startswith(_MORE) and whole:
-            whole[-1] += "\n" + line.removeprefix(_MORE)
+        if line.startswith(_MORE) and texts:
+            texts[-1] += "\n" + line.removeprefix(_MORE)
         elif not (line.startswith("== ") and line.endswith(" ==")):
-            whole.append(line)
-    return [_spoken(text) for text in whole]
+            texts.append(line)
+    return [_parse_turn(text) for text in texts]
 
 
-def _spoken(text: str) -> Spoken:
-    found = _NUMBERED.fullmatch(text)
-    said = found[2] if found else text
-    _, colon, words = said.partition(": ")
-    return Spoken(int(found[1]) if found else None, words if colon else "", said)
+def _parse_turn(text: str) -> Spoken:
+    match = _NUMBERED.fullmatch(text)
+    line = match[2] if match else text
+    _, colon, words = line.partition(": ")
+    return Spoken(int(match[1]) if match else None, words if colon else "", line)
 
 
 def request(body: Any) -> Request:
@@ -157,10 +159,10 @@ def request(body: Any) -> Request:
     return Request(
         tuple(_message(number, message) for number, message in enumerate(messages)),
         _schema(body.get("response_format")),
-        _whole(body, "seed"),
+        _integer(body, "seed"),
         _logprobs(body),
-        _whole(body, "max_completion_tokens", least=1) or _whole(body, "max_tokens", least=1),
-        _whole(body, "n", least=1, most=16) or 1,
+        _integer(body, "max_completion_tokens", least=1) or _integer(body, "max_tokens", least=1),
+        _integer(body, "n", least=1, most=16) or 1,
         body,
     )
 
@@ -182,10 +184,10 @@ def _schema(form: Any) -> Mapping[str, Any] | None:
 
 
 def _logprobs(body: Mapping[str, Any]) -> int | None:
-    return (_whole(body, "top_logprobs", most=20) or 0) if body.get("logprobs") is True else None
+    return (_integer(body, "top_logprobs", most=20) or 0) if body.get("logprobs") is True else None
 
 
-def _whole(
+def _integer(
     body: Mapping[str, Any], name: str, *, least: int | None = None, most: int | None = None
 ) -> int | None:
     value = body.get(name)
@@ -209,7 +211,7 @@ _KEY = re.compile(r"([^\s:-][^:\n]{0,119}): \S")
 _VALUE = re.compile(r"- ([^:\n]+?)(?:: .*)?")
 _SPAN = re.compile(r"(-?\d+) to (-?\d+)")
 _ENDS = re.compile(r"from (-?[\d.]+) to (-?[\d.]*\d)")
-_LISTED = re.compile(r"One of: (.+)")
+_ONE_OF = re.compile(r"One of: (.+)")
 _WORDS, _NUMBER = ("Answer in words.", "Answer with a short text."), "Answer with a "
 _ONLY = re.compile(
     r"Asked only where (.+?) is (?:at least (\S+?))?(?: and )?(?:at most (\S+?))?; else null\."
@@ -238,17 +240,19 @@ class Question:
         return isinstance(value, int | float) and self.least <= value <= self.most
 
 
-def listed(request: Request) -> dict[str, Question]:
+def listed_questions(request: Request) -> dict[str, Question]:
     """Return the questions that the instruction lists, by key."""
-    found = (_question(paragraph.split("\n")) for paragraph in re.split(r"\n\s*\n", request.instruction))
-    return {question.key: question for question in found if question is not None}
+    candidates = (_question(paragraph.split("\n")) for paragraph in re.split(r"\n\s*\n", request.instruction))
+    return {question.key: question for question in candidates if question is not None}
 
 
 def questions(request: Request) -> dict[str, Values]:
     """Return the fields of the schema that have values, with these in order."""
     properties = {} if request.schema is None else request.schema.get("properties", {})
-    found = {name: _values(field) for name, field in properties.items() if isinstance(field, Mapping)}
-    return {name: values for name, values in found.items() if values}
+    values_by_name = {
+        name: _values(field) for name, field in properties.items() if isinstance(field, Mapping)
+    }
+    return {name: values for name, values in values_by_name.items() if values}
 
 
 def _question(lines: list[str]) -> Question | None:
@@ -257,32 +261,32 @@ def _question(lines: list[str]) -> Question | None:
         return None
     values: list[Any] = []
     for line in lines[1:]:
-        if one := _VALUE.fullmatch(line):
-            values += _spanned(one[1])
-        elif several := _LISTED.fullmatch(line):
-            values += [_typed(text) for text in several[1].split(", ")]
+        if span := _VALUE.fullmatch(line):
+            values += _expand_span(span[1])
+        elif options := _ONE_OF.fullmatch(line):
+            values += [_parse_value(text) for text in options[1].split(", ")]
     in_words = any(line in _WORDS for line in lines[1:])
     if not values and not in_words and not any(line.startswith(_NUMBER) for line in lines[1:]):
         return None
-    only = next((found for line in lines if (found := _ONLY.fullmatch(line))), None)
+    only = next((match for line in lines if (match := _ONLY.fullmatch(line))), None)
     number = next((line for line in lines[1:] if line.startswith(_NUMBER)), "")
     if number:
         values = []  # the lines word the ends of a scale without steps
     ends = _ENDS.search(number)
     other, least, most = (only[1], only[2], only[3]) if only else ("", None, None)
-    asked = float(least or "-inf"), float(most or "inf")
+    limits = float(least or "-inf"), float(most or "inf")
     between = (float(ends[1]), float(ends[2])) if ends else ()
-    return Question(key[1], tuple(values), in_words, other, *asked, *between)
+    return Question(key[1], tuple(values), in_words, other, *limits, *between)
 
 
-def _spanned(text: str) -> list[Any]:
-    found = _SPAN.fullmatch(text)
-    if found and 0 < int(found[2]) - int(found[1]) <= _WIDEST:
-        return list(range(int(found[1]), int(found[2]) + 1))
-    return [_typed(text)]
+def _expand_span(text: str) -> list[Any]:
+    match = _SPAN.fullmatch(text)
+    if match and 0 < int(match[2]) - int(match[1]) <= _WIDEST:
+        return list(range(int(match[1]), int(match[2]) + 1))
+    return [_parse_value(text)]
 
 
-def _typed(text: str) -> int | float | str:
+def _parse_value(text: str) -> int | float | str:
     for kind in (int, float):
         try:
             return kind(text)

@@ -23,8 +23,8 @@ QUALITY = "quality"
 
 def markers(text: str) -> Iterator[list[str]]:
     """Yield the words of every marker of a text."""
-    for found in _MARKER.finditer(text):
-        if words := found[1].split():
+    for match in _MARKER.finditer(text):
+        if words := match[1].split():
             yield words
 
 
@@ -39,19 +39,19 @@ def shows_planted(text: str, behaviour: str) -> bool:
 
 
 def planted_value(text: str, question: str) -> str | None:
-    """Return what a text says about a question, as in `{question value}`; None where it says nothing."""
-    found = None
+    """Return the value planted for a question, as in `{question value}`; None where there is none."""
+    value = None
     for words in markers(text):
         if words[0] == question and len(words) > 1:
-            found = " ".join(words[1:])
-    return found
+            value = " ".join(words[1:])
+    return value
 
 
 def planted_number(text: str, question: str) -> float | None:
     """Return the number that a text says about a question; None where it says none."""
-    told = planted_value(text, question)
+    value = planted_value(text, question)
     try:
-        return None if told is None else float(told)
+        return None if value is None else float(value)
     except ValueError:
         return None
 
@@ -64,11 +64,11 @@ USUAL_WORDS = 20
 
 
 @dataclass
-class Mind:
+class Sampler:
     """Where a role's draws come from, and what chances they are held against.
 
     `instruction` is the prompt's own text, `request_seed` what the request asked for, `times` how often the
-    very same request came before. `proposals` are sentences to propose. `said` keeps each
+    very same request came before. `proposals` are sentences to propose. `answers` keeps each
     answer's chances, in order, for token probabilities.
     """
 
@@ -79,17 +79,17 @@ class Mind:
     request_seed: int | None = None
     times: int = 0
     proposals: tuple[str, ...] = ()
-    said: list[tuple[str, dict[str, float]]] = field(default_factory=list)
+    answers: list[tuple[str, dict[str, float]]] = field(default_factory=list)
 
-    def draw(self, what: str, text: str) -> float:
+    def draw(self, question: str, text: str) -> float:
         """Return a number in [0, 1) for a question about a text."""
-        parts: list[object] = [self.role, what, text]
-        if self.errors.wording and u(self.seed, self.role, "wording", what, text) < self.errors.wording:
+        parts: list[object] = [self.role, question, text]
+        if self.errors.wording and u(self.seed, self.role, "wording", question, text) < self.errors.wording:
             parts.append(self.instruction)
         if self.request_seed is not None:
             parts.append(f"seed {self.request_seed}")
         if self.times:
-            chance = u(self.seed, self.role, "inconsistency", what, text, self.times)
+            chance = u(self.seed, self.role, "inconsistency", question, text, self.times)
             parts += [f"again {self.times}"] if chance < self.errors.inconsistency else []
         return u(self.seed, *parts)
 
@@ -102,7 +102,7 @@ class Mind:
         """Return the answer to a question whose true answer is known."""
         chance = self.chance_of_yes(question, planted)
         seen = self.draw(question, text) >= 1 - chance
-        self.said.append((str(int(seen)), {"0": 1 - chance, "1": chance}))
+        self.answers.append((str(int(seen)), {"0": 1 - chance, "1": chance}))
         return seen
 
     def chance_of_yes(self, question: str, planted: bool) -> float:
@@ -119,17 +119,17 @@ class Mind:
         place = self.position(question, text, values) if position is None else position
         chances = self.chances(question, text, values, place)
         value = pick(values, chances, self.draw(question, text))
-        self.said.append((f"{value}", {f"{one}": c for one, c in zip(values, chances, strict=True)}))
+        self.answers.append((f"{value}", {f"{option}": c for option, c in zip(values, chances, strict=True)}))
         return value
 
     def choose(self, question: str, text: str, values: Sequence[str]) -> str:
         """Return one of several answers without an order; the true one stands in the text, else the first."""
-        told = planted_value(text, question)
-        true = told if told in values else values[0]
+        planted = planted_value(text, question)
+        true = planted if planted in values else values[0]
         noise = self.errors.of("noise", question) if len(values) > 1 else 0.0
-        chances = [1 - noise if one == true else noise / (len(values) - 1) for one in values]
+        chances = [1 - noise if option == true else noise / (len(values) - 1) for option in values]
         value = pick(values, chances, self.draw(question, text))
-        self.said.append((value, dict(zip(values, chances, strict=True))))
+        self.answers.append((value, dict(zip(values, chances, strict=True))))
         return value
 
     @staticmethod
@@ -138,9 +138,9 @@ class Mind:
         `{quality 1}` to `{quality 5}` laid over the values, else the middle (the lower of two)."""
         last = len(values) - 1
         numbers = [float(value) for value in values if not isinstance(value, str)]
-        told = planted_number(text, question)
-        if told is not None and len(numbers) == len(values):
-            return float(min(range(last + 1), key=lambda place: abs(numbers[place] - told)))
+        planted = planted_number(text, question)
+        if planted is not None and len(numbers) == len(values):
+            return float(min(range(last + 1), key=lambda place: abs(numbers[place] - planted)))
         if (name := planted_value(text, question)) in values:
             return float(list(values).index(name))  # type: ignore[arg-type]
         quality = planted_number(text, QUALITY)
@@ -156,11 +156,11 @@ class Mind:
         place = min(max(position + self.errors.of("severity", question) + bias, 0.0), float(last))
         noise = self.errors.of("noise", question)
         below = int(place)
-        found = [0.0] * len(values)
+        probabilities = [0.0] * len(values)
         for middle, share in ((below, 1 - (place - below)), (below + 1, place - below)):
             for step, chance in ((-1, noise / 2), (0, 1 - noise), (1, noise / 2)):
-                found[min(max(middle + step, 0), last)] += share * chance
-        return found
+                probabilities[min(max(middle + step, 0), last)] += share * chance
+        return probabilities
 
 
 # What a role is: whoever answers one kind of prompt, recognised from the prompt's own blocks.
@@ -192,5 +192,5 @@ class Role(ABC):
         """Whether the prompt is this role's."""
 
     @abstractmethod
-    def answer(self, request: Request, mind: Mind) -> Answer:
-        """Return what is said; every chance comes from `mind`."""
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
+        """Answer a request; every chance comes from `sampler`."""

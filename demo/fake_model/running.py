@@ -41,20 +41,20 @@ _NAME = re.compile(rb'\bname="([^"]*)"', re.I)
 
 
 def fields(body: bytes, content_type: str) -> dict[str, Any] | None:
-    """Return the fields of a form by name: texts, and the bytes of `file`; None for what is no form."""
-    found = _BOUNDARY.search(content_type)
-    if found is None:
+    """Return the fields of a form by name: texts, and the bytes of `file`; None where the body is no form."""
+    boundary = _BOUNDARY.search(content_type)
+    if boundary is None:
         return None
-    told: dict[str, Any] = {}
-    for part in body.split(b"--" + found[1].encode())[1:-1]:
+    values: dict[str, Any] = {}
+    for part in body.split(b"--" + boundary[1].encode())[1:-1]:
         head, _, content = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
         name = _NAME.search(head)
         if name is not None:
             value = content.removesuffix(b"\r\n")
-            told[name[1].decode("utf-8", "replace")] = (
+            values[name[1].decode("utf-8", "replace")] = (
                 value if name[1] == b"file" else value.decode("utf-8", "replace")
             )
-    return told
+    return values
 
 
 HOST = "127.0.0.1"
@@ -224,17 +224,17 @@ def parse(data: Any) -> ErrorModel:
     check_keys(data, "", ("about", "roles", "phrases", "proposals", "misbehaviours"))
     roles = data.get("roles", {})
     check_keys(roles, "roles", (*ROLES, OTHERS))
-    listed = {name: data.get(name, []) for name in ("phrases", "misbehaviours")}
-    for name, value in listed.items():
+    lists = {name: data.get(name, []) for name in ("phrases", "misbehaviours")}
+    for name, value in lists.items():
         if not isinstance(value, list):
             raise ErrorFileProblem(f"{name}: a list is needed")
     return ErrorModel(
         {role: _errors(value, f"roles.{role}", role) for role, value in roles.items()},
-        tuple(_phrase(value, f"phrases[{i}]", tuple(ROLES)) for i, value in enumerate(listed["phrases"])),
+        tuple(_phrase(value, f"phrases[{i}]", tuple(ROLES)) for i, value in enumerate(lists["phrases"])),
         texts(data.get("proposals", []), "proposals"),
         tuple(
             misbehaviour(value, f"misbehaviours[{i}]", tuple(ROLES))
-            for i, value in enumerate(listed["misbehaviours"])
+            for i, value in enumerate(lists["misbehaviours"])
         ),
     )
 
@@ -250,16 +250,16 @@ def _errors(value: Any, where: str, role: str) -> RoleErrors:
     for name in PLAIN:
         if name in value:
             fields[name] = number(value[name], f"{where}.{name}", *_limits(name in CHANCES))
-    found = {name: read(value[name], f"{where}.{name}") for name, read in own.items() if name in value}
-    return RoleErrors(**fields, own=found)
+    own_errors = {name: read(value[name], f"{where}.{name}") for name, read in own.items() if name in value}
+    return RoleErrors(**fields, own=own_errors)
 
 
-def _phrase(value: Any, where: str, known: tuple[str, ...]) -> Phrase:
+def _phrase(value: Any, where: str, valid_roles: tuple[str, ...]) -> Phrase:
     check_keys(value, where, ("text", "roles", *BY_QUESTION))
     text = value.get("text")
     if not isinstance(text, str) or not text.strip():
         raise ErrorFileProblem(f"{where}.text: the sentence is needed")
-    roles = texts(value.get("roles", []), f"{where}.roles", known)
+    roles = texts(value.get("roles", []), f"{where}.roles", valid_roles)
     amounts = {
         name: _amounts(value[name], f"{where}.{name}", chance=False) for name in BY_QUESTION if name in value
     }
@@ -270,7 +270,7 @@ def _amounts(value: Any, where: str, *, chance: bool) -> Amounts:
     limits = _limits(chance)
     if not isinstance(value, dict):
         return {OTHERS: number(value, where, *limits)}
-    return {str(key): number(one, f"{where}.{key}", *limits) for key, one in value.items()}
+    return {str(key): number(amount, f"{where}.{key}", *limits) for key, amount in value.items()}
 
 
 def _limits(chance: bool) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from demo.fake_model.errors import ErrorModel, Misbehaviour, fold, u
 from demo.fake_model.requests import BadRequest, Request, request
-from demo.fake_model.role import Answer, Mind
+from demo.fake_model.role import Answer, Sampler
 from demo.fake_model.roles import ROLES, Role, recognise
 
 # What is sent back: a status and a body, or silence.
@@ -43,8 +43,8 @@ def failure(
 ) -> Response:
     """Return an error in the API's form."""
     error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
-    named = {name.replace("_", "-").title(): value for name, value in headers.items()}
-    return Response(status, json.dumps({"error": error}).encode("utf-8", "replace"), named)
+    header_fields = {name.replace("_", "-").title(): value for name, value in headers.items()}
+    return Response(status, json.dumps({"error": error}).encode("utf-8", "replace"), header_fields)
 
 
 # Batches of the fake model: files, batches and their results, in memory, with what was asked and paid.
@@ -67,7 +67,7 @@ class Batch:
     metadata: dict[str, str]
     lines: list[dict[str, Any]]
     seconds: float
-    made: float = field(default_factory=time.time)
+    created: float = field(default_factory=time.time)
     cancelled: float | None = None
     state: str = ""
     trouble: str = ""
@@ -86,10 +86,10 @@ class Batches:
     ) -> None:
         self.answer, self.misbehaviours, self.seed = answer, misbehaviours, seed
         self.files: dict[str, bytes] = {}
-        self.made: dict[str, Batch] = {}
+        self.by_id: dict[str, Batch] = {}
         self.paid: Counter[str] = Counter()
         self.submitted: Counter[str] = Counter()
-        self.tried = self.looked = self.done = self.kept = 0
+        self.tried = self.looked = self.done = self.file_count = 0
         self._lock = threading.RLock()
 
     def respond(self, method: str, path: str, body: Any) -> Response | None:
@@ -109,7 +109,7 @@ class Batches:
                 case ["GET", "batches"]:
                     return self._list(parse_qs(parts.query))
                 case ["GET", "batches", name]:
-                    return self._one(name)
+                    return self._retrieve(name)
                 case ["POST", "batches", name, "cancel"]:
                     return self._cancel(name)
                 case ["GET", "counts"]:
@@ -119,7 +119,7 @@ class Batches:
     def counts(self) -> dict[str, int]:
         """Return how many batches were made, and how many of their lines were submitted and paid for."""
         return {
-            "batches": len(self.made),
+            "batches": len(self.by_id),
             "submitted": self.submitted.total(),
             "paid": self.paid.total(),
             "paid_twice": sum(n - 1 for n in self.paid.values()),
@@ -132,18 +132,24 @@ class Batches:
         if not isinstance(content, bytes) or body.get("purpose") != "batch":
             return failure(400, "a form with a file and purpose=batch is needed")
         name = self._keep(content)
-        slow = [one for one in self.misbehaviours if one.kind.startswith("batch_upload_slow:")]
-        delay = sum(int(one.amount) for one in slow) / 1000
+        slow = [
+            misbehaviour
+            for misbehaviour in self.misbehaviours
+            if misbehaviour.kind.startswith("batch_upload_slow:")
+        ]
+        delay = sum(int(misbehaviour.amount) for misbehaviour in slow) / 1000
         return ok({"id": name, "object": "file", "bytes": len(content), "purpose": "batch"}, delay)
 
     def _keep(self, content: bytes) -> str:
-        self.kept += 1
-        name = f"file-{self.kept}"
+        self.file_count += 1
+        name = f"file-{self.file_count}"
         self.files[name] = content
         return name
 
     def _file_itself(self, method: str, name: str) -> Response:
-        if method == "DELETE" and any(one.kind == "batch_undeletable" for one in self.misbehaviours):
+        if method == "DELETE" and any(
+            misbehaviour.kind == "batch_undeletable" for misbehaviour in self.misbehaviours
+        ):
             return failure(403, "files are not deleted here, as the error model says", "forbidden")
         if name not in self.files:
             return failure(404, f"there is no file {name[:80]}", "not_found")
@@ -165,51 +171,62 @@ class Batches:
         if content is None or body.get("endpoint") != "/v1/chat/completions":
             return failure(400, "an uploaded file and the endpoint /v1/chat/completions are needed")
         number, self.tried = self.tried, self.tried + 1
-        met = self._met("submission", number, str(number))
-        for one in met:
-            if one.kind == "batch_429":
-                pause = {} if one.retry_after is None else {"retry_after": f"{one.retry_after:g}"}
+        met = self._matching_misbehaviours("submission", number, str(number))
+        for misbehaviour in met:
+            if misbehaviour.kind == "batch_429":
+                pause = (
+                    {}
+                    if misbehaviour.retry_after is None
+                    else {"retry_after": f"{misbehaviour.retry_after:g}"}
+                )
                 return failure(
                     429, "too many batches, as the error model says", "rate_limit_exceeded", **pause
                 )
         lines, trouble = _lines(content)
-        seconds = sum(int(one.amount) for one in met if one.kind.startswith("batch_slow:")) / 1000
+        seconds = (
+            sum(
+                int(misbehaviour.amount)
+                for misbehaviour in met
+                if misbehaviour.kind.startswith("batch_slow:")
+            )
+            / 1000
+        )
         metadata = body.get("metadata") or {}
-        batch = Batch(f"batch_{len(self.made) + 1}", body["input_file_id"], metadata, lines, seconds)
-        self.made[batch.id] = batch
-        if trouble or any(one.kind == "batch_refused" for one in met):
+        batch = Batch(f"batch_{len(self.by_id) + 1}", body["input_file_id"], metadata, lines, seconds)
+        self.by_id[batch.id] = batch
+        if trouble or any(misbehaviour.kind == "batch_refused" for misbehaviour in met):
             batch.state, batch.trouble = FAILED, trouble or "refused, as the error model says"
-            return ok(_told(batch))
+            return ok(_batch_json(batch))
         self.submitted.update(_key(line["body"]) for line in lines)
-        if any(one.kind == "batch_reset" for one in met):
+        if any(misbehaviour.kind == "batch_reset" for misbehaviour in met):
             return Response(0, b"", instead="reset")
-        return ok(_told(batch))
+        return ok(_batch_json(batch))
 
     def _list(self, query: dict[str, list[str]]) -> Response:
-        if any(one.kind == "batch_unlisted" for one in self.misbehaviours):
+        if any(misbehaviour.kind == "batch_unlisted" for misbehaviour in self.misbehaviours):
             return failure(404, "batches are not listed here", "not_found")
-        rows = [self._done(batch) for batch in reversed(self.made.values())]
+        rows = [self._done(batch) for batch in reversed(self.by_id.values())]
         after, most = query.get("after", [""])[0], int(query.get("limit", ["20"])[0])
         ids = [batch.id for batch in rows]
         start = ids.index(after) + 1 if after in ids else 0
         page = rows[start : start + most]
         more = start + most < len(rows)
-        return ok({"object": "list", "data": [_told(batch) for batch in page], "has_more": more})
+        return ok({"object": "list", "data": [_batch_json(batch) for batch in page], "has_more": more})
 
-    def _one(self, name: str) -> Response:
+    def _retrieve(self, name: str) -> Response:
         self.looked += 1
-        if name not in self.made:
+        if name not in self.by_id:
             return failure(404, f"there is no batch {name[:80]}", "not_found")
-        return ok(_told(self._done(self.made[name])))
+        return ok(_batch_json(self._done(self.by_id[name])))
 
     def _cancel(self, name: str) -> Response:
-        if name not in self.made:
+        if name not in self.by_id:
             return failure(404, f"there is no batch {name[:80]}", "not_found")
-        batch = self._done(self.made[name])
+        batch = self._done(self.by_id[name])
         if batch.state in ENDED:
             return failure(400, f"the batch is {batch.state}")
         batch.cancelled = time.time()
-        return ok(_told(batch, state="cancelling"))
+        return ok(_batch_json(batch, state="cancelling"))
 
     def _done(self, batch: Batch) -> Batch:
         """Return a batch as it stands now: done where its time is over, cut short where it was cancelled."""
@@ -217,7 +234,7 @@ class Batches:
             return batch
         if batch.cancelled is not None:
             self._finish(batch, cut=True)
-        elif time.time() - batch.made >= batch.seconds:
+        elif time.time() - batch.created >= batch.seconds:
             self._finish(batch, cut=False)
         return batch
 
@@ -225,7 +242,7 @@ class Batches:
         results: list[tuple[bool, dict[str, Any]]] = []
         for line in sorted(batch.lines, key=lambda line: u(self.seed, "order", batch.id, line["custom_id"])):
             if cut and u(self.seed, "cancelled", batch.id, line["custom_id"]) < 0.5:
-                results.append((False, _undone(line, "batch_cancelled")))
+                results.append((False, _unfinished_row(line, "batch_cancelled")))
             else:
                 results.append(self._result(line))
         codes = {(row["error"] or {}).get("code") for _, row in results}
@@ -242,11 +259,11 @@ class Batches:
     def _result(self, line: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
         """Return whether a line was answered, and what stands in the file."""
         key = _key(line["body"])
-        met = self._met(key, self.done, str(self.submitted[key]))
+        met = self._matching_misbehaviours(key, self.done, str(self.submitted[key]))
         self.done += 1
-        if any(one.kind == "batch_expires" for one in met):
-            return False, _undone(line, "batch_expired")
-        if any(one.kind == "batch_fails" for one in met):
+        if any(misbehaviour.kind == "batch_expires" for misbehaviour in met):
+            return False, _unfinished_row(line, "batch_expired")
+        if any(misbehaviour.kind == "batch_fails" for misbehaviour in met):
             return False, _row(line, failure(500, "the line fails, as the error model says", "server_error"))
         response = self.answer(line["body"])
         if response.instead:
@@ -255,12 +272,15 @@ class Batches:
         self.paid[key] += good
         return good, _row(line, response)
 
-    def _met(self, text: str, number: int, times: str) -> list[Misbehaviour]:
+    def _matching_misbehaviours(self, text: str, number: int, times: str) -> list[Misbehaviour]:
         return [
-            one
-            for one in self.misbehaviours
-            if one.kind.startswith("batch_")
-            and (number < one.first or u(self.seed, "misbehaviour", one.kind, text, times) < one.rate)
+            misbehaviour
+            for misbehaviour in self.misbehaviours
+            if misbehaviour.kind.startswith("batch_")
+            and (
+                number < misbehaviour.first
+                or u(self.seed, "misbehaviour", misbehaviour.kind, text, times) < misbehaviour.rate
+            )
         ]
 
 
@@ -283,17 +303,17 @@ def _key(body: Any) -> str:
 
 
 def _row(line: dict[str, Any], response: Response) -> dict[str, Any]:
-    told = {"status_code": response.status, "request_id": "fake", "body": json.loads(response.body)}
-    return {"id": "fake", "custom_id": line["custom_id"], "response": told, "error": None}
+    content = {"status_code": response.status, "request_id": "fake", "body": json.loads(response.body)}
+    return {"id": "fake", "custom_id": line["custom_id"], "response": content, "error": None}
 
 
-def _undone(line: dict[str, Any], code: str) -> dict[str, Any]:
+def _unfinished_row(line: dict[str, Any], code: str) -> dict[str, Any]:
     error = {"code": code, "message": "This request was not executed."}
     return {"id": "fake", "custom_id": line["custom_id"], "response": None, "error": error}
 
 
-def _told(batch: Batch, state: str = "") -> dict[str, Any]:
-    age = time.time() - batch.made
+def _batch_json(batch: Batch, state: str = "") -> dict[str, Any]:
+    age = time.time() - batch.created
     errors = {"object": "list", "data": [{"code": "invalid", "message": batch.trouble}]}
     return {
         "id": batch.id,
@@ -305,7 +325,7 @@ def _told(batch: Batch, state: str = "") -> dict[str, Any]:
         "output_file_id": batch.output or None,
         "error_file_id": batch.errors or None,
         "errors": errors if batch.state == FAILED else None,
-        "created_at": int(batch.made),
+        "created_at": int(batch.created),
         "request_counts": {
             "total": len(batch.lines),
             "completed": batch.completed,
@@ -356,16 +376,22 @@ def _counted(fields: Mapping[str, Any]) -> list[str]:
 def choice(
     index: int,
     text: str,
-    said: Sequence[tuple[str, Mapping[str, float]]],
+    answers: Sequence[tuple[str, Mapping[str, float]]],
     kinds: Collection[str],
-    asked: Request,
+    chat_request: Request,
 ) -> tuple[dict[str, Any], int]:
     """Return one choice of a completion and the number of its words."""
     finish = "stop"
     if "truncated" in kinds:
         text, finish = text[: len(text) // 2], "length"
-    if asked.most_tokens is not None and len(_WORD_COMPLETIONS.findall(text)) > asked.most_tokens:
-        text, finish = text[: list(_WORD_COMPLETIONS.finditer(text))[asked.most_tokens - 1].end()], "length"
+    if (
+        chat_request.most_tokens is not None
+        and len(_WORD_COMPLETIONS.findall(text)) > chat_request.most_tokens
+    ):
+        text, finish = (
+            text[: list(_WORD_COMPLETIONS.finditer(text))[chat_request.most_tokens - 1].end()],
+            "length",
+        )
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if "reasoning" in kinds:
         message["reasoning_content"] = THOUGHTS
@@ -374,11 +400,11 @@ def choice(
     if "refusal" in kinds:
         message |= {"content": None, "refusal": REFUSAL}
         finish = "stop"
-    found: dict[str, Any] = {"index": index, "message": message, "finish_reason": finish}
-    if asked.logprobs is not None:
-        tokens = logprobs(message["content"] or "", said, asked.logprobs)
-        found["logprobs"] = {"content": tokens, "refusal": None}
-    return found, len(_WORD_COMPLETIONS.findall(message["content"] or ""))
+    result: dict[str, Any] = {"index": index, "message": message, "finish_reason": finish}
+    if chat_request.logprobs is not None:
+        tokens = logprobs(message["content"] or "", answers, chat_request.logprobs)
+        result["logprobs"] = {"content": tokens, "refusal": None}
+    return result, len(_WORD_COMPLETIONS.findall(message["content"] or ""))
 
 
 def completion(
@@ -399,28 +425,28 @@ def completion(
     }
 
 
-def logprobs(text: str, said: Sequence[tuple[str, Mapping[str, float]]], top: int) -> list[dict[str, Any]]:
+def logprobs(text: str, answers: Sequence[tuple[str, Mapping[str, float]]], top: int) -> list[dict[str, Any]]:
     """Return the tokens of a text: each answer that stands in it, in order, with the chances of all values;
     what is between answers is one token that is certain."""
-    found, at = [], 0
-    for value, chances in said:
+    tokens, at = [], 0
+    for value, chances in answers:
         match = re.compile(rf"(?<![\w.]){re.escape(value)}(?![\w.])").search(text, at)
         if match is None:
             continue
         if match.start() > at:
-            found.append(_token(text[at : match.start()], {}, top))
-        found.append(_token(value, chances, top))
+            tokens.append(_token(text[at : match.start()], {}, top))
+        tokens.append(_token(value, chances, top))
         at = match.end()
-    return [*found, *([_token(text[at:], {}, top)] if at < len(text) else [])]
+    return [*tokens, *([_token(text[at:], {}, top)] if at < len(text) else [])]
 
 
 def _token(text: str, chances: Mapping[str, float], top: int) -> dict[str, Any]:
-    shown = sorted(chances.items(), key=lambda pair: (-pair[1], pair[0])) or [(text, 1.0)]
-    alternatives = [_one(value, chance) for value, chance in shown[:top] if chance > 0]
-    return _one(text, chances.get(text, 1.0)) | {"top_logprobs": alternatives}
+    ranked = sorted(chances.items(), key=lambda pair: (-pair[1], pair[0])) or [(text, 1.0)]
+    alternatives = [_token_entry(value, chance) for value, chance in ranked[:top] if chance > 0]
+    return _token_entry(text, chances.get(text, 1.0)) | {"top_logprobs": alternatives}
 
 
-def _one(text: str, chance: float) -> dict[str, Any]:
+def _token_entry(text: str, chance: float) -> dict[str, Any]:
     return {"token": text, "logprob": math.log(max(chance, _LEAST)), "bytes": list(text.encode())}
 
 
@@ -445,8 +471,8 @@ def embed(text: str) -> list[float]:
 
 def inputs(body: Any) -> list[str]:
     """Return the texts of a request for embeddings; raise BadRequest where there are none."""
-    given = body.get("input") if isinstance(body, dict) else None
-    texts = [given] if isinstance(given, str) else given
+    value = body.get("input") if isinstance(body, dict) else None
+    texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         raise BadRequest("input: a text or a list of texts is needed")
     return texts
@@ -464,8 +490,8 @@ class FakeModel:
         self.errors = errors or ErrorModel()
         self.seed = seed
         self._lock = threading.Lock()
-        self._asked: Counter[str] = Counter()
-        self.batches = Batches(self._answered, self.errors.misbehaviours, seed=seed)
+        self._request_counts: Counter[str] = Counter()
+        self.batches = Batches(self._answer_request, self.errors.misbehaviours, seed=seed)
 
     def respond(self, method: str, path: str, body: Any = None) -> Response:
         """Return the response to one request; `body` is its JSON."""
@@ -479,13 +505,13 @@ class FakeModel:
                 return self._embeddings(body)
             if route == ("POST", "/v1/chat/completions"):
                 return self._chat(body)
-            if (told := self.batches.respond(method, path, body)) is not None:
-                return told
+            if (response := self.batches.respond(method, path, body)) is not None:
+                return response
         except BadRequest as problem:
             return failure(400, str(problem))
         return failure(404, f"there is no {path[:80]} here; there is /v1/chat/completions", "not_found")
 
-    def _answered(self, body: Any) -> Response:
+    def _answer_request(self, body: Any) -> Response:
         """Return the response to a line of a batch."""
         try:
             return self._chat(body)
@@ -500,7 +526,7 @@ class FakeModel:
         return ok({"object": "list", "model": MODEL, "data": data, "usage": usage})
 
     def _chat(self, body: Any) -> Response:
-        asked = request(body)
+        chat_request = request(body)
         model = body.get("model")
         if not isinstance(model, str) or not model.startswith(PREFIX):
             return failure(
@@ -508,70 +534,80 @@ class FakeModel:
             )
         if body.get("stream"):
             raise BadRequest("stream: this server does not stream")
-        role = sole(asked)
+        role = sole(chat_request)
         with self._lock:
-            number, times = self._asked.total(), self._asked[asked.key()]
-            self._asked[asked.key()] += 1
-        text = "\n".join(text for _, text in asked.messages)
+            number, times = self._request_counts.total(), self._request_counts[chat_request.key()]
+            self._request_counts[chat_request.key()] += 1
+        text = "\n".join(text for _, text in chat_request.messages)
         met = [
-            one
-            for one in self.errors.misbehaviours
-            if one.meets(seed=self.seed, role=role.key, text=text, number=number, times=times)
+            misbehaviour
+            for misbehaviour in self.errors.misbehaviours
+            if misbehaviour.meets(seed=self.seed, role=role.key, text=text, number=number, times=times)
         ]
-        delay = sum(int(one.amount) for one in met if one.kind.startswith("slow:")) / 1000
-        if refused := _refused(met, body):
+        delay = (
+            sum(int(misbehaviour.amount) for misbehaviour in met if misbehaviour.kind.startswith("slow:"))
+            / 1000
+        )
+        if refused := _refusal(met, body):
             return Response(refused.status, refused.body, refused.headers, delay, refused.instead)
-        return ok(self.complete(asked, role, times=times, kinds=[one.kind for one in met]), delay)
+        return ok(
+            self.complete(chat_request, role, times=times, kinds=[misbehaviour.kind for misbehaviour in met]),
+            delay,
+        )
 
     def complete(
-        self, asked: Request, role: Role, *, times: int = 0, kinds: Sequence[str] = ()
+        self, chat_request: Request, role: Role, *, times: int = 0, kinds: Sequence[str] = ()
     ) -> dict[str, Any]:
         """Return the completion of a prompt whose role is known."""
         choices, words = [], 0
-        for index in range(asked.choices):
-            mind = self.mind(role.key, asked, times=times + index)
-            text = spoilt(role.answer(asked, mind), kinds)
-            found, count = choice(index, text, mind.said, kinds, asked)
-            choices.append(found)
+        for index in range(chat_request.choices):
+            sampler = self.sampler_for(role.key, chat_request, times=times + index)
+            text = spoilt(role.answer(chat_request, sampler), kinds)
+            result, count = choice(index, text, sampler.answers, kinds, chat_request)
+            choices.append(result)
             words += count
-        return completion(str(asked.raw.get("model", MODEL)), choices, asked.words, words)
+        return completion(str(chat_request.raw.get("model", MODEL)), choices, chat_request.words, words)
 
-    def mind(self, role: str, asked: Request, *, times: int = 0) -> Mind:
-        """Return the mind with which a role answers a request, asked `times` times before."""
-        errors = self.errors.errors(role, asked.instruction)
-        return Mind(role, self.seed, errors, asked.instruction, asked.seed, times, self.errors.proposals)
+    def sampler_for(self, role: str, chat_request: Request, *, times: int = 0) -> Sampler:
+        """Return the sampler with which a role answers a request, asked `times` times before."""
+        errors = self.errors.errors(role, chat_request.instruction)
+        return Sampler(
+            role, self.seed, errors, chat_request.instruction, chat_request.seed, times, self.errors.proposals
+        )
 
 
-def sole(asked: Request) -> Role:
+def sole(chat_request: Request) -> Role:
     """Return the one role that a prompt is for; raise BadRequest where there is none, or more than one."""
-    found = recognise(asked)
-    if len(found) == 1:
-        return found[0]
-    blocks = ", ".join(asked.titles[:20]) or "none"
-    if not found:
+    roles = recognise(chat_request)
+    if len(roles) == 1:
+        return roles[0]
+    blocks = ", ".join(chat_request.titles[:20]) or "none"
+    if not roles:
         raise BadRequest(
             f"the fake model does not recognise this prompt (quoted blocks: {blocks}); it plays "
             f"{', '.join(ROLES)}"
         )
     raise BadRequest(
-        f"the fake model takes this prompt for several roles: {', '.join(one.key for one in found)}"
+        f"the fake model takes this prompt for several roles: {', '.join(role.key for role in roles)}"
     )
 
 
-def _refused(met: Sequence[Misbehaviour], body: Mapping[str, Any]) -> Response | None:
-    """Return what is sent in place of an answer; the error model's first misbehaviour of that sort counts."""
-    for one in met:
-        if one.kind == "429":
-            pause = {} if one.retry_after is None else {"retry_after": f"{one.retry_after:g}"}
+def _refusal(met: Sequence[Misbehaviour], body: Mapping[str, Any]) -> Response | None:
+    """Return the response sent in place of an answer: the first misbehaviour of that sort counts."""
+    for misbehaviour in met:
+        if misbehaviour.kind == "429":
+            pause = (
+                {} if misbehaviour.retry_after is None else {"retry_after": f"{misbehaviour.retry_after:g}"}
+            )
             return failure(429, "rate limit reached, as the error model says", "rate_limit_exceeded", **pause)
-        if one.kind == "500":
+        if misbehaviour.kind == "500":
             return failure(500, "the fake model fails, as its error model says", "server_error")
-        if one.kind in ("hang", "reset"):
-            return Response(0, b"", instead="hang" if one.kind == "hang" else "reset")
-        if one.kind == "no_schema" and "response_format" in body:
+        if misbehaviour.kind in ("hang", "reset"):
+            return Response(0, b"", instead="hang" if misbehaviour.kind == "hang" else "reset")
+        if misbehaviour.kind == "no_schema" and "response_format" in body:
             message = "response_format is not supported by this server"
             return failure(400, message, "unsupported_parameter", "response_format")
-        if one.kind.startswith("no_parameter:") and one.amount in body:
-            message = f"Unsupported parameter: '{one.amount}' is not supported with this model."
-            return failure(400, message, "unsupported_parameter", one.amount)
+        if misbehaviour.kind.startswith("no_parameter:") and misbehaviour.amount in body:
+            message = f"Unsupported parameter: '{misbehaviour.amount}' is not supported with this model."
+            return failure(400, message, "unsupported_parameter", misbehaviour.amount)
     return None

@@ -67,7 +67,7 @@ class Decider:
 
 
 def deciders(corpus: Corpus) -> list[Decider]:
-    """Return who decided in a corpus's scenarios outside training, by name and condition.
+    """Return the deciders in a corpus's scenarios outside training, by name and condition.
 
     People as agents are left out.
     """
@@ -155,8 +155,8 @@ class Played:
 
     def sentence(self) -> str:
         """Return it in words."""
-        told = f"{self.system}: {self.decisions:,} decisions in {self.made:,} new continuations"
-        return f"{told}, {self.reused:,} were there already." if self.reused else f"{told}."
+        text = f"{self.system}: {self.decisions:,} decisions in {self.made:,} new continuations"
+        return f"{text}, {self.reused:,} were there already." if self.reused else f"{text}."
 
 
 @transaction.atomic
@@ -169,31 +169,31 @@ def play(
     `progress` is told (scenarios gone through, all). Raises SystemsError for an unknown agent or mode, for a
     selection without scenarios, and where the corpus has another system of the agent's name.
     """
-    found = baseline.checked()
+    agent = baseline.checked()
     if dialogues.split is not None:
         splits.fix(split=dialogues.split, by=by)
     rows, left_out = _scenarios(dialogues)
-    lessons = Lessons(dialogues.corpus, found)
-    writer = _writer(dialogues.corpus, found, lessons, baseline.seed, by)
+    lessons = Lessons(dialogues.corpus, agent)
+    writer = _writer(dialogues.corpus, agent, lessons, baseline.seed, by)
     assert writer.system is not None
-    play_one = _Playing(found, writer.system, baseline)
+    play_one = _Playing(agent, writer.system, baseline)
     for number, (row, record) in enumerate(rows, start=1):
         play_one.scenario(row, record, lessons.for_family(record.cluster))
         if progress:
             progress(number, len(rows))
-    if play_one.made:
-        answer_keys.write(dialogues.corpus, play_one.made)
+    if play_one.continuation_ids:
+        answer_keys.write(dialogues.corpus, play_one.continuation_ids)
         Event.objects.create(
             by=by,
             verb="run agent",
-            subject=f"{found.key} in {dialogues.corpus.name}"[:300],
-            detail={"made": len(play_one.made), MODE: baseline.mode, "trials": baseline.trials},
+            subject=f"{agent.key} in {dialogues.corpus.name}"[:300],
+            detail={"made": len(play_one.continuation_ids), MODE: baseline.mode, "trials": baseline.trials},
         )
     return Played(
-        system=found.key,
+        system=agent.key,
         condition=play_one.condition,
         scenarios=len(rows),
-        made=len(play_one.made),
+        made=len(play_one.continuation_ids),
         reused=play_one.reused,
         decisions=play_one.decisions,
         left_out=left_out,
@@ -207,27 +207,30 @@ class _Playing:
         self.agent, self.system, self.trials, self.seed = agent, system, baseline.trials, baseline.seed
         self.mode: Mode = "implicit" if baseline.mode == "implicit" else "explicit"
         self.condition = {MODE: self.mode}
-        self.made: list[int] = []
+        self.continuation_ids: list[int] = []
         self.decisions = self.reused = 0
 
     def scenario(self, row: Dialogue, record: records.Dialogue, learnt: Learnt | None) -> None:
         """Decide at the points of one scenario, in every trial that is not there."""
-        there = set(
+        existing_keys = set(
             Continuation.objects.filter(dialogue=row, system=self.system).values_list("key", flat=True)
         )
         for trial in range(self.trials):
             key = continuation_id(self.system.name, digest(self.condition), trial)
-            if key in there:
+            if key in existing_keys:
                 self.reused += 1
                 continue
             decisions = decide(self.agent, record, mode=self.mode, learnt=learnt, seed=self.seed, trial=trial)
             assert record.scenario is not None
-            turns = tuple(turn_of(one, record.scenario.agent, record.turns[one.point]) for one in decisions)
+            turns = tuple(
+                turn_of(decision, record.scenario.agent, record.turns[decision.point])
+                for decision in decisions
+            )
             continuation = records.Continuation(
                 key, self.system.name, turns, mode="static", trial=trial, condition=self.condition
             )
             added = continuing.add(dialogue=row, system=self.system, made=continuation, keyed=False)
-            self.made.append(added.pk)
+            self.continuation_ids.append(added.pk)
             self.decisions += len(turns)
 
 
@@ -237,44 +240,44 @@ class Lessons:
     def __init__(self, corpus: Corpus, agent: Agent) -> None:
         self.learns = agent.learns
         self.split = corpus.splits.order_by("pk").first() if agent.learns else None
-        self._known: list[records.Dialogue] = []
+        self._dialogues: list[records.Dialogue] = []
         self._of: dict[str, Learnt] = {}
         if agent.learns:
-            chosen = Dialogues(corpus, self.split, DEV if self.split else "")
-            self._known = [record for _, record in _scenarios(chosen)[0]]
+            selection = Dialogues(corpus, self.split, DEV if self.split else "")
+            self._dialogues = [record for _, record in _scenarios(selection)[0]]
 
     @property
-    def told(self) -> str:
+    def source(self) -> str:
         """Say whose keys are read, '' where none are."""
         return READ_FROM[self.split is not None] if self.learns else ""
 
     def for_family(self, family: str) -> Learnt | None:
-        """Return what is learnt for a family's scenarios, None where nothing is."""
+        """Return the lessons for a family's scenarios, None where the baseline does not learn."""
         if not self.learns:
             return None
         name = "" if self.split is not None else family
         if name not in self._of:
             self._of[name] = learn(
-                one for one in self._known if self.split is not None or one.cluster != name
+                record for record in self._dialogues if self.split is not None or record.cluster != name
             )
         return self._of[name]
 
 
 def _scenarios(dialogues: Dialogues) -> tuple[list[Scenario], int]:
     """Return the scenarios of a selection that have points, and how many others it has."""
-    found: list[Scenario] = []
+    scenarios: list[Scenario] = []
     others = 0
     for rows in in_batches(dialogues.rows()):
-        made = of_rows(rows)
-        chosen = [(row, made[row.pk]) for row in rows if _has_points(made[row.pk])]
-        found += chosen
-        others += len(rows) - len(chosen)
-    if not found:
+        by_id = of_rows(rows)
+        with_points = [(row, by_id[row.pk]) for row in rows if _has_points(by_id[row.pk])]
+        scenarios += with_points
+        others += len(rows) - len(with_points)
+    if not scenarios:
         raise SystemsError(
             "There is no scenario with points in this selection: an agent decides in dialogues of kind "
             "scenario."
         )
-    return found, others
+    return scenarios, others
 
 
 def _has_points(record: records.Dialogue) -> bool:
@@ -283,18 +286,18 @@ def _has_points(record: records.Dialogue) -> bool:
 
 def _writer(corpus: Corpus, agent: Agent, lessons: Lessons, seed: int, by: User | None) -> Writer:
     spec: dict[str, Any] = {"generator": GENERATOR, "version": VERSION, "agent": agent.key, "seed": seed}
-    if lessons.told:
-        spec["learns from"] = lessons.told
-    found = Writer.objects.select_for_update().filter(corpus=corpus, name=agent.key).first()
-    if found is not None:
-        if found.fingerprint != digest(spec):
+    if lessons.source:
+        spec["learns from"] = lessons.source
+    existing = Writer.objects.select_for_update().filter(corpus=corpus, name=agent.key).first()
+    if existing is not None:
+        if existing.fingerprint != digest(spec):
             raise SystemsError(
                 f"The corpus has a system {agent.key!r} already, and it is another one: "
-                f"{differences(found.spec, spec)}."
+                f"{differences(existing.spec, spec)}."
             )
-        return found
-    system, made = System.objects.get_or_create(corpus=corpus, name=agent.key)
-    if not made:
+        return existing
+    system, is_new = System.objects.get_or_create(corpus=corpus, name=agent.key)
+    if not is_new:
         raise SystemsError(
             f"The corpus has a system {agent.key!r} whose continuations were imported: what is imported "
             "under a baseline's name stands for it."
@@ -305,11 +308,11 @@ def _writer(corpus: Corpus, agent: Agent, lessons: Lessons, seed: int, by: User 
     )
 
 
-def listed() -> Iterable[dict[str, Any]]:
+def list_baselines() -> Iterable[dict[str, Any]]:
     """Return the baselines as plain data, in the order of tables."""
     return [
-        {"key": one.key, "title": one.title, "learns": one.learns, "varies": one.varies}
-        for one in AGENTS.values()
+        {"key": agent.key, "title": agent.title, "learns": agent.learns, "varies": agent.varies}
+        for agent in AGENTS.values()
     ]
 
 
@@ -335,12 +338,12 @@ def start(*, by: User | None, baseline: Baseline, dialogues: Dialogues) -> Playe
 
 def run(job: Job, progress: JobProgress) -> dict[str, Any]:
     """Let the baseline that a job names decide, in one transaction; its result is what it came to."""
-    told = job.params
+    params = job.params
     try:
         played = play(
             by=job.created_by,
-            baseline=Baseline(**told["baseline"]),
-            dialogues=dialogues_from(told["dialogues"]),
+            baseline=Baseline(**params["baseline"]),
+            dialogues=dialogues_from(params["dialogues"]),
             progress=progress,
         )
     except JobRefused:

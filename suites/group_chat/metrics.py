@@ -51,22 +51,22 @@ def cascade_observed(scene: Scene, turn: int | None, settings: Settings, tools: 
     assert turn is not None
     if scene.dialogue.scenario is None:
         return unscored(NO_SCENARIO)
-    found = scene.once("decisions", lambda: decisions_of(scene.continuation))
+    decisions = scene.once("decisions", lambda: decisions_of(scene.continuation))
     point = (scene.target(turn).at or 0) - 1
-    index, decision = found[point]
+    index, decision = decisions[point]
     if index != turn:
         return unscored(TWICE)
     if settings.variant == EXPLICIT and decision.mode != EXPLICIT:
         return unscored(NOT_DECLARED)
     if settings.variant == IMPLICIT:
         decision = replace(decision, mode=IMPLICIT, attend=None, addressed=None, targets=None, ground=None)
-    earlier = {at: one for at, (_, one) in found.items() if at < point}
-    told, result = answers(scene.dialogue, decision, None, cascade_settings(settings), earlier)
-    own = told[COMPETENCE]
+    earlier = {at: other for at, (_, other) in decisions.items() if at < point}
+    by_question, result = answers(scene.dialogue, decision, None, cascade_settings(settings), earlier)
+    own = by_question[COMPETENCE]
     return Score(
         own.value,
         own.missing,
-        answers={question: _score(answer) for question, answer in told.items()},
+        answers={question: _score(answer) for question, answer in by_question.items()},
         flags=result.flags,
     )
 
@@ -124,7 +124,7 @@ def talk_share(scene: Scene, turn: int | None, settings: Settings, tools: Tools)
     assert turn is not None
     if scene.dialogue.scenario is None:
         return unscored(NO_SCENARIO)
-    decision, earlier = _decided(scene, turn)
+    decision, earlier = _decision_and_earlier(scene, turn)
     in_words = settings.variant == WORDS
     share = share_of_talk(
         scene.dialogue, decision, earlier, window=int(settings.number("last")), in_words=in_words
@@ -141,15 +141,15 @@ def talk_evenness(scene: Scene, turn: int | None, settings: Settings, tools: Too
     assert turn is not None
     if scene.dialogue.scenario is None:
         return unscored(NO_SCENARIO)
-    decision, earlier = _decided(scene, turn)
-    found = evenness_of_talk(scene.dialogue, decision, earlier, window=int(settings.number("last")))
-    return unscored(NOBODY) if found is None else scored(found)
+    decision, earlier = _decision_and_earlier(scene, turn)
+    evenness = evenness_of_talk(scene.dialogue, decision, earlier, window=int(settings.number("last")))
+    return unscored(NOBODY) if evenness is None else scored(evenness)
 
 
-def _decided(scene: Scene, turn: int) -> tuple[Decision, dict[int, Decision]]:
-    found = scene.once("decisions", lambda: decisions_of(scene.continuation))
+def _decision_and_earlier(scene: Scene, turn: int) -> tuple[Decision, dict[int, Decision]]:
+    decisions = scene.once("decisions", lambda: decisions_of(scene.continuation))
     point = (scene.target(turn).at or 0) - 1
-    return found[point][1], {at: one for at, (_, one) in found.items() if at < point}
+    return decisions[point][1], {at: decision for at, (_, decision) in decisions.items() if at < point}
 
 
 LAST = {"last": Parameter(WINDOW, "so many messages make the share, the decision's own counted", low=1)}
@@ -198,11 +198,13 @@ def live_evenness(scene: Scene, turn: int | None, settings: Settings, tools: Too
     """
     if not _is_live(scene):
         return unscored(NO_LIVE_TALK)
-    said = Counter(one.speaker for one in scene.continuation.turns if one.act == "message")
-    if not said:
+    message_counts = Counter(
+        talk_turn.speaker for talk_turn in scene.continuation.turns if talk_turn.act == "message"
+    )
+    if not message_counts:
         return unscored("nobody said anything")
     most = math.log2(len(scene.dialogue.participants))
-    return _flagged(scored(entropy(said) / most, turns=dict(said)))
+    return _flagged(scored(entropy(message_counts) / most, turns=dict(message_counts)))
 
 
 def live_leaks(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
@@ -217,11 +219,11 @@ def live_leaks(scene: Scene, turn: int | None, settings: Settings, tools: Tools)
     talk = replace(scene.dialogue, turns=scene.turns)
     own = [
         scene.offset + at
-        for at, one in enumerate(scene.continuation.turns)
-        if one.speaker == scenario.agent and one.act == "message"
+        for at, talk_turn in enumerate(scene.continuation.turns)
+        if talk_turn.speaker == scenario.agent and talk_turn.act == "message"
     ]
-    found = [at for at in own if leaked(talk, Decision(at, "message", scene.turns[at].text))]
-    return _flagged(scored(len(found), at=found))
+    leaks = [at for at in own if leaked(talk, Decision(at, "message", scene.turns[at].text))]
+    return _flagged(scored(len(leaks), at=leaks))
 
 
 def live_consensus(scene: Scene, turn: int | None, settings: Settings, tools: Tools) -> Score:
@@ -231,8 +233,15 @@ def live_consensus(scene: Scene, turn: int | None, settings: Settings, tools: To
     """
     if not _is_live(scene):
         return unscored(NO_LIVE_TALK)
-    told = next((one.extra.get(OUTCOME) for one in scene.continuation.turns if one.extra.get(OUTCOME)), None)
-    choices = told.get("choices") if isinstance(told, Mapping) else None
+    outcome = next(
+        (
+            talk_turn.extra.get(OUTCOME)
+            for talk_turn in scene.continuation.turns
+            if talk_turn.extra.get(OUTCOME)
+        ),
+        None,
+    )
+    choices = outcome.get("choices") if isinstance(outcome, Mapping) else None
     if not choices:
         return unscored("nobody was asked what came of it")
     counted = Counter(choices.values())
@@ -246,15 +255,15 @@ def live_competence(scene: Scene, turn: int | None, settings: Settings, tools: T
     """
     if not _is_live(scene):
         return unscored(NO_LIVE_TALK)
-    told = [one.extra.get(LIVE_PROBE) for one in scene.continuation.turns]
-    known = [
-        one[LIVE_COMPETENCE]
-        for one in told
-        if isinstance(one, Mapping) and one.get(LIVE_COMPETENCE) is not None
+    probes = [talk_turn.extra.get(LIVE_PROBE) for talk_turn in scene.continuation.turns]
+    scores = [
+        probe[LIVE_COMPETENCE]
+        for probe in probes
+        if isinstance(probe, Mapping) and probe.get(LIVE_COMPETENCE) is not None
     ]
-    if not known:
+    if not scores:
         return unscored("no live probe fired whose decision could be scored")
-    return _flagged(scored(math.fsum(known) / len(known)))
+    return _flagged(scored(math.fsum(scores) / len(scores)))
 
 
 def _is_live(scene: Scene) -> bool:

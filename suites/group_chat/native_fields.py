@@ -55,7 +55,7 @@ def check_decisions(record: Dialogue) -> None:
 
     `group_chat.md`, section 1: each is a message, a reaction or silence of the agent at a point, one at most.
     """
-    known = frozenset(person.id for person in record.participants)
+    participant_ids = frozenset(person.id for person in record.participants)
     may_be = candidates(record)
     for index, continuation in enumerate(record.continuations):
         if continuation.mode != "static":
@@ -68,12 +68,14 @@ def check_decisions(record: Dialogue) -> None:
             _check_turn(turn, where, scenario_of(record).agent)
             point = (turn.at or 0) - 1
             if point not in may_be:
-                told = f"is {turn.at}, but the agent decides after a message or join that it sees: turn + 1"
-                raise ImportProblem(told, field=f"{where}.at")
+                message = (
+                    f"is {turn.at}, but the agent decides after a message or join that it sees: turn + 1"
+                )
+                raise ImportProblem(message, field=f"{where}.at")
             if point in points:
                 raise ImportProblem(f"is {turn.at}: a second decision there", field=f"{where}.at")
             points.add(point)
-            _check_declared(turn.extra.get(DECLARED), f"{where}.extra.{DECLARED}", known)
+            _check_declared(turn.extra.get(DECLARED), f"{where}.extra.{DECLARED}", participant_ids)
 
 
 def _check_mode(continuation: Continuation, path: str) -> None:
@@ -93,7 +95,7 @@ def _check_turn(turn: Turn, path: str, agent: str) -> None:
         raise ImportProblem("is empty: who says nothing has the act silence", field=f"{path}.text")
 
 
-def _check_declared(raw: Any, path: str, known: frozenset[str]) -> None:
+def _check_declared(raw: Any, path: str, participant_ids: frozenset[str]) -> None:
     if raw is None:
         return
     fields = Fields(raw, path, FIELDS)
@@ -105,9 +107,9 @@ def _check_declared(raw: Any, path: str, known: frozenset[str]) -> None:
         fields.flag("attend")
     fields.texts("flags")
     for name in ("addressed", "targets"):
-        for one in fields.texts(name):
-            if one not in known:
-                raise fields.problem(name, f"{one!r} is not the id of a participant")
+        for person in fields.texts(name):
+            if person not in participant_ids:
+                raise fields.problem(name, f"{person!r} is not the id of a participant")
 
 
 # The key of a point, read strictly.
@@ -132,10 +134,10 @@ KEY = frozenset(
 CONDITIONS = ("contains", "contains_any", "any_of")
 
 
-def key(raw: Any, path: str, known: frozenset[str], secrets: frozenset[str]) -> Key:
-    """Return the key that an object describes; raise ImportProblem for what it must not say.
+def key(raw: Any, path: str, participant_ids: frozenset[str], secrets: frozenset[str]) -> Key:
+    """Return the key that an object describes; raise ImportProblem where it is invalid.
 
-    `known` are the ids of the participants, `secrets` those of the scenario's secrets.
+    `participant_ids` are the ids of the participants, `secrets` those of the scenario's secrets.
     """
     fields = Fields(raw, path, KEY)
     if fields.flag("free"):
@@ -143,32 +145,32 @@ def key(raw: Any, path: str, known: frozenset[str], secrets: frozenset[str]) -> 
         if others:
             raise fields.problem(others[0], "anything goes at a free point: nothing else may be said")
         return Key(free=True)
-    asked = fields.texts("secrets")
-    for one in asked:
-        if one not in secrets:
-            raise fields.problem("secrets", f"{one!r} is not the id of a secret")
+    secret_ids = fields.texts("secrets")
+    for secret in secret_ids:
+        if secret not in secrets:
+            raise fields.problem("secrets", f"{secret!r} is not the id of a secret")
     conduct = _choices(fields, "conduct", DIMENSIONS)
-    if asked and LEAK not in conduct:
+    if secret_ids and LEAK not in conduct:
         raise fields.problem("secrets", f"are asked about where conduct names {LEAK!r}")
     return Key(
         attend=_attend(fields),
         speak=_speak(fields),
-        addressed=_condition(fields, "addressed", known),
-        target=_condition(fields, "target", known),
+        addressed=_condition(fields, "addressed", participant_ids),
+        target=_condition(fields, "target", participant_ids),
         ground=_ground(fields),
         must=_contents(fields, "must"),
         must_not=_contents(fields, "must_not"),
         rubric=fields.choice("compose", ("", "rubric"), "") == "rubric",
         conduct=conduct,
-        secrets=asked,
+        secrets=secret_ids,
         hint=fields.flag("hint"),
         example=fields.text("example", ""),
     )
 
 
-def same(one: Key, other: Key) -> bool:
+def same(first: Key, second: Key) -> bool:
     """Whether two keys say the same: orders mean nothing, nor whether a score of 0 is written."""
-    return _ordered(one) == _ordered(other)
+    return _ordered(first) == _ordered(second)
 
 
 def _ordered(key: Key) -> Key:
@@ -195,55 +197,55 @@ def _attend(fields: Fields) -> int:
 
 
 def _speak(fields: Fields) -> dict[str, float]:
-    found = _scores(fields, "speak", ACTS)
-    if 1 not in found.values():
+    scores = _scores(fields, "speak", ACTS)
+    if 1 not in scores.values():
         raise fields.problem("speak", "one act at least must score 1")
-    return found
+    return scores
 
 
 def _ground(fields: Fields) -> dict[str, float] | None:
     if not fields.has("ground"):
         return None
     if isinstance(fields.raw["ground"], list):
-        found = dict.fromkeys(_choices(fields, "ground", MOVES), 1.0)
+        scores = dict.fromkeys(_choices(fields, "ground", MOVES), 1.0)
     else:
-        found = _scores(fields, "ground", MOVES)
-    if not any(found.values()):
+        scores = _scores(fields, "ground", MOVES)
+    if not any(scores.values()):
         raise fields.problem("ground", "one move at least must be accepted")
-    return found
+    return scores
 
 
-def _scores(fields: Fields, name: str, known: tuple[str, ...]) -> dict[str, float]:
-    found = fields.object(name)
-    if not found:
-        raise fields.problem(name, f"must be an object of scores, by {', '.join(known)}")
-    for one, score in found.items():
-        if one not in known:
-            raise fields.problem(f"{name}.{one}", f"must be one of {', '.join(known)}")
+def _scores(fields: Fields, name: str, valid_names: tuple[str, ...]) -> dict[str, float]:
+    scores = fields.object(name)
+    if not scores:
+        raise fields.problem(name, f"must be an object of scores, by {', '.join(valid_names)}")
+    for entry, score in scores.items():
+        if entry not in valid_names:
+            raise fields.problem(f"{name}.{entry}", f"must be one of {', '.join(valid_names)}")
         if not is_number(score) or not 0 <= score <= 1:
-            raise fields.problem(f"{name}.{one}", "must be a score from 0 to 1")
-    return {one: float(score) for one, score in found.items()}
+            raise fields.problem(f"{name}.{entry}", "must be a score from 0 to 1")
+    return {entry: float(score) for entry, score in scores.items()}
 
 
-def _choices(fields: Fields, name: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    found = fields.texts(name)
-    for index, one in enumerate(found):
-        if one not in known:
-            raise fields.problem(f"{name}[{index}]", f"must be one of {', '.join(known)}")
-    return tuple(dict.fromkeys(found))
+def _choices(fields: Fields, name: str, valid_names: tuple[str, ...]) -> tuple[str, ...]:
+    values = fields.texts(name)
+    for index, value in enumerate(values):
+        if value not in valid_names:
+            raise fields.problem(f"{name}[{index}]", f"must be one of {', '.join(valid_names)}")
+    return tuple(dict.fromkeys(values))
 
 
 def _contents(fields: Fields, name: str) -> tuple[tuple[str, ...], ...]:
-    found = []
+    contents = []
     for path, part in fields.items(name):
         alternatives = part if isinstance(part, list) else [part]
-        if not alternatives or not all(isinstance(one, str) and one.strip() for one in alternatives):
+        if not alternatives or not all(isinstance(text, str) and text.strip() for text in alternatives):
             raise ImportProblem("must be a text, or a list of texts of which one must occur", field=path)
-        found.append(tuple(alternatives))
-    return tuple(found)
+        contents.append(tuple(alternatives))
+    return tuple(contents)
 
 
-def _condition(fields: Fields, name: str, known: frozenset[str]) -> SetCondition | None:
+def _condition(fields: Fields, name: str, participant_ids: frozenset[str]) -> SetCondition | None:
     """Return a condition on a set of participants; the order of ids means nothing."""
     if not fields.has(name):
         return None
@@ -251,17 +253,17 @@ def _condition(fields: Fields, name: str, known: frozenset[str]) -> SetCondition
     if isinstance(raw, dict):
         how = next(iter(raw), "")
         if len(raw) != 1 or how not in CONDITIONS:
-            told = f"a condition has one of {', '.join(CONDITIONS)}"
-            raise ImportProblem(told, field=path)
+            message = f"a condition has one of {', '.join(CONDITIONS)}"
+            raise ImportProblem(message, field=path)
         sets = raw[how] if how == "any_of" else [raw[how]]
         path = f"{path}.{how}"
     else:
         how, sets = "is", [raw]
-    if not isinstance(sets, list) or not sets or not all(isinstance(one, list) for one in sets):
+    if not isinstance(sets, list) or not sets or not all(isinstance(group, list) for group in sets):
         raise ImportProblem("must be a list of ids of participants", field=path)
-    for one in (one for each in sets for one in each):
-        if not isinstance(one, str) or (one != EVERYBODY and one not in known):
-            raise ImportProblem(f"{str(one)[:60]!r} is not the id of a participant", field=path)
+    for person in (person for each in sets for person in each):
+        if not isinstance(person, str) or (person != EVERYBODY and person not in participant_ids):
+            raise ImportProblem(f"{str(person)[:60]!r} is not the id of a participant", field=path)
     if how.startswith("contains") and not sets[0]:
         raise ImportProblem("needs an id at least", field=path)
     return condition_record(raw)
@@ -273,7 +275,7 @@ TEXTS = ("candidates", "truth", "right", "wrong")
 FLAGS = ("both", "false_correction")
 COUNTS = ("window", "silent_for")
 QUIET, FACT_PARAMETER = "quiet", "fact"
-KNOWN = frozenset([*TEXTS, *FLAGS, *COUNTS, QUIET, FACT_PARAMETER])
+PARAMETER_NAMES = frozenset([*TEXTS, *FLAGS, *COUNTS, QUIET, FACT_PARAMETER])
 
 
 def parameters(raw: Any, path: str, people: frozenset[str], facts: frozenset[str]) -> dict[str, Any]:
@@ -283,15 +285,17 @@ def parameters(raw: Any, path: str, people: frozenset[str], facts: frozenset[str
     """
     if raw is None:
         return {}
-    fields = Fields(raw, path, KNOWN)
-    for name in (one for one in (*TEXTS, QUIET) if one in fields.raw):
+    fields = Fields(raw, path, PARAMETER_NAMES)
+    for name in (name for name in (*TEXTS, QUIET) if name in fields.raw):
         _texts(fields, name)
     for name in FLAGS:
         fields.flag(name)
-    for name in (one for one in COUNTS if one in fields.raw):
+    for name in (name for name in COUNTS if name in fields.raw):
         if not fields.count(name):
             raise fields.problem(name, "must be a whole number from 1")
-    strangers = [one for one in _texts(fields, QUIET) if one not in people] if QUIET in fields.raw else []
+    strangers = (
+        [person for person in _texts(fields, QUIET) if person not in people] if QUIET in fields.raw else []
+    )
     if strangers:
         raise fields.problem(QUIET, f"{strangers[0]!r} is not the id of a participant")
     if FACT_PARAMETER in fields.raw and fields.text(FACT_PARAMETER) not in facts:
@@ -304,15 +308,15 @@ def parameters(raw: Any, path: str, people: frozenset[str], facts: frozenset[str
 def _texts(fields: Fields, name: str) -> tuple[str, ...]:
     """Return a list of texts, none of them empty; what has one alternative may be a text alone."""
     if type(fields.raw[name]) is str and name not in ("candidates", QUIET):
-        found: tuple[str, ...] = (fields.raw[name],)
+        values: tuple[str, ...] = (fields.raw[name],)
     else:
-        found = fields.texts(name)
-    if not found:
+        values = fields.texts(name)
+    if not values:
         raise fields.problem(name, "needs a text at least")
-    for index, one in enumerate(found):
-        if not one.strip():
+    for index, text in enumerate(values):
+        if not text.strip():
             raise ImportProblem("is empty", field=f"{fields.at(name)}[{index}]")
-    return found
+    return values
 
 
 PROBE = frozenset(["id", "kind", "trigger", "points", "key", "keys", "parameters", "control"])
@@ -334,16 +338,18 @@ def with_scenario(record: Dialogue, fields: Fields, any_size: bool = False) -> D
                 raise fields.problem(name, f"belongs to a dialogue whose kind is {KIND!r}")
         return record
     agent = _agent(record, fields, any_size)
-    known = frozenset(person.id for person in record.participants)
-    secrets = tuple(_secret(part, path, record, known) for path, part in fields.items("secrets"))
-    facts = tuple(_fact(part, path, record, known) for path, part in fields.items("common_ground"))
-    _once([one.id for one in secrets], "secrets")
-    _once([one.id for one in facts], "common_ground")
-    names = _Names(known, frozenset(one.id for one in secrets), frozenset(one.id for one in facts))
+    participant_ids = frozenset(person.id for person in record.participants)
+    secrets = tuple(_secret(part, path, record, participant_ids) for path, part in fields.items("secrets"))
+    facts = tuple(_fact(part, path, record, participant_ids) for path, part in fields.items("common_ground"))
+    _once([secret.id for secret in secrets], "secrets")
+    _once([fact.id for fact in facts], "common_ground")
+    names = _Names(
+        participant_ids, frozenset(entry.id for entry in secrets), frozenset(entry.id for entry in facts)
+    )
     may_be = candidates(replace(record, scenario=Scenario(agent)))
     points = _points(fields, may_be)
     probes = tuple(_probe(part, path, record, points, names) for path, part in fields.items("probes"))
-    _once([one.id for one in probes], "probes")
+    _once([probe.id for probe in probes], "probes")
     scenario = Scenario(
         agent=agent,
         probes=probes,
@@ -355,10 +361,10 @@ def with_scenario(record: Dialogue, fields: Fields, any_size: bool = False) -> D
         live=tuple(_live(part, path, names) for path, part in fields.items("live")),
         addressees=fields.choice("addressees", ADDRESSEES, HIDDEN),
     )
-    found = replace(record, scenario=scenario)
-    _check(found)
-    check_decisions(found)
-    return found
+    dialogue = replace(record, scenario=scenario)
+    _check(dialogue)
+    check_decisions(dialogue)
+    return dialogue
 
 
 class _Names(NamedTuple):
@@ -376,7 +382,7 @@ def unusual_size(record: Dialogue) -> str:
 
 
 def too_many_or_few(record: Dialogue) -> str:
-    """Return what is unusual about the number of people of a scenario, '' for three to five."""
+    """Return a warning about an unusual number of people in a scenario, '' for three to five."""
     people = sum(not person.agent for person in record.participants)
     if PEOPLE[0] <= people <= PEOPLE[1]:
         return ""
@@ -403,16 +409,16 @@ def _agent(record: Dialogue, fields: Fields, any_size: bool) -> str:
 def _points(fields: Fields, may_be: tuple[int, ...]) -> tuple[int, ...]:
     if not fields.has("points"):
         return may_be
-    found = [_point(part, path, may_be) for path, part in fields.items("points")]
-    return tuple(sorted(set(found)))
+    points = [_point(part, path, may_be) for path, part in fields.items("points")]
+    return tuple(sorted(set(points)))
 
 
 def _point(value: Any, path: str, may_be: tuple[int, ...]) -> int:
     if type(value) is not int:
         raise ImportProblem("must be the number of a turn, from 0", field=path)
     if value not in may_be:
-        told = "no point: a message or join that the agent sees and did not write makes one"
-        raise ImportProblem(f"turn {value} is {told}", field=path)
+        message = "no point: a message or join that the agent sees and did not write makes one"
+        raise ImportProblem(f"turn {value} is {message}", field=path)
     return value
 
 
@@ -431,13 +437,13 @@ def _probe(raw: Any, path: str, record: Dialogue, may_be: tuple[int, ...], names
     if fields.has("key") == fields.has("keys"):
         raise fields.problem("key", "either key, for all its points, or keys by point")
     if fields.has("key"):
-        one = key(raw["key"], fields.at("key"), names.people, names.secrets)
-        keys = dict.fromkeys(points, one)
+        shared_key = key(raw["key"], fields.at("key"), names.people, names.secrets)
+        keys = dict.fromkeys(points, shared_key)
     else:
         keys = _keys(raw["keys"], fields.at("keys"), points, names)
-        left = [point for point in points if point not in keys]
-        if left:
-            raise fields.problem("keys", f"has no key for its point {left[0]}")
+        missing = [point for point in points if point not in keys]
+        if missing:
+            raise fields.problem("keys", f"has no key for its point {missing[0]}")
     return Probe(
         id=fields.id("id"),
         kind=_kind(fields),
@@ -462,21 +468,21 @@ def _keys(raw: Any, path: str, points: tuple[int, ...], names: _Names) -> dict[i
         return {}
     if type(raw) is not dict:
         raise ImportProblem("must be an object of keys by turn number", field=path)
-    found = {}
-    for name, one in raw.items():
+    keys = {}
+    for name, raw_key in raw.items():
         place = f"{path}.{name}"
         if name not in map(str, points):
             raise ImportProblem("is not the number of one of the points", field=place)
-        found[int(name)] = key(one, place, names.people, names.secrets)
-    return found
+        keys[int(name)] = key(raw_key, place, names.people, names.secrets)
+    return keys
 
 
-def _secret(raw: Any, path: str, record: Dialogue, known: frozenset[str]) -> Secret:
+def _secret(raw: Any, path: str, record: Dialogue, participant_ids: frozenset[str]) -> Secret:
     fields = Fields(raw, path, SECRET)
     owner = fields.id("owner")
-    if owner not in known:
+    if owner not in participant_ids:
         raise fields.problem("owner", f"{owner!r} is not the id of a participant")
-    known_to = _people(fields, known)
+    known_to = _people(fields, participant_ids)
     if owner not in known_to:
         raise fields.problem("known_to", f"must name its owner, {owner!r}, too")
     return Secret(
@@ -489,25 +495,25 @@ def _secret(raw: Any, path: str, record: Dialogue, known: frozenset[str]) -> Sec
     )
 
 
-def _fact(raw: Any, path: str, record: Dialogue, known: frozenset[str]) -> Fact:
+def _fact(raw: Any, path: str, record: Dialogue, participant_ids: frozenset[str]) -> Fact:
     fields = Fields(raw, path, FACT)
     return Fact(
         id=fields.id("id"),
         fact=fields.id("fact", limit=1000),
-        known_to=_people(fields, known),
+        known_to=_people(fields, participant_ids),
         since=_since(fields, record),
         canaries=_canaries(fields),
     )
 
 
-def _people(fields: Fields, known: frozenset[str]) -> tuple[str, ...]:
-    found = fields.texts("known_to")
-    if not found:
+def _people(fields: Fields, participant_ids: frozenset[str]) -> tuple[str, ...]:
+    people = fields.texts("known_to")
+    if not people:
         raise fields.problem("known_to", "needs the id of a participant at least")
-    strangers = [one for one in found if one not in known]
+    strangers = [person for person in people if person not in participant_ids]
     if strangers:
         raise fields.problem("known_to", f"{strangers[0]!r} is not the id of a participant")
-    return found
+    return people
 
 
 def _since(fields: Fields, record: Dialogue) -> int:
@@ -518,10 +524,10 @@ def _since(fields: Fields, record: Dialogue) -> int:
 
 
 def _canaries(fields: Fields) -> tuple[str, ...]:
-    found = fields.texts("canaries")
-    if not found or not all(one.strip() for one in found):
+    canaries = fields.texts("canaries")
+    if not canaries or not all(text.strip() for text in canaries):
         raise fields.problem("canaries", "needs at least one text that gives it away")
-    return found
+    return canaries
 
 
 def _live(raw: Any, path: str, names: _Names) -> LiveProbe:
@@ -529,8 +535,8 @@ def _live(raw: Any, path: str, names: _Names) -> LiveProbe:
     when = fields.object("when")
     turns = when.get("turns", 0)
     if set(when) - {"quiet", "leak_asked", "turns"} or not when or not is_number(turns):
-        told = 'must be {"quiet": id, "turns": n}: when nobody has spoken to that person for n turns'
-        raise fields.problem("when", told)
+        message = 'must be {"quiet": id, "turns": n}: when nobody has spoken to that person for n turns'
+        raise fields.problem("when", message)
     quiet = when.get("quiet")
     if quiet is not None and not (isinstance(quiet, str) and quiet in names.people):
         raise fields.problem("when", f"{str(quiet)[:60]!r} is not the id of a participant")
@@ -546,9 +552,9 @@ def _live(raw: Any, path: str, names: _Names) -> LiveProbe:
 
 
 def _once(ids: list[str], path: str) -> None:
-    for index, one in enumerate(ids):
-        if one in ids[:index]:
-            raise ImportProblem(f"{one!r} is there twice", field=f"{path}[{index}].id")
+    for index, entry in enumerate(ids):
+        if entry in ids[:index]:
+            raise ImportProblem(f"{entry!r} is there twice", field=f"{path}[{index}].id")
 
 
 def _check(record: Dialogue) -> None:
@@ -558,11 +564,11 @@ def _check(record: Dialogue) -> None:
         for point in probe.points:
             first = probes_at(scenario, point)[0]
             if not same(first.keys[point], probe.keys[point]):
-                told = f"gives turn {point} another key than the probe {first.id!r}"
-                raise ImportProblem(told, field=f"probes[{index}]")
+                message = f"gives turn {point} another key than the probe {first.id!r}"
+                raise ImportProblem(message, field=f"probes[{index}]")
             if point in scenario.keys and not same(scenario.keys[point], probe.keys[point]):
-                told = f"gives turn {point} another key than keys.{point}"
-                raise ImportProblem(told, field=f"probes[{index}]")
+                message = f"gives turn {point} another key than keys.{point}"
+                raise ImportProblem(message, field=f"probes[{index}]")
         if reason := lacking(record, probe):
             raise ImportProblem(f"{probe.kind}: {reason}", field=f"probes[{index}]")
     _check_addressed(record)
@@ -579,27 +585,27 @@ def _check_addressed(record: Dialogue) -> None:
         if point in scenario.keys or probes_at(scenario, point) or turn.act != "message":
             continue
         if names_agent(record, turn):
-            told = "addresses or names the agent, so it needs a key of its own (in keys, or a probe's)"
-            raise ImportProblem(told, field=f"turns[{point}]")
+            message = "addresses or names the agent, so it needs a key of its own (in keys, or a probe's)"
+            raise ImportProblem(message, field=f"turns[{point}]")
 
 
 def _check_secrets(record: Dialogue) -> None:
     """Refuse a secret that an outsider has heard before it is asked for, and one in a key's `must_not`."""
     scenario = scenario_of(record)
     for index, secret in enumerate(scenario.secrets):
-        asked = [p for p in points_of(record) if secret.id in key_at(scenario, p).secrets]
-        until = min(asked, default=len(record.turns))
-        for person in sorted({one.id for one in record.participants} - set(secret.known_to)):
+        asking_points = [p for p in points_of(record) if secret.id in key_at(scenario, p).secrets]
+        until = min(asking_points, default=len(record.turns))
+        for person in sorted({participant.id for participant in record.participants} - set(secret.known_to)):
             for place in positions_seen(record, person, until):
                 if hits(secret, record.turns[place].text):
-                    told = f"a canary of it occurs in turn {place}, which {person!r} sees"
-                    raise ImportProblem(told, field=f"secrets[{index}].canaries")
+                    message = f"a canary of it occurs in turn {place}, which {person!r} sees"
+                    raise ImportProblem(message, field=f"secrets[{index}].canaries")
         for point in points_of(record):
-            if any(_tells(secret, text) for one in key_at(scenario, point).must_not for text in one):
-                told = (
+            if any(_tells(secret, text) for texts in key_at(scenario, point).must_not for text in texts):
+                message = (
                     f"names the secret {secret.id!r}, which belongs in secrets: it would not count as a leak"
                 )
-                raise ImportProblem(told, field=f"{key_path(record, point)}.must_not")
+                raise ImportProblem(message, field=f"{key_path(record, point)}.must_not")
 
 
 def _tells(secret: Secret, forbidden: str) -> bool:

@@ -24,21 +24,21 @@ ENTRIES = {
 JOB_KINDS = {"baseline": "suites.group_chat.baselines"}
 
 
-def _of_corpus(name: str, shown: Mapping[str, Any]) -> str:
+def _of_corpus(name: str, context: Mapping[str, Any]) -> str:
     """Return an address of a corpus that has scenarios, '' for others."""
-    return reverse(name, args=[shown["corpus"].pk]) if shown["has_scenarios"] else ""
+    return reverse(name, args=[context["corpus"].pk]) if context["has_scenarios"] else ""
 
 
-def _scenario(shown: Mapping[str, Any]) -> str:
-    dialogue = shown["dialogue"]
+def _scenario(context: Mapping[str, Any]) -> str:
+    dialogue = context["dialogue"]
     return reverse("scenario", args=[dialogue.corpus_id, dialogue.pk]) if dialogue.scenario else ""
 
 
 LINKS = {
     "corpus": [
-        Link("Scenarios", lambda shown: reverse("scenarios", args=[shown["corpus"].pk])),
-        Link("Agents", lambda shown: _of_corpus("agents", shown)),
-        Link("Cascade report", lambda shown: _of_corpus("cascade", shown)),
+        Link("Scenarios", lambda context: reverse("scenarios", args=[context["corpus"].pk])),
+        Link("Agents", lambda context: _of_corpus("agents", context)),
+        Link("Cascade report", lambda context: _of_corpus("cascade", context)),
     ],
     "dialogue": [Link("Scenario", _scenario)],
 }

@@ -77,7 +77,7 @@ def key_of(case: Case) -> Key:
 
 
 def refusal_at(case: Case, stage: str, variant: str) -> str:
-    """Return why nobody is asked about a decision's stage, '' where somebody is."""
+    """Return the reason why no judge is asked about a decision's stage, '' where one is."""
     if case.dialogue.scenario is None:
         return NO_SCENARIO
     decision = decision_in(case)
@@ -89,19 +89,19 @@ def refusal_at(case: Case, stage: str, variant: str) -> str:
         return FREE
     if variant == JUDGE_VOID:
         return ""
-    made = decisions_of(case.continuation).items()
-    earlier = {at: one for at, (_, one) in made if at < decision.point}
-    found = outcome(case.dialogue, decision, earlier=earlier).stages[stage]
-    return "" if found.state in ("scored", "pending") else found.why
+    decisions = decisions_of(case.continuation).items()
+    earlier = {at: other for at, (_, other) in decisions if at < decision.point}
+    score = outcome(case.dialogue, decision, earlier=earlier).stages[stage]
+    return "" if score.state in ("scored", "pending") else score.why
 
 
 def dimensions_of(case: Case) -> tuple[str, ...]:
     """Return the dimensions of conduct that are asked: those of the key, all where it names none."""
-    named = key_of(case).conduct
-    return tuple(one for one in DIMENSIONS if one in named) or DIMENSIONS
+    requested = key_of(case).conduct
+    return tuple(dimension for dimension in DIMENSIONS if dimension in requested) or DIMENSIONS
 
 
-def whole_chat(seen: Seen) -> tuple[Turn, ...]:
+def full_chat(seen: Seen) -> tuple[Turn, ...]:
     """Return all turns up to the decision, private ones among them."""
     return seen.before()
 
@@ -117,26 +117,29 @@ def decision_block(seen: Seen, chat: Sequence[Turn], mark: str = "") -> str:
 
 
 def listeners_block(case: Case, seen: Seen) -> str:
-    """Return who sees the decision, quoted."""
-    heard = listeners_at(case.dialogue, decision_in(case).point)
-    there = [person.id for person in case.dialogue.participants if person.id in heard]
-    return quote("WHO SEES IT", [seen.names.of(each) for each in there])
+    """Return the people who see the decision, quoted."""
+    listener_ids = listeners_at(case.dialogue, decision_in(case).point)
+    listeners = [person.id for person in case.dialogue.participants if person.id in listener_ids]
+    return quote("WHO SEES IT", [seen.names.of(each) for each in listeners])
 
 
 def secrets_block(case: Case, seen: Seen) -> str:
     """Return the secrets that there are by then, quoted, each with who may know it."""
-    known = scenario_of(case.dialogue).secrets
-    return quote("SECRETS", [_told(one, one.text, seen) for one in known if _there(one, case)])
+    secrets = scenario_of(case.dialogue).secrets
+    return quote(
+        "SECRETS",
+        [_entry_lines(secret, secret.text, seen) for secret in secrets if _exists_by_then(secret, case)],
+    )
 
 
 def facts_at(case: Case) -> tuple[Fact, ...]:
     """Return the facts of the common ground that there are by then."""
-    return tuple(one for one in scenario_of(case.dialogue).common_ground if _there(one, case))
+    return tuple(fact for fact in scenario_of(case.dialogue).common_ground if _exists_by_then(fact, case))
 
 
 def shared_block(case: Case, seen: Seen) -> str:
-    """Return these facts, quoted, each with its id and who knows it."""
-    return quote("COMMON GROUND", [_told(one, one.fact, seen) for one in facts_at(case)])
+    """Return the facts of the common ground, quoted, each with its id and who knows it."""
+    return quote("COMMON GROUND", [_entry_lines(fact, fact.fact, seen) for fact in facts_at(case)])
 
 
 def shown_id(fact: Fact, seen: Seen) -> str:
@@ -150,14 +153,14 @@ def in_words(names: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _there(one: Secret | Fact, case: Case) -> bool:
-    return one.since <= decision_in(case).point
+def _exists_by_then(entry: Secret | Fact, case: Case) -> bool:
+    return entry.since <= decision_in(case).point
 
 
-def _told(one: Secret | Fact, text: str, seen: Seen) -> str:
-    people = in_words([seen.names.of(each) for each in one.known_to] or ["nobody"])
+def _entry_lines(entry: Secret | Fact, text: str, seen: Seen) -> str:
+    people = in_words([seen.names.of(each) for each in entry.known_to] or ["nobody"])
     first, *rest = seen.view.about(text).split("\n")
-    lines = [f"{seen.view.line(one.id)}: {first}", *(f"      {line}" for line in rest)]
+    lines = [f"{seen.view.line(entry.id)}: {first}", *(f"      {line}" for line in rest)]
     return "\n".join([*lines[:-1], f"{lines[-1]} (known to {people})"])
 
 
@@ -205,16 +208,16 @@ class Conduct(Asking):
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
         """Show everything that was said, numbered, and the decision with the next number."""
-        seen, asked = Seen(case), dimensions_of(case)
-        chat = whole_chat(seen)
+        seen, dimensions = Seen(case), dimensions_of(case)
+        chat = full_chat(seen)
         n = len(chat) + 1
         return {
             "chat": lambda: quote("CHAT", seen.transcript(chat, numbers=True)),
             "decision": lambda: decision_block(seen, chat, f"[{n}] "),
             "listeners": lambda: listeners_block(case, seen),
             "secrets": lambda: secrets_block(case, seen),
-            "dimensions": lambda: "\n".join(_described(key) for key in asked),
-            "fields": ",\n".join(f"  {_form(key)}" for key in asked),
+            "dimensions": lambda: "\n".join(_describe_dimension(key) for key in dimensions),
+            "fields": ",\n".join(f"  {_form(key)}" for key in dimensions),
             "n": str(n),
             **around(seen),
         }
@@ -225,12 +228,12 @@ class Conduct(Asking):
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Read the object of each dimension; what is not asked for has no answer for that reason."""
-        data, asked = json_object(reply, case), dimensions_of(case)
-        last = len(whole_chat(Seen(case))) + 1
+        data, dimensions = json_object(reply, case), dimensions_of(case)
+        last = len(full_chat(Seen(case))) + 1
         return Reading(
             tuple(
                 _read(key, data, case, last)
-                if key in asked
+                if key in dimensions
                 else Verdict(key, case.turn, None, missing=NOT_ASKED)
                 for key in self.answers
             )
@@ -238,16 +241,16 @@ class Conduct(Asking):
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
         """Say each dimension that is asked for; null where it does not apply."""
-        found = {one.question: one for one in reading.verdicts if one.turn == case.turn}
+        by_question = {verdict.question: verdict for verdict in reading.verdicts if verdict.turn == case.turn}
         fields: dict[str, Any] = {}
         for key in dimensions_of(case):
-            left_out = key != LEAK and key in found and found[key].missing == NOT_APPLICABLE
-            verdict = found[key] if left_out else said(reading, key, case.turn)
-            fields[key] = _written(key, verdict)
+            left_out = key != LEAK and key in by_question and by_question[key].missing == NOT_APPLICABLE
+            verdict = by_question[key] if left_out else said(reading, key, case.turn)
+            fields[key] = _dimension_json(key, verdict)
         return json.dumps(fields, ensure_ascii=False)
 
 
-def _described(key: str) -> str:
+def _describe_dimension(key: str) -> str:
     question = CONDUCT.question(key)
     anchors = "; ".join(f"{shown(value)} = {text}" for value, text in question.anchors.items())
     return f"- {key}: {question.wording} {anchors}"
@@ -269,21 +272,28 @@ def _schema(key: str) -> dict[str, Any]:
 
 def _read(key: str, data: Mapping[str, Any], case: Case, last: int) -> Verdict:
     """Return the answer about a dimension; raise Unparseable where its object does not hold one."""
-    told = data.get(key)
-    if not isinstance(told, dict):
+    entry = data.get(key)
+    if not isinstance(entry, dict):
         raise Unparseable(f"the field {key} is missing or no object")
-    why, place = text_field(told, "why", f"{key}: ").strip(), f"{key}: "
+    why, place = text_field(entry, "why", f"{key}: ").strip(), f"{key}: "
     if key == LEAK:
-        return Verdict(key, case.turn, whole(told, "leak", (0, 1), place), explanation=why)
-    turns = _turns(told, place, last)
-    if "score" in told and told["score"] is None:
+        return Verdict(key, case.turn, integer_field(entry, "leak", (0, 1), place), explanation=why)
+    turns = _turns(entry, place, last)
+    if "score" in entry and entry["score"] is None:
         if not why:
             raise Unparseable(f"{key}: nothing is said of why it does not apply")
-        return Verdict(key, case.turn, None, missing=NOT_APPLICABLE, explanation=_pointed(turns, why))
-    return Verdict(key, case.turn, whole(told, "score", FIVE, place), explanation=_pointed(turns, why))
+        return Verdict(
+            key, case.turn, None, missing=NOT_APPLICABLE, explanation=_explanation_with_turns(turns, why)
+        )
+    return Verdict(
+        key,
+        case.turn,
+        integer_field(entry, "score", FIVE, place),
+        explanation=_explanation_with_turns(turns, why),
+    )
 
 
-def whole(data: Mapping[str, Any], name: str, values: tuple[int, ...], place: str = "") -> float:
+def integer_field(data: Mapping[str, Any], name: str, values: tuple[int, ...], place: str = "") -> float:
     """Return a field's value, one of some whole numbers; raise Unparseable for anything else."""
     value = data.get(name)
     if not isinstance(value, int) or isinstance(value, bool):
@@ -293,29 +303,29 @@ def whole(data: Mapping[str, Any], name: str, values: tuple[int, ...], place: st
     return float(value)
 
 
-def _turns(told: Mapping[str, Any], place: str, last: int) -> list[int]:
-    value = told.get("turns")
+def _turns(entry: Mapping[str, Any], place: str, last: int) -> list[int]:
+    value = entry.get("turns")
     if not isinstance(value, list):
         raise Unparseable(f"{place}the field turns is missing or no list")
-    for one in value:
-        if not isinstance(one, int) or isinstance(one, bool) or not 1 <= one <= last:
-            raise Unparseable(f"{place}there is no turn {str(one)[:40]!r}; the turns are 1 to {last}")
+    for position in value:
+        if not isinstance(position, int) or isinstance(position, bool) or not 1 <= position <= last:
+            raise Unparseable(f"{place}there is no turn {str(position)[:40]!r}; the turns are 1 to {last}")
     return sorted(set(value))
 
 
-def _pointed(turns: list[int], why: str) -> str:
+def _explanation_with_turns(turns: list[int], why: str) -> str:
     """Return a reason after the numbers of the turns that it rests on."""
     if not turns:
         return why
     return f"({'turn' if len(turns) == 1 else 'turns'} {', '.join(map(str, turns))}) {why}".strip()
 
 
-def _written(key: str, verdict: Verdict) -> dict[str, Any]:
+def _dimension_json(key: str, verdict: Verdict) -> dict[str, Any]:
     if key == LEAK:
         return {"leak": int(number(verdict)), "why": verdict.explanation}
-    found = _TURNS.match(verdict.explanation)
-    turns = [int(one) for one in found[1].split(",")] if found else []
-    why = verdict.explanation[found.end() :] if found else verdict.explanation
+    match = _TURNS.match(verdict.explanation)
+    turns = [int(position) for position in match[1].split(",")] if match else []
+    why = verdict.explanation[match.end() :] if match else verdict.explanation
     if verdict.value is None and not why:
         raise Unwritable(f"there is no reason why {key} does not apply")
     score = None if verdict.value is None else int(number(verdict))
@@ -340,8 +350,8 @@ class Compose(Asking):
 
     def refusal(self, case: Case, variant: str) -> str:
         """A decision that does not reach COMPOSE, or whose key asks for no score of it, is not judged."""
-        if told := refusal_at(case, "compose", variant):
-            return told
+        if refusal := refusal_at(case, "compose", variant):
+            return refusal
         return "" if variant == JUDGE_VOID or key_of(case).rubric else NOT_ASKED
 
     def prompt_file(self, variant: str) -> str:
@@ -373,7 +383,7 @@ class Compose(Asking):
         """Read the JSON object: the score a whole number, the reason there."""
         data = json_object(reply, case)
         why = text_field(data, "why").strip()
-        return Reading((Verdict(SCORE, case.turn, whole(data, "score", FIVE), explanation=why),))
+        return Reading((Verdict(SCORE, case.turn, integer_field(data, "score", FIVE), explanation=why),))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
         """Say the score and its reason."""
@@ -386,7 +396,7 @@ class Compose(Asking):
 # After the group-chat framework's GROUND (`group_chat.md`, section 6); the wording is Concord's own. The
 # judge sees what the agent saw and the facts of the common ground, each with who knows it.
 
-SAID = MOVES[:3]
+JUDGED_MOVES = MOVES[:3]
 """The moves that a judge may name."""
 JOIN, NOTHING = ";", "none"
 """Between the ids of facts in an answer, and the answer that there are none."""
@@ -424,13 +434,13 @@ class GroundMove(Asking):
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
         """Show what the agent had seen, and the facts."""
         seen, chat = Seen(case), agents_chat(case)
-        told = scale_lines(GROUND.question(MOVE))
+        move_lines = scale_lines(GROUND.question(MOVE))
         return {
             "chat": lambda: quote("CHAT", seen.transcript(chat)),
             "decision": lambda: decision_block(seen, chat),
             "listeners": lambda: listeners_block(case, seen),
             "shared": lambda: shared_block(case, seen),
-            "moves": "\n".join(told[: len(SAID)]),
+            "moves": "\n".join(move_lines[: len(JUDGED_MOVES)]),
             "fields": '  "move": ..., "presupposes": [...], "why": "..."',
             **around(seen),
         }
@@ -439,7 +449,7 @@ class GroundMove(Asking):
         """The move, ids of facts, and a reason."""
         return object_of(
             {
-                "move": {"type": "string", "enum": list(SAID)},
+                "move": {"type": "string", "enum": list(JUDGED_MOVES)},
                 "presupposes": {"type": "array", "items": {"type": "string"}},
                 "why": {"type": "string"},
             }
@@ -451,10 +461,10 @@ class GroundMove(Asking):
         move = data.get("move")
         if not isinstance(move, str):
             raise Unparseable("the field move is missing or no text")
-        if move not in SAID:
-            raise OutOfScale(f"move: {move[:40]!r} is not one of {', '.join(SAID)}")
+        if move not in JUDGED_MOVES:
+            raise OutOfScale(f"move: {move[:40]!r} is not one of {', '.join(JUDGED_MOVES)}")
         why = text_field(data, "why").strip()
-        ids = _presupposed(data, case)
+        ids = _read_presupposed(data, case)
         return Reading(
             (
                 Verdict(MOVE, case.turn, move, explanation=why),
@@ -465,12 +475,12 @@ class GroundMove(Asking):
     def write(self, reading: Reading, case: Case, variant: str) -> str:
         """Say the move, the facts (none where that was left out) and the reason."""
         verdict = said(reading, MOVE, case.turn)
-        there = {own: told for told, own in _ids(case).items()}
-        named = (one.value for one in reading.verdicts if one.question == PRESUPPOSES)
-        ids = facts_read(str(next(named, None) or NOTHING))
+        quoted_ids = {own: quoted_id for quoted_id, own in _ids(case).items()}
+        presupposed = (own_id.value for own_id in reading.verdicts if own_id.question == PRESUPPOSES)
+        ids = facts_read(str(next(presupposed, None) or NOTHING))
         fields = {
             "move": verdict.value,
-            "presupposes": [there[one] for one in ids if one in there],
+            "presupposes": [quoted_ids[own_id] for own_id in ids if own_id in quoted_ids],
             "why": verdict.explanation,
         }
         return json.dumps(fields, ensure_ascii=False)
@@ -482,15 +492,15 @@ def _ids(case: Case) -> dict[str, str]:
     return {shown_id(fact, seen): fact.id for fact in facts_at(case)}
 
 
-def _presupposed(data: Mapping[str, Any], case: Case) -> list[str]:
+def _read_presupposed(data: Mapping[str, Any], case: Case) -> list[str]:
     value = data.get("presupposes")
     if not isinstance(value, list):
         raise Unparseable("the field presupposes is missing or no list")
-    known = _ids(case)
-    for one in value:
-        if not isinstance(one, str) or one not in known:
-            raise Unparseable(f"presupposes: there is no fact {str(one)[:40]!r}")
-    return sorted({known[one] for one in value})
+    fact_ids = _ids(case)
+    for quoted_id in value:
+        if not isinstance(quoted_id, str) or quoted_id not in fact_ids:
+            raise Unparseable(f"presupposes: there is no fact {str(quoted_id)[:40]!r}")
+    return sorted({fact_ids[quoted_id] for quoted_id in value})
 
 
 # The decision cascade with judges: what is computed of a decision, and what other raters said of it.
@@ -542,25 +552,26 @@ class Cascade(Computing):
             decision = replace(
                 decision, mode=IMPLICIT, attend=None, addressed=None, targets=None, ground=None
             )
-        made = decisions_of(case.continuation).items()
-        earlier = {at: one for at, (_, one) in made if at < decision.point}
-        told, result = answers(case.dialogue, decision, judged_of(case), earlier=earlier)
+        decisions = decisions_of(case.continuation).items()
+        earlier = {at: other for at, (_, other) in decisions if at < decision.point}
+        by_question, result = answers(case.dialogue, decision, judge_answers(case), earlier=earlier)
         verdicts = (
-            Verdict(key, case.turn, one.value, one.missing, _why(key, result)) for key, one in told.items()
+            Verdict(key, case.turn, answer.value, answer.missing, _why(key, result))
+            for key, answer in by_question.items()
         )
         return Reading(tuple(verdicts), (*result.flags, *_waiting(case)))
 
 
-def judged_of(case: Case) -> Judged:
-    """Return what the bound judges said of a decision."""
+def judge_answers(case: Case) -> Judged:
+    """Return the bound judges' answers about a decision."""
     conduct = {
-        key: None if known.value is None else float(known.value)
+        key: None if answer.value is None else float(answer.value)
         for key in DIMENSIONS
-        if key != LEAK and (known := _known(case, f"{CONDUCT_RATER}/{key}")) is not None
-        if known.value is not None or known.why == NOT_APPLICABLE
+        if key != LEAK and (answer := _known_answer(case, f"{CONDUCT_RATER}/{key}")) is not None
+        if answer.value is not None or answer.why == NOT_APPLICABLE
     }
     leak = _number(case, CONDUCT_RATER)
-    move, presupposed = _known(case, MOVES_RATER), _known(case, f"{MOVES_RATER}/{PRESUPPOSES}")
+    move, presupposed = _known_answer(case, MOVES_RATER), _known_answer(case, f"{MOVES_RATER}/{PRESUPPOSES}")
     return Judged(
         conduct=conduct,
         leak=None if leak is None else float(leak >= HALF),
@@ -577,28 +588,28 @@ def _at(case: Case) -> tuple[int, Decision]:
     return decisions_of(case.continuation)[(case.continuation.turns[case.turn].at or 0) - 1]
 
 
-def _known(case: Case, role: str) -> Known | None:
-    """Return what is known of the decision from a rater, None where nobody is bound."""
+def _known_answer(case: Case, role: str) -> Known | None:
+    """Return a bound rater's answer about the decision, None where nobody is bound."""
     return case.given.get(role, {}).get(case.turn)
 
 
 def _number(case: Case, role: str) -> float | None:
-    known = _known(case, role)
-    return None if known is None or known.value is None else float(known.value)
+    answer = _known_answer(case, role)
+    return None if answer is None or answer.value is None else float(answer.value)
 
 
 def _why(question: str, result: Outcome) -> str:
-    """Return what a stage's score rests on, where that is told."""
+    """Return the explanation of a stage's score, '' without one."""
     stages: Mapping[str, str] = {
-        STAGE + stage: one.why for stage, one in result.stages.items() if one.score is not None
+        STAGE + stage: score.why for stage, score in result.stages.items() if score.score is not None
     }
     return stages.get(question, "")
 
 
 def _waiting(case: Case) -> tuple[str, ...]:
     """Return the flag of a decision of which a bound judge has said nothing yet."""
-    bound = (known for need in Cascade.needs if (known := _known(case, need.role)) is not None)
-    return (WAITING,) if any(known.value is None and not known.why for known in bound) else ()
+    bound = (answer for need in Cascade.needs if (answer := _known_answer(case, need.role)) is not None)
+    return (WAITING,) if any(answer.value is None and not answer.why for answer in bound) else ()
 
 
 PROTOCOLS = {protocol.key: protocol for protocol in (Conduct(), Compose(), GroundMove(), Cascade())}

@@ -35,7 +35,7 @@ HOW = re.compile(rf"(?P<act>reacts|joins(?:, {HISTORY})?|leaves|says nothing)?(?
 ACTS = {"reacts": "reaction", "joins": "join", "leaves": "leave", "says nothing": "silence"}
 MARK = re.compile(r"(?P<name>trigger|point|secret|fact) (?P<id>.+?)(?:: (?P<key>\{.*\}))?", re.DOTALL)
 OWN = re.compile(r"(?P<name>key|time|session|extra): (?P<value>.*)", re.DOTALL)
-NO_POINT, GIVEN, MORE = "no point", "given", "| "
+NO_POINT, GIVEN_MARK, MORE = "no point", "given", "| "
 FORM = "a turn is one line, such as “Mia (to Ole): Did you get it?”, “Sam (joins)” or “Ole (reacts): 👍”"
 MARKS = (
     "a line that is set in says something of the turn above it: | more of its text, trigger ID, point ID, "
@@ -48,10 +48,10 @@ class People:
 
     def __init__(self, people: Sequence[Participant]) -> None:
         self.ids = [person.id for person in people]
-        self._known: dict[str, set[str]] = {}
+        self._ids_by_name: dict[str, set[str]] = {}
         for person in people:
             for name in (person.id, person.name, *person.aliases):
-                self._known.setdefault(name.strip().casefold(), set()).add(person.id)
+                self._ids_by_name.setdefault(name.strip().casefold(), set()).add(person.id)
         self._names: dict[str, set[str]] = {}
         for person in people:
             self._names.setdefault(person.name, set()).add(person.id)
@@ -61,17 +61,17 @@ class People:
         name = name.strip()
         if name in self.ids:
             return name
-        found = self._names.get(name) or self._known.get(name.casefold()) or set()
-        return next(iter(found)) if len(found) == 1 else None
+        ids = self._names.get(name) or self._ids_by_name.get(name.casefold()) or set()
+        return next(iter(ids)) if len(ids) == 1 else None
 
-    def told(self) -> str:
-        """Return who there is, for whoever named somebody else."""
+    def describe(self) -> str:
+        """List the participants' ids, for a message about an unknown name."""
         return ", ".join(self.ids[:12]) or "nobody: participants stand above the script"
 
 
 @dataclass(slots=True)
 class Turns:
-    """What the lines of a script say: turns as the native format has them, and marks by what they are about.
+    """The lines of a script: turns in the native format, and marks by the record they belong to.
 
     `lines` has the line of each turn, and of each mark's key by its path.
     """
@@ -85,24 +85,24 @@ class Turns:
     key_lines: dict[int, int] = field(default_factory=dict)
     no_points: set[int] = field(default_factory=set)
     since: dict[tuple[str, str], int] = field(default_factory=dict)
-    named: dict[tuple[str, str], int] = field(default_factory=dict)
+    first_mentions: dict[tuple[str, str], int] = field(default_factory=dict)
     """The line on which a mark first names (probe, secret or fact; id)."""
 
 
 def read_turns(lines: Iterable[tuple[int, str]], people: People) -> Turns:
-    """Return what numbered lines say; raise ImportProblem with the line of the first that says nothing."""
-    found = Turns()
+    """Read numbered lines of a script; raise ImportProblem with the line of the first that cannot be read."""
+    turns = Turns()
     for number, line in lines:
         if not line.strip():
             continue
         if line[0] not in " \t":
-            found.turns.append(_turn(line, number, people))
-            found.lines.append(number)
-        elif not found.turns:
+            turns.turns.append(_turn(line, number, people))
+            turns.lines.append(number)
+        elif not turns.turns:
             raise ImportProblem("what is set in belongs to a turn, and none stands above it", line=number)
         else:
-            _mark_of_script_turns(line.lstrip(" \t"), number, found)
-    return found
+            _mark_of_script_turns(line.lstrip(" \t"), number, turns)
+    return turns
 
 
 def _turn(line: str, number: int, people: People) -> dict[str, Any]:
@@ -111,98 +111,98 @@ def _turn(line: str, number: int, people: People) -> dict[str, Any]:
         raise ImportProblem(FORM, line=number)
     how = HOW.fullmatch(match["how"] or "")
     if how is None:
-        told = f"({match['how'][:60]}) is none of (to ...), (reacts), (joins), (leaves), (says nothing)"
-        raise ImportProblem(told, line=number)
-    who = _person(match["who"], number, people)
-    if match["sender"] is not None and _person(match["sender"], number, people) != who:
+        message = f"({match['how'][:60]}) is none of (to ...), (reacts), (joins), (leaves), (says nothing)"
+        raise ImportProblem(message, line=number)
+    speaker = _person(match["who"], number, people)
+    if match["sender"] is not None and _person(match["sender"], number, people) != speaker:
         raise ImportProblem(f"is private from another than {match['who']!r}, who says it", line=number)
     doing = how["act"] or ""
     act = ACTS.get(doing.partition(",")[0], "message")
     if act == "message" and match["says"] is None:
         raise ImportProblem(FORM, line=number)
-    turn: dict[str, Any] = {"speaker": who, "text": match["text"] or ""}
+    turn: dict[str, Any] = {"speaker": speaker, "text": match["text"] or ""}
     if act != "message":
         turn["act"] = act
     if doing.endswith(HISTORY):
         turn["sees_history"] = True
     if how["to"]:
-        turn["addressees"] = _several(how["to"], who, number, people)
+        turn["addressees"] = _several(how["to"], speaker, number, people)
     if match["hearers"] is not None:
-        turn["audience"] = _several(match["hearers"], who, number, people)
+        turn["audience"] = _several(match["hearers"], speaker, number, people)
     return turn
 
 
 def _person(name: str, number: int, people: People) -> str:
-    found = people.id(name)
-    if found is None:
-        raise ImportProblem(f"{name[:60]!r} is none of the participants ({people.told()})", line=number)
-    return found
+    person = people.id(name)
+    if person is None:
+        raise ImportProblem(f"{name[:60]!r} is none of the participants ({people.describe()})", line=number)
+    return person
 
 
-def _several(told: str, who: str, number: int, people: People) -> list[str]:
+def _several(names: str, speaker: str, number: int, people: People) -> list[str]:
     """Return the ids of a list of names; `all` is everybody else, in the participants' order."""
-    if told == "all":
-        return [one for one in people.ids if one != who]
-    if told == "nobody":
+    if names == "all":
+        return [person for person in people.ids if person != speaker]
+    if names == "nobody":
         return []
-    return [_person(name, number, people) for name in re.split(r", | and ", told)]
+    return [_person(name, number, people) for name in re.split(r", | and ", names)]
 
 
-def _mark_of_script_turns(told: str, number: int, found: Turns) -> None:
+def _mark_of_script_turns(mark: str, number: int, turns: Turns) -> None:
     """Take note of what a line says of the turn above it."""
-    at = len(found.turns) - 1
-    turn = found.turns[at]
-    if told.startswith(MORE) or told == MORE.strip():
-        turn["text"] += "\n" + told[len(MORE) :]
-    elif (told := told.rstrip()) == NO_POINT:
-        found.no_points.add(at)
-    elif told == GIVEN:
+    at = len(turns.turns) - 1
+    turn = turns.turns[at]
+    if mark.startswith(MORE) or mark == MORE.strip():
+        turn["text"] += "\n" + mark[len(MORE) :]
+    elif (mark := mark.rstrip()) == NO_POINT:
+        turns.no_points.add(at)
+    elif mark == GIVEN_MARK:
         turn["given"] = True
-    elif match := OWN.fullmatch(told):
-        _own_of_script(match["name"], match["value"], number, found)
-    elif match := MARK.fullmatch(told):
-        _about(match, number, found)
+    elif match := OWN.fullmatch(mark):
+        _own_of_script(match["name"], match["value"], number, turns)
+    elif match := MARK.fullmatch(mark):
+        _about(match, number, turns)
     else:
         raise ImportProblem(MARKS, line=number)
 
 
-def _own_of_script(name: str, value: str, number: int, found: Turns) -> None:
-    at = len(found.turns) - 1
+def _own_of_script(name: str, value: str, number: int, turns: Turns) -> None:
+    at = len(turns.turns) - 1
     if name == "key":
-        if at in found.keys:
+        if at in turns.keys:
             raise ImportProblem("the turn has a key already", line=number)
-        found.keys[at], found.key_lines[at] = flow(value, number), number
+        turns.keys[at], turns.key_lines[at] = flow(value, number), number
     else:
-        found.turns[at][name] = flow(value, number) if name == "extra" else value
+        turns.turns[at][name] = flow(value, number) if name == "extra" else value
 
 
-def _about(match: re.Match[str], number: int, found: Turns) -> None:
-    at, name, about = len(found.turns) - 1, match["name"], match["id"]
+def _about(match: re.Match[str], number: int, turns: Turns) -> None:
+    at, name, about = len(turns.turns) - 1, match["name"], match["id"]
     if match["key"] and name != "point":
         raise ImportProblem(f"only a point has a key, a {name} has none", line=number)
     kind = name if name in ("secret", "fact") else "probe"
-    found.named.setdefault((kind, about), number)
+    turns.first_mentions.setdefault((kind, about), number)
     if kind != "probe":
-        _once(found.since, (kind, about), at, f"the {kind} {about!r}", number)
+        _once(turns.since, (kind, about), at, f"the {kind} {about!r}", number)
     elif name == "trigger":
-        _once(found.triggers, about, at, f"the trigger of {about!r}", number)
+        _once(turns.triggers, about, at, f"the trigger of {about!r}", number)
     else:
-        points = found.points.setdefault(about, [])
+        points = turns.points.setdefault(about, [])
         if at in points:
             raise ImportProblem(f"is a point of {about!r} already", line=number)
         points.append(at)
         if match["key"]:
-            found.own_keys.setdefault(about, {})[at] = flow(match["key"], number)
+            turns.own_keys.setdefault(about, {})[at] = flow(match["key"], number)
 
 
-def _once(places: dict[Any, int], key: Any, at: int, told: str, number: int) -> None:
+def _once(places: dict[Any, int], key: Any, at: int, subject: str, number: int) -> None:
     if key in places:
-        raise ImportProblem(f"{told} stands at turn {places[key]} already", line=number)
+        raise ImportProblem(f"{subject} stands at turn {places[key]} already", line=number)
     places[key] = at
 
 
 def flow(text: str, number: int) -> Any:
-    """Return what a line of YAML or JSON says; raise ImportProblem with its line."""
+    """Return the value of a line of YAML or JSON; raise ImportProblem with its line."""
     try:
         return parse(text, number, core=True).value
     except BadFile as error:
@@ -221,7 +221,7 @@ def label_of(people: People, by_id: Mapping[str, Participant]) -> Callable[[str]
             if (
                 _SAFE.fullmatch(name)
                 and " and " not in name
-                and name not in _TAKEN
+                and name not in _RESERVED_NAMES
                 and people.id(name) == key
             ):
                 return name
@@ -236,13 +236,13 @@ def numbered(text: str) -> Iterator[tuple[int, str]]:
 
 
 _SAFE = re.compile(r"[^\s:(),](?:[^:(),\n]*[^\s:(),])?")
-_TAKEN = ("all", "nobody")
+_RESERVED_NAMES = ("all", "nobody")
 
 
 IN_SCRIPT = ("kind", "turns", "points", "keys", "continuations", "labels")
 """Fields of the native format that the script itself says, or that a scenario in the making does not have."""
 MARKED = {"probes": "probe", "secrets": "secret", "common_ground": "fact"}
-LISTED = ("participants", "live", *MARKED)
+LIST_FIELDS = ("participants", "live", *MARKED)
 BETWEEN = re.compile(r"-{3,}\s*")
 _PLACED = re.compile(r"(turns|participants|probes|secrets|common_ground|live)\[(\d+)\]|keys\.(\d+)")
 
@@ -280,7 +280,7 @@ def read_scenario(text: str, *, any_size: bool = False) -> Dialogue:
 
 
 def read_script(text: str) -> Script:
-    """Return what a text says, as far as its form goes; raise ImportProblem where it has none."""
+    """Read the form of a text, without checking its content; raise ImportProblem where it has none."""
     text = text.replace("\r\n", "\n").removeprefix("\ufeff")
     if "\0" in text:
         raise ImportProblem("holds a NUL character")
@@ -294,8 +294,8 @@ def read_script(text: str) -> Script:
     for part in (head, tail):
         _take(part, script)
     people = People(participants_of(script.raw))
-    said = read_turns(turns, people)
-    _place(said, script)
+    script_turns = read_turns(turns, people)
+    _place(script_turns, script)
     return script
 
 
@@ -305,8 +305,8 @@ def _parts(text: str) -> tuple[list[tuple[int, str]], ...]:
         if BETWEEN.fullmatch(line):
             parts.append([])
             if len(parts) > 3:
-                told = "is a third line ---; two of them stand between fields, script and probes"
-                raise ImportProblem(told, line=number)
+                message = "is a third line ---; two of them stand between fields, script and probes"
+                raise ImportProblem(message, line=number)
         else:
             parts[-1].append((number, line))
     if len(parts) < 2:
@@ -334,89 +334,89 @@ def _take(part: list[tuple[int, str]], script: Script) -> None:
             raise ImportProblem("is there twice", field=name, line=line)
         script.raw[name] = value
         script.lines[name] = line
-        if name in LISTED:
+        if name in LIST_FIELDS:
             _check_listed(name, value, line)
             script.lines |= {f"{name}[{index}]": tree.line(name, index) for index in range(len(value))}
 
 
 def _check_listed(name: str, value: Any, line: int) -> None:
-    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
-        told = "must be a list of objects, each on a line of its own that begins with -"
-        raise ImportProblem(told, field=name, line=line)
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        message = "must be a list of objects, each on a line of its own that begins with -"
+        raise ImportProblem(message, field=name, line=line)
 
 
 def participants_of(raw: Mapping[str, Any]) -> list[Participant]:
-    """Return who can be named, as far as that is said rightly; the strict reader refuses the rest."""
+    """Return the participants that can be named, as far as valid; the strict reader refuses the rest."""
     return [
         Participant(
-            id=str(one["id"]),
-            name=str(one.get("name") or ""),
-            aliases=tuple(map(str, one["aliases"])) if isinstance(one.get("aliases"), list) else (),
-            agent=one.get("agent") is True,
+            id=str(person["id"]),
+            name=str(person.get("name") or ""),
+            aliases=tuple(map(str, person["aliases"])) if isinstance(person.get("aliases"), list) else (),
+            agent=person.get("agent") is True,
         )
-        for one in raw.get("participants") or ()
-        if one.get("id")
+        for person in raw.get("participants") or ()
+        if person.get("id")
     ]
 
 
-def _place(said: Turns, script: Script) -> None:
-    """Put the turns and what is marked beneath them where the native format has it."""
+def _place(turns: Turns, script: Script) -> None:
+    """Put the turns and the marks beneath them where the native format has them."""
     raw = script.raw
-    raw["kind"], raw["turns"] = KIND, said.turns
-    script.lines |= {f"turns[{index}]": line for index, line in enumerate(said.lines)}
-    script.lines |= {f"keys.{at}": line for at, line in said.key_lines.items()}
-    if said.keys:
-        raw["keys"] = {str(at): key for at, key in said.keys.items()}
-    if said.no_points:
-        raw["points"] = [at for at in _candidates(raw) if at not in said.no_points]
-    known = set()
+    raw["kind"], raw["turns"] = KIND, turns.turns
+    script.lines |= {f"turns[{index}]": line for index, line in enumerate(turns.lines)}
+    script.lines |= {f"keys.{at}": line for at, line in turns.key_lines.items()}
+    if turns.keys:
+        raw["keys"] = {str(at): key for at, key in turns.keys.items()}
+    if turns.no_points:
+        raw["points"] = [at for at in _candidates(raw) if at not in turns.no_points]
+    existing = set()
     for name, kind in MARKED.items():
-        for index, one in enumerate(raw.get(name) or ()):
-            _mark(one, kind, f"{name}[{index}]", said, script)
-            known.add((kind, str(one.get("id"))))
-    for (kind, about), line in said.named.items():
-        if (kind, about) not in known:
-            listed = next(name for name, one in MARKED.items() if one == kind)
-            raise ImportProblem(f"there is no {kind} {about!r} in {listed} below the script", line=line)
+        for index, entry in enumerate(raw.get(name) or ()):
+            _mark(entry, kind, f"{name}[{index}]", turns, script)
+            existing.add((kind, str(entry.get("id"))))
+    for (kind, about), line in turns.first_mentions.items():
+        if (kind, about) not in existing:
+            field_name = next(name for name, marked_kind in MARKED.items() if marked_kind == kind)
+            raise ImportProblem(f"there is no {kind} {about!r} in {field_name} below the script", line=line)
 
 
-def _mark(one: dict[str, Any], kind: str, path: str, said: Turns, script: Script) -> None:
-    about, line = str(one.get("id")), script.lines[path]
+def _mark(entry: dict[str, Any], kind: str, path: str, turns: Turns, script: Script) -> None:
+    about, line = str(entry.get("id")), script.lines[path]
     for name in ("trigger", "points", "keys") if kind == "probe" else ("since",):
-        if name in one:
+        if name in entry:
             raise ImportProblem("is marked beneath a turn", field=f"{path}.{name}", line=line)
     if kind != "probe":
-        if (kind, about) in said.since:
-            one["since"] = said.since[kind, about]
+        if (kind, about) in turns.since:
+            entry["since"] = turns.since[kind, about]
         return
-    points = said.points.get(about, [])
+    points = turns.points.get(about, [])
     if points:
-        one["points"] = points
-    if points or about in said.triggers:
-        one["trigger"] = said.triggers.get(about, min(points, default=0))
-    if own := said.own_keys.get(about):
-        common = one.pop("key", None)
-        one["keys"] = {str(at): own.get(at, common) for at in points if at in own or common is not None}
+        entry["points"] = points
+    if points or about in turns.triggers:
+        entry["trigger"] = turns.triggers.get(about, min(points, default=0))
+    if own := turns.own_keys.get(about):
+        common = entry.pop("key", None)
+        entry["keys"] = {str(at): own.get(at, common) for at in points if at in own or common is not None}
 
 
 def _candidates(raw: dict[str, Any]) -> list[int]:
-    """Return where there may be points in what is said so far; nowhere where it is not right yet."""
-    made = chat_of(raw)
-    return [] if made is None else list(candidates(made))
+    """Return the possible points of a script as far as it can be read; none where it cannot."""
+    chat = chat_of(raw)
+    return [] if chat is None else list(candidates(chat))
 
 
 def chat_of(raw: Mapping[str, Any]) -> Dialogue | None:
-    """Return who says what in a scenario whose probes and keys need not be right yet, as one without points.
+    """Return the chat of a scenario whose probes and keys need not be right yet, as one without points.
 
     None where even that cannot be read.
     """
     plain = {name: raw[name] for name in ("id", "language", "participants", "turns") if name in raw}
     try:
-        made = jsonl.dialogue(plain)
+        chat = jsonl.dialogue(plain)
     except ImportProblem:
         return None
-    agent = next((person.id for person in made.participants if person.agent), "")
-    return replace(made, scenario=Scenario(agent))
+    agent = next((person.id for person in chat.participants if person.agent), "")
+    return replace(chat, scenario=Scenario(agent))
 
 
 # Writing a scenario as a script in plain text: the way back from `annotation.formats.script`.
@@ -445,19 +445,19 @@ def write_script(raw: Raw) -> str | None:
     """
     try:
         before = jsonl.dialogue(dict(raw), any_size=True)
-        text = _written(raw, before)
+        text = _write_text(raw, before)
         return text if _same(read_scenario(text, any_size=True), before) else None
     except (ImportProblem, ValueError):
         return None
 
 
-def _same(one: Dialogue, other: Dialogue) -> bool:
+def _same(first: Dialogue, second: Dialogue) -> bool:
     """Whether two scenarios say the same; that all points there may be are named says nothing."""
-    mine, theirs = scenario_of(one), scenario_of(other)
-    if points_of(one) != points_of(other):
+    mine, theirs = scenario_of(first), scenario_of(second)
+    if points_of(first) != points_of(second):
         return False
     alike = replace(mine, points=None) == replace(theirs, points=None)
-    return alike and replace(one, scenario=None) == replace(other, scenario=None)
+    return alike and replace(first, scenario=None) == replace(second, scenario=None)
 
 
 def write_draft(raw: Raw) -> str:
@@ -466,7 +466,7 @@ def write_draft(raw: Raw) -> str:
     return _text(raw, people, _marks(raw, frozenset(_left_out(raw))))
 
 
-def _written(raw: Raw, dialogue: Dialogue) -> str:
+def _write_text(raw: Raw, dialogue: Dialogue) -> str:
     left_out = frozenset[int]()
     if scenario_of(dialogue).points is not None:
         left_out = frozenset(candidates(dialogue)) - frozenset(scenario_of(dialogue).points or ())
@@ -493,82 +493,84 @@ def _text(raw: Raw, people: Mapping[str, Participant], marks: Mapping[int, list[
 
 def _field(name: str, value: Any) -> list[str]:
     """Return a field as lines of YAML: a list of objects with one each."""
-    if not (isinstance(value, list) and value and all(isinstance(one, dict) for one in value)):
+    if not (isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value)):
         return [f"{name}: {write_flow(value)}"]
     lines = [f"{name}:"]
-    for one in value:
+    for entry in value:
         if name == "participants":
-            lines.append(f"- {write_flow(one)}")
+            lines.append(f"- {write_flow(entry)}")
             continue
-        said = {key: part for key, part in one.items() if key not in _marked(name)}
-        told = [f"{key}: {write_flow(part)}" for key, part in said.items()]
-        lines += [("- " if index == 0 else "  ") + line for index, line in enumerate(told)]
+        unmarked = {key: part for key, part in entry.items() if key not in _marked_fields(name)}
+        field_lines = [f"{key}: {write_flow(part)}" for key, part in unmarked.items()]
+        lines += [("- " if index == 0 else "  ") + line for index, line in enumerate(field_lines)]
     return lines
 
 
-def _marked(name: str) -> tuple[str, ...]:
-    """Return what of a probe, secret or fact stands beneath the turns."""
+def _marked_fields(name: str) -> tuple[str, ...]:
+    """Return the fields of a probe, secret or fact that are marked beneath the turns."""
     return ("trigger", "points", "keys") if name == "probes" else ("since",) if name in MARKED else ()
 
 
 def _line(turn: Raw, label: Callable[[str], str]) -> str:
-    who = label(turn["speaker"])
+    speaker = label(turn["speaker"])
     act = WRITTEN_ACTS.get(turn.get("act", ""), "") + (f", {HISTORY}" if turn.get("sees_history") else "")
-    to = f"to {_listed(turn['addressees'], label)}" if turn.get("addressees") else ""
+    to = f"to {_join_names(turn['addressees'], label)}" if turn.get("addressees") else ""
     how = " ".join(part for part in (act, to) if part)
     audience = turn.get("audience")
-    private = "" if audience is None else f"(private: {who} to {_listed(audience, label) or 'nobody'}) "
+    private = (
+        "" if audience is None else f"(private: {speaker} to {_join_names(audience, label) or 'nobody'}) "
+    )
     first, *_ = turn.get("text", "").split("\n")
     says = f": {first}" if first or not act else ""
-    return f"{private}{who}{f' ({how})' if how else ''}{says}"
+    return f"{private}{speaker}{f' ({how})' if how else ''}{says}"
 
 
-def _listed(ids: list[str], label: Callable[[str], str]) -> str:
-    names = [label(one) for one in ids]
+def _join_names(ids: list[str], label: Callable[[str], str]) -> str:
+    names = [label(person) for person in ids]
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def _own(turn: Raw) -> list[str]:
-    """Return what stands beneath a turn of itself."""
-    found = [f"| {more}" for more in turn.get("text", "").split("\n")[1:]]
-    found += [f"{name}: {turn[name]}" for name in ("time", "session") if turn.get(name)]
+    """Return the lines beneath a turn that hold its own fields."""
+    lines = [f"| {more}" for more in turn.get("text", "").split("\n")[1:]]
+    lines += [f"{name}: {turn[name]}" for name in ("time", "session") if turn.get(name)]
     if turn.get("given") and turn.get("act") not in ("join", "leave"):
-        found.append("given")
+        lines.append("given")
     if turn.get("extra"):
-        found.append(f"extra: {write_flow(turn['extra'])}")
-    return found
+        lines.append(f"extra: {write_flow(turn['extra'])}")
+    return lines
 
 
 def _marks(raw: Raw, left_out: frozenset[int]) -> Mapping[int, list[str]]:
     """Return the marks beneath each turn, by its number."""
-    found: defaultdict[int, list[str]] = defaultdict(list)
+    marks: defaultdict[int, list[str]] = defaultdict(list)
     for at in left_out:
-        found[at].append("no point")
+        marks[at].append("no point")
     for name in ("secrets", "common_ground"):
-        for one in raw.get(name) or ():
-            found[int(one.get("since", 0))].append(f"{MARKED[name]} {one.get('id')}")
-    for one in raw.get("probes") or ():
-        points = [int(at) for at in one.get("points") or ()]
-        trigger = one.get("trigger")
+        for entry in raw.get(name) or ():
+            marks[int(entry.get("since", 0))].append(f"{MARKED[name]} {entry.get('id')}")
+    for entry in raw.get("probes") or ():
+        points = [int(at) for at in entry.get("points") or ()]
+        trigger = entry.get("trigger")
         if trigger is not None and trigger != min(points, default=-1):
-            found[int(trigger)].append(f"trigger {one.get('id')}")
+            marks[int(trigger)].append(f"trigger {entry.get('id')}")
         for at in points:
-            own = (one.get("keys") or {}).get(str(at))
-            found[at].append(f"point {one.get('id')}" + (f": {write_flow(own)}" if own is not None else ""))
+            own = (entry.get("keys") or {}).get(str(at))
+            marks[at].append(f"point {entry.get('id')}" + (f": {write_flow(own)}" if own is not None else ""))
     for at, key in (raw.get("keys") or {}).items():
-        found[int(at)].append(f"key: {write_flow(key)}")
-    return found
+        marks[int(at)].append(f"key: {write_flow(key)}")
+    return marks
 
 
 def write_flow(value: Any) -> str:
     """Return a value as one line of YAML."""
     if isinstance(value, str) and "\n" not in value:
-        told = yaml.safe_dump([value], allow_unicode=True, width=10**9, default_flow_style=True)
-        return told.strip()[1:-1]
-    told = yaml.safe_dump(
+        text = yaml.safe_dump([value], allow_unicode=True, width=10**9, default_flow_style=True)
+        return text.strip()[1:-1]
+    text = yaml.safe_dump(
         _plain(value), allow_unicode=True, width=10**9, default_flow_style=True, sort_keys=False
     )
-    return told.removesuffix("\n").removesuffix("\n...").strip()
+    return text.removesuffix("\n").removesuffix("\n...").strip()
 
 
 def _plain(value: Any) -> Any:

@@ -49,16 +49,16 @@ def after_all(own: Sequence[Row], item: Row, write: Writer) -> list[Part]:
     return [Part("", lines), Part(DONE, (write(at + 1, item, "item"),))]
 
 
-def who_may_be_named(dialogue: Dialogue, at: int, names: Names) -> tuple[Named, ...]:
+def nameable_people(dialogue: Dialogue, at: int, names: Names) -> tuple[Named, ...]:
     """Return those who are there at a point, the agent last."""
     agent = scenario_of(dialogue).agent
-    there = present_at(dialogue, at - 1)
+    present = present_at(dialogue, at - 1)
     order = sorted(dialogue.participants, key=lambda person: person.id == agent)
-    return tuple((person.id, names.of(person.id)) for person in order if person.id in there)
+    return tuple((person.id, names.of(person.id)) for person in order if person.id in present)
 
 
-def told_to_agent(dialogue: Dialogue, names: Names, view: View) -> tuple[NamedText, ...]:
-    """Return who somebody in the agent's place is, and what it knows where profiles are not shown anyway."""
+def agent_notes(dialogue: Dialogue, names: Names, view: View) -> tuple[NamedText, ...]:
+    """Return the notes for a rater in the agent's place: its name, and its profile where not shown anyway."""
     agent = scenario_of(dialogue).agent
     own = next(person for person in dialogue.participants if person.id == agent)
     is_shown = view.shows_part("participants.profile")
@@ -66,24 +66,24 @@ def told_to_agent(dialogue: Dialogue, names: Names, view: View) -> tuple[NamedTe
     return (("you are", names.of(agent)), *([("you", about)] if about else []))
 
 
-def told_to_rater(dialogue: Dialogue, at: int, names: Names, view: View) -> tuple[NamedText, ...]:
-    """Return who is the assistant, and the secrets up to a point with those who know them."""
+def rater_notes(dialogue: Dialogue, at: int, names: Names, view: View) -> tuple[NamedText, ...]:
+    """Return the notes for a rater: the assistant's name, and the secrets so far with who knows them."""
     scenario = scenario_of(dialogue)
     secrets = [
-        f"- {view.about(one.text or one.canaries[0])} (known to {_names(one.known_to, names)})"
-        for one in scenario.secrets
-        if one.since < at
+        f"- {view.about(secret.text or secret.canaries[0])} (known to {_names(secret.known_to, names)})"
+        for secret in scenario.secrets
+        if secret.since < at
     ]
     assistant = ("assistant", names.of(scenario.agent))
     return (assistant, *([("secrets", "\n".join(secrets))] if secrets else []))
 
 
 def _names(ids: Sequence[str], names: Names) -> str:
-    return ", ".join(names.of(one) for one in ids)
+    return ", ".join(names.of(person_id) for person_id in ids)
 
 
 def compose(task: int, head: Head, rows: Sequence[Row], scene: Scene) -> Screen:
-    """Return what is shown of a decision; who stands in the agent's place sees what the agent has seen."""
+    """Return the screen of a decision; in the agent's place, only the turns that the agent has seen."""
     assert head.item is not None
     assert head.scenario is not None
     own, item = [row for row in rows if row.own], [row for row in rows if not row.own][-1]
@@ -91,13 +91,13 @@ def compose(task: int, head: Head, rows: Sequence[Row], scene: Scene) -> Screen:
     at = item.at or 0
     if head.key == POINTS:
         parts = as_agent(dialogue, own, item, head.item, scene.write)
-        told = told_to_agent(dialogue, scene.names, scene.view)
+        notes = agent_notes(dialogue, scene.names, scene.view)
     else:
         parts = after_all(own, item, scene.write)
-        told = told_to_rater(dialogue, at, scene.names, scene.view)
+        notes = rater_notes(dialogue, at, scene.names, scene.view)
     screen = scene.screen(task, (head.item,), [part for part in parts if part.lines])
-    about = screen.about._replace(metadata=(*told, *screen.about.metadata))
-    return replace(screen, about=about, named=who_may_be_named(dialogue, at, scene.names))
+    about = screen.about._replace(metadata=(*notes, *screen.about.metadata))
+    return replace(screen, about=about, named=nameable_people(dialogue, at, scene.names))
 
 
 LAYOUTS = {KIND: Layout(compose)}

@@ -11,7 +11,7 @@ import pytest
 
 from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors, pick, u
 from demo.fake_model.requests import Request, request
-from demo.fake_model.role import Mind, planted_number, planted_value, shows_planted
+from demo.fake_model.role import Sampler, planted_number, planted_value, shows_planted
 from demo.fake_model.roles import ROLES, recognise
 from demo.fake_model.serving import FakeModel, embed, logprobs
 from jobs.endpoints.client import QUESTION
@@ -88,23 +88,23 @@ def test_markers_are_read_as_words() -> None:
 
 
 def test_a_score_s_chances_are_those_of_the_error_model() -> None:
-    mind = Mind("turn_judge", errors=RoleErrors(noise={"*": 0.5}, severity={"overall": 0.25}))
-    found = mind.chances("overall", "x", FIVE, 2.0)
+    sampler = Sampler("turn_judge", errors=RoleErrors(noise={"*": 0.5}, severity={"overall": 0.25}))
+    found = sampler.chances("overall", "x", FIVE, 2.0)
     assert found == pytest.approx([0, 0.1875, 0.4375, 0.3125, 0.0625])
-    assert mind.chances("other", "x", FIVE, 0.0) == pytest.approx([0.75, 0.25, 0, 0, 0])
+    assert sampler.chances("other", "x", FIVE, 0.0) == pytest.approx([0.75, 0.25, 0, 0, 0])
 
 
 def test_scores_come_out_as_often_as_the_error_model_says() -> None:
-    mind = Mind("turn_judge", 3, RoleErrors(noise={"*": 0.4}))
-    values = Counter(mind.score("overall", f"{i} {{quality 3}}", FIVE) for i in range(2000))
+    sampler = Sampler("turn_judge", 3, RoleErrors(noise={"*": 0.4}))
+    values = Counter(sampler.score("overall", f"{i} {{quality 3}}", FIVE) for i in range(2000))
     for value, chance in zip(FIVE, (0, 0.2, 0.6, 0.2, 0), strict=True):
         assert values[value] / 2000 == pytest.approx(chance, abs=3 * math.sqrt(0.24 / 2000))
 
 
 def test_long_texts_are_rated_higher_where_that_is_the_bias() -> None:
-    mind = Mind("turn_judge", errors=RoleErrors(length_bias=0.5))
-    assert mind.score("overall", "word " * 40, FIVE) == 4
-    assert mind.score("overall", "word " * 20, FIVE) == 3
+    sampler = Sampler("turn_judge", errors=RoleErrors(length_bias=0.5))
+    assert sampler.score("overall", "word " * 40, FIVE) == 4
+    assert sampler.score("overall", "word " * 20, FIVE) == 3
 
 
 def test_a_seed_in_the_request_joins_the_draw() -> None:

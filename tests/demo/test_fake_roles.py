@@ -9,7 +9,7 @@ import pytest
 from demo.fake_model.errors import ErrorModel
 from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise
-from demo.fake_model.roles.judges import ruled
+from demo.fake_model.roles.judges import final_by_rule
 from demo.fake_model.serving import FakeModel
 from jobs.prompt import Prompt
 from judges.prompts import search
@@ -68,7 +68,7 @@ def test_the_improver_reads_an_instruction_between_fences_and_repeats_no_sentenc
 def test_the_dialogue_judge_s_rule(
     turn: float, interaction: float, at_four: bool, long: bool, follows: bool, final: float
 ) -> None:
-    assert ruled(turn, interaction, at_four=at_four, long=long, follows=follows) == final
+    assert final_by_rule(turn, interaction, at_four=at_four, long=long, follows=follows) == final
 
 
 def whole(scores: str, *responses: str, rule: str = "less than 4") -> Prompt:

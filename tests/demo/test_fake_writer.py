@@ -14,7 +14,7 @@ from demo.fake_model.errors import ErrorFileProblem, ErrorModel
 from demo.fake_model.requests import request
 from demo.fake_model.role import shows_planted
 from demo.fake_model.roles import recognise
-from demo.fake_model.roles.writers import expected_seen, expected_turns, rate_of, rates_of, task
+from demo.fake_model.roles.writers import expected_seen, expected_turns, parse_task, rate_of, rates_of
 from demo.fake_model.serving import FakeModel
 from tests.demo.asking import asked, said
 from tests.suites.continuation.cocoeval import begun, prompt_of, talk, written
@@ -40,7 +40,7 @@ def test_prompting_and_turns_a_call_are_read_from_the_prompt_alone(
     prompt = prompt_of(begun(talk(), prompting=prompting, turns_per_call=per_call, copy=copy))
     found = request(asked(prompt, schema=schema))
     assert [role.key for role in recognise(found)] == ["continuation_writer"]
-    told = task(found)
+    told = parse_task(found)
     assert told is not None
     assert (told.prompting, told.count, told.first, told.copies) == (prompting, per_call, 41, copy)
     assert told.people == (("A", "Ana"), ("B", "Ben"), ("C", "Cara"))

@@ -149,8 +149,8 @@ def test_a_study_is_under_way_with_a_place_for_the_visitor_everywhere(first_load
     pairs = Campaign.objects.get(name=study.PAIRS)
     assert pairs.assignments.filter(state="submitted").count() == 2 * pairs.tasks.count() == 24
     found = AdjudicationRound.objects.get(name=study.ROUND)
-    assert found.cases.filter(settled_at=None).count() == study.LEFT
-    assert found.decisions.filter(state="decided").count() == found.cases.count() - study.LEFT > 2
+    assert found.cases.filter(settled_at=None).count() == study.WAITING_CASES
+    assert found.decisions.filter(state="decided").count() == found.cases.count() - study.WAITING_CASES > 2
     visitor = User.objects.get(username="annotator")
     assert Thread.objects.filter(campaign=begun, annotator=visitor).count() == 1
     assert begun.participants.count() == 2

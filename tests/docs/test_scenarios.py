@@ -8,7 +8,7 @@ from pathlib import Path
 
 from annotation.formats.jsonl import dialogue
 from annotation.scenario_records import DIMENSIONS, MOVES, OWN_FIELDS, PROBES
-from suites.group_chat.native_fields import KEY, KNOWN
+from suites.group_chat.native_fields import KEY, PARAMETER_NAMES
 from tests.suites.group_chat.scripts import LAUNCH
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")
@@ -35,4 +35,4 @@ def test_the_decisions_shown_are_read() -> None:
 def test_every_field_is_explained() -> None:
     assert told(OWN_FIELDS, "Fields of a scenario") == []
     assert told((*sorted(KEY), *MOVES, *DIMENSIONS), "A key") == []
-    assert told((*PROBES, *sorted(KNOWN)), "A probe") == []
+    assert told((*PROBES, *sorted(PARAMETER_NAMES)), "A probe") == []

@@ -18,7 +18,7 @@ from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
 from judges.protocols.cocoeval import NO_REASON
 from judges.protocols.cpdscore import mean_in_words, words_in_words
 from judges.protocols.rubric import Rubric
-from suites.group_chat.protocols import NOT_APPLICABLE, NOT_ASKED, SAID
+from suites.group_chat.protocols import JUDGED_MOVES, NOT_APPLICABLE, NOT_ASKED
 from suites.group_chat.scenarios.cascade import turn_of
 
 
@@ -253,7 +253,7 @@ def of_conduct(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
 
 def of_move(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
     """Readings of a move with an explanation, and of the facts presupposed."""
-    told = st.tuples(st.sampled_from(SAID), PLAIN, st.sampled_from(("g1", "none")))
+    told = st.tuples(st.sampled_from(JUDGED_MOVES), PLAIN, st.sampled_from(("g1", "none")))
     return told.map(
         lambda one: Reading((Verdict("move", 0, one[0], "", one[1]), Verdict("presupposes", 0, one[2])))
     )

@@ -251,7 +251,7 @@ def test_adopting_another_runs_batch_collects_nothing(fake: FakeLLM) -> None:
     trouble(fake, "batch_reset", first=1)
     trouble(fake, "batch_unlisted", first=1)
     work()
-    fake.batches.made["batch_1"].metadata = {"concord_batch": "another"}
+    fake.batches.by_id["batch_1"].metadata = {"concord_batch": "another"}
     batch_actions.adopt(by=None, batch=run.batches.get(), provider_id="batch_1")
     work()
     batch = run.batches.get()
@@ -307,7 +307,7 @@ def test_a_pause_submits_nothing_more_and_collects_what_was_submitted(fake: Fake
     assert (states(run), run.calls.filter(state="pending").count()) == (["under_way"], 7)
     runs.pause(by=factories.user("rei", researcher=True), run=run)
     runs.set_caps(by=None, run=run, caps={"cap_calls": 12})
-    fake.batches.made["batch_1"].seconds = 0
+    fake.batches.by_id["batch_1"].seconds = 0
     work()
     run.refresh_from_db()
     assert (run.state, states(run)) == (Run.State.PAUSED, ["collected"])
@@ -322,7 +322,7 @@ def test_a_batch_under_way_is_asked_for_at_its_own_server_alone(fake: FakeLLM, c
     trouble(fake, "batch_slow:3600000", first=1)
     finish()
     assert states(run) == ["under_way"]
-    fake.batches.made["batch_1"].seconds = 0
+    fake.batches.by_id["batch_1"].seconds = 0
     with FakeLLM() as other:
         to = {"base_url": other.url} if change == "address" else {"revision": "new weights"}
         Endpoint.objects.update(**to)
@@ -409,9 +409,9 @@ def test_results_that_are_not_all_there_are_not_paid_for_again(fake: FakeLLM) ->
     run = batched(fake, dialogues=1, batch_most=50)
     trouble(fake, "batch_slow:3600000", first=1)
     finish()
-    fake.batches.made["batch_1"].seconds = 0
-    fake.batches._done(fake.batches.made["batch_1"])
-    name = fake.batches.made["batch_1"].output
+    fake.batches.by_id["batch_1"].seconds = 0
+    fake.batches._done(fake.batches.by_id["batch_1"])
+    name = fake.batches.by_id["batch_1"].output
     whole = fake.batches.files[name]
     fake.batches.files[name] = b"".join(whole.splitlines(keepends=True)[:4])
     work()
@@ -429,7 +429,7 @@ def test_a_prompt_that_changed_meanwhile_is_asked_anew(fake: FakeLLM) -> None:
     trouble(fake, "batch_slow:3600000", first=1)
     finish()
     Call.objects.filter(pk=run.calls.order_by("pk")[0].pk).update(prompt_hash="of another prompt")
-    fake.batches.made["batch_1"].seconds = 0
+    fake.batches.by_id["batch_1"].seconds = 0
     work()
     run.refresh_from_db()
     assert (run.state, counted(fake)[2]) == (Run.State.DONE, 7)

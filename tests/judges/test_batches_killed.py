@@ -87,5 +87,5 @@ def test_workers_killed_ten_times_submit_every_call_once_and_each_has_one_result
     assert set(run.calls.values_list("state", "asked")) == {("done", 1)}
     assert Label.objects.values("item", "question", "sample").distinct().count() == 204
     assert Label.objects.count() == 204
-    assert len(fake.batches.made) == run.batches.exclude(provider_id="").count()
+    assert len(fake.batches.by_id) == run.batches.exclude(provider_id="").count()
     assert len(at_kills) > 1, "the kills came at different moments"

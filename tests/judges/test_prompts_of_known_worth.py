@@ -10,7 +10,7 @@ import numpy as np
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.judges_compared import contenders_of, judges_compared
 from demo.fake_model.errors import ErrorModel, Phrase, RoleErrors, u
-from demo.fake_model.role import Mind
+from demo.fake_model.role import Sampler
 from demo.fake_model.roles.judges import propose
 
 SENTENCE = "Think of the whole dialogue."
@@ -26,8 +26,8 @@ STATISTIC = "cohen_kappa_quadratic"
 
 def judged(instruction: str, texts: list[str]) -> list[int]:
     """What the fake model says of each text under an instruction."""
-    mind = Mind("turn_judge", 5, MODEL.errors("turn_judge", instruction), instruction)
-    return [mind.score("overall", text, SCALE) for text in texts]
+    sampler = Sampler("turn_judge", 5, MODEL.errors("turn_judge", instruction), instruction)
+    return [sampler.score("overall", text, SCALE) for text in texts]
 
 
 def study(number: int, one: str, other: str) -> tuple[float, float]:
@@ -35,7 +35,7 @@ def study(number: int, one: str, other: str) -> tuple[float, float]:
     names = [f"{number}.{i}" for i in range(CLUSTERS * ITEMS)]
     truth = [1 + int(u(1, "truth", name) * 5) for name in names]
     texts = [f"{name} {{quality {value}}}" for name, value in zip(names, truth, strict=True)]
-    person = Mind("person", 9, RoleErrors(noise={"*": 0.3}))
+    person = Sampler("person", 9, RoleErrors(noise={"*": 0.3}))
     columns = [
         [person.score("overall", text, SCALE) for text in texts],
         judged(one, texts),
@@ -72,10 +72,10 @@ def test_equally_good_prompts_are_called_different_at_the_stated_rate() -> None:
 
 
 def test_the_improver_reaches_the_best_instruction_within_a_few_proposals() -> None:
-    mind = Mind("improver", 2, proposals=MODEL.proposals)
+    sampler = Sampler("improver", 2, proposals=MODEL.proposals)
     found = "Rate it."
     for step in range(len(MODEL.proposals)):
-        found = propose(found, f"disagreements {step}", mind)
+        found = propose(found, f"disagreements {step}", sampler)
     assert SENTENCE in found
     assert MODEL.errors("turn_judge", found).of("noise", "overall") < 0.3
-    assert propose(found, "more", mind) == found, "nothing is left to propose"
+    assert propose(found, "more", sampler) == found, "nothing is left to propose"

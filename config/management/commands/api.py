@@ -102,13 +102,13 @@ class Command(DatabaseCommand):
                 value = json.loads(response.content or b"null")  # type: ignore[attr-defined]
                 self.stdout.write(json.dumps(value, ensure_ascii=False))
                 return
-            for part in response:  # type: ignore[attr-defined]
+            for part in response:
                 self.stdout.write(part.decode() if isinstance(part, bytes) else part, ending="")
             return
         unfinished = output.with_name(f"{output.name}.part")  # a file of this name is always whole
         try:
             with unfinished.open("wb") as file:
-                file.writelines(response)  # type: ignore[arg-type]
+                file.writelines(response)
             unfinished.replace(output)
         except OSError as error:
             raise CommandError(f"{output}: {error.strerror}", returncode=MISTAKE) from None
@@ -146,8 +146,8 @@ def prepare_request(method: str, route: str, fields: list[str], address: str) ->
     else:
         prepared = requests.Request(method, url, json=_body(fields, declared)).prepare()
     content = prepared.body or b""
-    if isinstance(content, str):
-        content = content.encode()
+    content = content.encode() if isinstance(content, str) else content
+    assert isinstance(content, bytes)
     sent = urlsplit(str(prepared.url))
     return WSGIRequest(
         {

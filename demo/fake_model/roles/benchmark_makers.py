@@ -9,7 +9,7 @@ from typing import Any
 
 from demo.fake_model.errors import one_chance
 from demo.fake_model.requests import Request, turns
-from demo.fake_model.role import Answer, Mind, Role, markers, planted_value
+from demo.fake_model.role import Answer, Role, Sampler, markers, planted_value
 
 # Metadata of a conversation: what its turns say in braces of who takes part and what it is for.
 
@@ -32,17 +32,19 @@ class MetadataWriter(Role):
 
     def recognises(self, request: Request) -> bool:
         """A conversation or notes on its parts, and a goal to be told."""
-        shown = request.block("CONVERSATION") is not None or request.block("PART 1") is not None
-        return shown and request.block("SPEAKING") is not None and "task_goal" in request.fields
+        has_material = request.block("CONVERSATION") is not None or request.block("PART 1") is not None
+        return has_material and request.block("SPEAKING") is not None and "task_goal" in request.fields
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return M of a conversation, or of its parts together."""
         text, ids = material(request), list(request.block("SPEAKING") or ())
         drafts = [json.loads(line) for line in parts(request)]
         people = [
-            _merged(one, drafts) if drafts else _written(one, said_by(one, text), ids, mind, text)
-            for one in ids
-            if not forgets(one, text, mind)
+            _merge_notes(person, drafts)
+            if drafts
+            else _describe_person(person, speech_of(person, text), ids, sampler, text)
+            for person in ids
+            if not forgets(person, text, sampler)
         ]
         if drafts:
             goal = next((draft["task_goal"] for draft in drafts if draft["task_goal"]), "")
@@ -58,13 +60,13 @@ class MetadataWriter(Role):
         )
 
 
-def forgets(person: str, text: str, mind: Mind) -> bool:
-    """Whether a speaker is left out of what is said about a text."""
-    return mind.draw(FORGETS, f"{person}\n{text}") < mind.errors.own.get(FORGETS, 0.0)
+def forgets(person: str, text: str, sampler: Sampler) -> bool:
+    """Whether a speaker is left out of the description of a text."""
+    return sampler.draw(FORGETS, f"{person}\n{text}") < sampler.errors.own.get(FORGETS, 0.0)
 
 
 def material(request: Request) -> str:
-    """Return what is described: the conversation, or the notes on its parts."""
+    """Return the text to describe: the conversation, or the notes on its parts."""
     return "\n".join(request.block("CONVERSATION") or parts(request))
 
 
@@ -74,41 +76,43 @@ def parts(request: Request) -> list[str]:
     return ["".join(request.block(title) or ()) for title in numbered if title in request.titles]
 
 
-def said_by(person: str, text: str) -> str:
+def speech_of(person: str, text: str) -> str:
     """Return the turns of a speaker, without their name."""
-    found: list[str] = []
+    lines: list[str] = []
     own = False
     for line in text.split("\n"):
         if not line.startswith(_MORE):
             own = line.startswith((f"{person}: ", f"{person} ("))
             line = line.removeprefix(f"{person}: ")
         if own:
-            found.append(line)
-    return "\n".join(found)
+            lines.append(line)
+    return "\n".join(lines)
 
 
-def _written(person: str, said: str, ids: Sequence[str], mind: Mind, text: str) -> dict[str, Any]:
-    drawn = f"{person}\n{text}"
-    odd = mind.draw(STYLES, drawn) < mind.errors.own.get(STYLES, 0.0)
-    stranger = mind.draw(STRANGERS, drawn) < mind.errors.own.get(STRANGERS, 0.0)
+def _describe_person(
+    person: str, speech: str, ids: Sequence[str], sampler: Sampler, text: str
+) -> dict[str, Any]:
+    draw_key = f"{person}\n{text}"
+    is_odd = sampler.draw(STYLES, draw_key) < sampler.errors.own.get(STYLES, 0.0)
+    stranger = sampler.draw(STRANGERS, draw_key) < sampler.errors.own.get(STRANGERS, 0.0)
     others = [other for other in ids if other != person]
-    turns = [line for line in said.split("\n") if line and not line.startswith(_MORE)]
+    turns = [line for line in speech.split("\n") if line and not line.startswith(_MORE)]
     return {
         "id": person,
-        "name": planted_value(said, "name") or "",
-        "role": planted_value(said, "role") or "",
+        "name": planted_value(speech, "name") or "",
+        "role": planted_value(speech, "role") or "",
         "department": "",
         "reporting_to": STRANGER if stranger else "",
         "expertise_level": "senior",
         "expertise_areas": [],
         "hidden_information": {
             "communication_style": {
-                "length": f"{len(said.split()) / max(len(turns), 1):.0f} words",
-                "style_types": [ODD_STYLE if odd else "informal"],
+                "length": f"{len(speech.split()) / max(len(turns), 1):.0f} words",
+                "style_types": [ODD_STYLE if is_odd else "informal"],
                 "personality_traits": [],
                 "details": "as it says",
             },
-            "hidden_agenda": planted_value(said, "agenda") or "",
+            "hidden_agenda": planted_value(speech, "agenda") or "",
             "knowledge_before_conversation": "",
             "emotion_before_conversation": "calm",
             "posture": "open",
@@ -117,9 +121,9 @@ def _written(person: str, said: str, ids: Sequence[str], mind: Mind, text: str) 
     }
 
 
-def _merged(person: str, drafts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _merge_notes(person: str, drafts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the first note on a person."""
-    notes = (one for draft in drafts for one in draft["participants"] if one["id"] == person)
+    notes = (note for draft in drafts for note in draft["participants"] if note["id"] == person)
     return next(notes, {"id": person})
 
 
@@ -142,33 +146,33 @@ class Cleaner(Role):
         """A block of utterances."""
         return request.block("UTTERANCES") is not None
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return number and new text of each utterance."""
-        told = [
-            {"number": said.number, "text": answered(said.whole, mind)}
-            for said in request.numbered("UTTERANCES")
-            if mind.draw(SKIPS, said.whole) >= mind.errors.own.get(SKIPS, 0.0)
+        utterances = [
+            {"number": turn.number, "text": clean_utterance(turn.full_text, sampler)}
+            for turn in request.numbered("UTTERANCES")
+            if sampler.draw(SKIPS, turn.full_text) >= sampler.errors.own.get(SKIPS, 0.0)
         ]
-        return Answer({"utterances": told})
+        return Answer({"utterances": utterances})
 
 
-def answered(text: str, mind: Mind) -> str:
-    """Return what becomes of an utterance."""
-    return f"{cleaned(text)} {INVENTED}".strip() if invents(text, mind) else cleaned(text)
+def clean_utterance(text: str, sampler: Sampler) -> str:
+    """Clean an utterance, or invent a word in it."""
+    return f"{remove_fillers(text)} {INVENTED}".strip() if invents(text, sampler) else remove_fillers(text)
 
 
-def invents(text: str, mind: Mind) -> bool:
+def invents(text: str, sampler: Sampler) -> bool:
     """Whether a word is added to an utterance."""
-    return mind.draw(INVENTS, text) < mind.errors.own.get(INVENTS, 0.0)
+    return sampler.draw(INVENTS, text) < sampler.errors.own.get(INVENTS, 0.0)
 
 
-def cleaned(text: str) -> str:
+def remove_fillers(text: str) -> str:
     """Return a text without its markers of fillers and the words that they name, in any case."""
     fillers = {word.casefold() for words in markers(text) if words[0] == FILLER for word in words[1:]}
-    kept = [
+    remaining = [
         word for word in _MARKER.sub(" ", text).split() if word.strip(",.;:!?-").casefold() not in fillers
     ]
-    return " ".join(kept)
+    return " ".join(remaining)
 
 
 # A summary of a conversation: one paragraph, or two where it errs.
@@ -187,18 +191,18 @@ class Summariser(Role):
         """A conversation, and a summary as the one field of the reply."""
         return request.block("CONVERSATION") is not None and request.fields == ("summary",)
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the paragraph."""
         lines = request.block("CONVERSATION") or ()
         text = summary(lines)
-        if mind.draw(PARAGRAPHS, "\n".join(lines)) < mind.errors.own.get(PARAGRAPHS, 0.0):
+        if sampler.draw(PARAGRAPHS, "\n".join(lines)) < sampler.errors.own.get(PARAGRAPHS, 0.0):
             text = f"{text}\n\nThat is all."
         return Answer({"summary": text})
 
 
 def summary(lines: tuple[str, ...] | list[str]) -> str:
     """Return the right summary of the lines of a conversation."""
-    said = [turn.whole for turn in turns(lines)]
-    points = [" ".join(words[1:]) for text in said for words in markers(text) if words[0] == "point"]
-    told = "; ".join(points) or "nothing in particular"
-    return f"In {len(said)} turns they came to this: {told}."
+    texts = [turn.full_text for turn in turns(lines)]
+    points = [" ".join(words[1:]) for text in texts for words in markers(text) if words[0] == "point"]
+    conclusion = "; ".join(points) or "nothing in particular"
+    return f"In {len(texts)} turns they came to this: {conclusion}."

@@ -8,7 +8,7 @@ from typing import Any
 
 from demo.fake_model.errors import chances_of, one_chance
 from demo.fake_model.requests import Request, turns
-from demo.fake_model.role import QUALITY, Answer, Mind, Role, markers, planted_value
+from demo.fake_model.role import QUALITY, Answer, Role, Sampler, markers, planted_value
 
 # A group-chat agent that errs by stage.
 #
@@ -43,59 +43,59 @@ class Agent(Role):
         """Who one is, the other members, and a chat."""
         return {"YOU", "MEMBERS", "CHAT"} <= set(request.titles)
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the decision, with what is declared where that is asked for."""
         lines = request.block("CHAT") or ()
-        members = _named(request.block("MEMBERS") or ())
-        own = next(iter(_named((request.block("YOU") or ())[:1])), "")
-        rates = mind.errors.own.get("stages", {})
+        members = _names_by_id(request.block("MEMBERS") or ())
+        own = next(iter(_names_by_id((request.block("YOU") or ())[:1])), "")
+        rates = sampler.errors.own.get("stages", {})
         chat = "\n".join(lines)
-        told = decide(
-            key_of(lines), lambda stage: mind.draw(stage, chat) < rates.get(stage, 0.0), members, own
+        outcome = decide(
+            key_of(lines), lambda stage: sampler.draw(stage, chat) < rates.get(stage, 0.0), members, own
         )
         fields = [name for name in FIELDS if name in request.fields]
-        return Answer({name: told[name] for name in fields or FIELDS})
+        return Answer({name: outcome[name] for name in fields or FIELDS})
 
 
 def key_of(lines: Sequence[str]) -> dict[str, str]:
     """Return the truth in the last turn of a chat; {} where it holds none."""
-    said = turns(lines)
-    found = _KEY.findall(said[-1].whole) if said else []
-    return dict(part.split("=", 1) for part in found[-1].split() if "=" in part) if found else {}
+    chat_turns = turns(lines)
+    matches = _KEY.findall(chat_turns[-1].full_text) if chat_turns else []
+    return dict(part.split("=", 1) for part in matches[-1].split() if "=" in part) if matches else {}
 
 
 def decide(key: Mapping[str, str], errs: Errs, members: Mapping[str, str], own: str) -> dict[str, Any]:
-    """Return what the agent says and does, erring where `errs(stage)` says so.
+    """Return the agent's decision, with an error at each stage for which `errs(stage)` is true.
 
     `members` are the others' names by id, `own` is the agent's id.
     """
-    meant = key.get("attend") == "1"
-    if meant == errs("attend"):
-        return _said("silence", False, (), (), "none", "")
-    act = _act(key, errs) if meant else "message"
+    should_attend = key.get("attend") == "1"
+    if should_attend == errs("attend"):
+        return _outcome("silence", False, (), (), "none", "")
+    act = _act(key, errs) if should_attend else "message"
     if act == "silence":
-        return _said(act, True, (), (), "none", "")
-    targets = _listed(key.get("target", "")) or tuple(members)[:1]
-    addressed = _listed(key.get("addressed", "")) or (own,)
+        return _outcome(act, True, (), (), "none", "")
+    targets = _split_list(key.get("target", "")) or tuple(members)[:1]
+    addressed = _split_list(key.get("addressed", "")) or (own,)
     ground = key.get("ground", "answer")
-    if meant and ("target" in key or "addressed" in key) and errs("address"):
-        targets = tuple(one for one in members if one not in targets)[:1]
-        addressed = tuple(one for one in [*members, own] if one not in addressed)[:1]
-    if meant and "ground" in key and errs("ground"):
+    if should_attend and ("target" in key or "addressed" in key) and errs("address"):
+        targets = tuple(member for member in members if member not in targets)[:1]
+        addressed = tuple(member for member in [*members, own] if member not in addressed)[:1]
+    if should_attend and "ground" in key and errs("ground"):
         ground = OTHER_MOVE.get(ground, "none")
-    called = " and ".join(members.get(one, one) for one in targets)
+    called = " and ".join(members.get(member, member) for member in targets)
     text = "👍" if act == "reaction" else f"{called}: noted."
-    return _said(act, True, addressed, targets, ground, text)
+    return _outcome(act, True, addressed, targets, ground, text)
 
 
 def _act(key: Mapping[str, str], errs: Errs) -> str:
-    accepted = _listed(key.get("speak", "message"))
+    accepted = _split_list(key.get("speak", "message"))
     if not errs("speak"):
         return accepted[0]
-    return next((one for one in ACTS if one not in accepted), accepted[-1])
+    return next((act for act in ACTS if act not in accepted), accepted[-1])
 
 
-def _said(
+def _outcome(
     act: str, attend: bool, addressed: tuple[str, ...], targets: tuple[str, ...], ground: str, text: str
 ) -> dict[str, Any]:
     return {
@@ -108,11 +108,11 @@ def _said(
     }
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def _split_list(text: str) -> tuple[str, ...]:
     return tuple(part for part in text.split(";") if part)
 
 
-def _named(lines: Sequence[str]) -> dict[str, str]:
+def _names_by_id(lines: Sequence[str]) -> dict[str, str]:
     """Return names by id from lines such as `ana: Ana (nurse), also called Annie`."""
     pairs = (line.partition(": ") for line in lines)
     return {pk: re.split(r" \(|, also called ", name)[0] for pk, colon, name in pairs if colon}
@@ -147,17 +147,17 @@ class Persona(Role):
         """A person, a chat, and what is said or chosen as reply."""
         return {"PERSON", "CHAT"} <= set(request.titles) and request.fields in ((SAYS,), (CHOICE,))
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return what the person says, or the option."""
         about = "\n".join((*(request.block("PERSON") or ()), *(request.block("CHAT") or ())))
         options = request.block("OPTIONS")
         if options:
-            agrees = mind.draw("agrees", about) < mind.errors.own.get("agrees", 1.0)
-            chosen = options[0] if agrees else options[int(mind.draw("option", about) * len(options))]
-            return Answer({CHOICE: chosen})
-        if mind.draw("silent", about) < mind.errors.own.get("silent", 0.0):
+            agrees = sampler.draw("agrees", about) < sampler.errors.own.get("agrees", 1.0)
+            option = options[0] if agrees else options[int(sampler.draw("option", about) * len(options))]
+            return Answer({CHOICE: option})
+        if sampler.draw("silent", about) < sampler.errors.own.get("silent", 0.0):
             return Answer({SAYS: ""})
-        return Answer({SAYS: _LINES[int(mind.draw("line", about) * len(_LINES))]})
+        return Answer({SAYS: _LINES[int(sampler.draw("line", about) * len(_LINES))]})
 
 
 # Judges of a group-chat agent's decision: its conduct, its composition, its move on common ground.
@@ -184,12 +184,12 @@ class ConductJudge(Role):
 
     def recognises(self, request: Request) -> bool:
         """A block DECISION, and objects named after dimensions as reply."""
-        return request.shows(DECISION) and bool(asked(request))
+        return request.shows(DECISION) and bool(requested_dimensions(request))
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return an object for each dimension that is asked for."""
         text = decision(request)
-        return Answer({name: _conduct(name, text, mind) for name in asked(request)})
+        return Answer({name: _conduct(name, text, sampler) for name in requested_dimensions(request)})
 
 
 class ComposeJudge(Role):
@@ -202,9 +202,9 @@ class ComposeJudge(Role):
         """A block DECISION, and a score with a reason as reply."""
         return request.shows(DECISION) and set(request.fields) == {"score", "why"}
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the score and the reason."""
-        return Answer({"score": _scored(COMPOSED, decision(request), mind), "why": "as it says"})
+        return Answer({"score": _score_dimension(COMPOSED, decision(request), sampler), "why": "as it says"})
 
 
 class GroundJudge(Role):
@@ -221,51 +221,53 @@ class GroundJudge(Role):
         """A block DECISION, and a move as reply."""
         return request.shows(DECISION) and MOVE in request.fields
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the move, the facts and the reason."""
         text = decision(request)
-        named = (planted_value(text, PRESUPPOSES) or "").split()
+        fact_ids = (planted_value(text, PRESUPPOSES) or "").split()
         facts = [
-            fact for fact in listed(request) if mind.yes_or_no(PRESUPPOSES, f"{fact} {text}", fact in named)
+            fact
+            for fact in listed_facts(request)
+            if sampler.yes_or_no(PRESUPPOSES, f"{fact} {text}", fact in fact_ids)
         ]
-        return Answer({MOVE: mind.choose(MOVE, text, MOVES), PRESUPPOSES: facts, "why": "as it says"})
+        return Answer({MOVE: sampler.choose(MOVE, text, MOVES), PRESUPPOSES: facts, "why": "as it says"})
 
 
 def decision(request: Request) -> str:
     """Return the words of the decision."""
-    return " ".join(said.text for said in turns(request.block(DECISION) or ()))
+    return " ".join(turn.text for turn in turns(request.block(DECISION) or ()))
 
 
-def asked(request: Request) -> list[str]:
+def requested_dimensions(request: Request) -> list[str]:
     """Return the dimensions that are asked for."""
     return [name for name in request.fields if name in DIMENSIONS]
 
 
-def listed(request: Request) -> list[str]:
+def listed_facts(request: Request) -> list[str]:
     """Return the ids of the facts that are listed."""
     lines = (line for line in request.block(SHARED) or () if not line.startswith(" "))
-    return [found[1] for line in lines if (found := _ID.match(line))]
+    return [match[1] for line in lines if (match := _ID.match(line))]
 
 
-def told(text: str) -> Mapping[str, str]:
-    """Return what a text says of itself in markers of pairs, such as `{face 3 repair 4}`."""
-    known: dict[str, str] = {}
+def marker_pairs(text: str) -> Mapping[str, str]:
+    """Return the pairs in a text's markers, such as `{face 3 repair 4}`, as a mapping."""
+    values: dict[str, str] = {}
     for words in markers(text):
-        known |= dict(zip(words[::2], words[1::2], strict=False))
-    return known
+        values |= dict(zip(words[::2], words[1::2], strict=False))
+    return values
 
 
-def _conduct(name: str, text: str, mind: Mind) -> dict[str, Any]:
-    said = told(text).get(name, "")
+def _conduct(name: str, text: str, sampler: Sampler) -> dict[str, Any]:
+    planted = marker_pairs(text).get(name, "")
     if name == LEAK:
-        return {LEAK: int(mind.yes_or_no(LEAK, text, said == "1")), "why": "as it says"}
-    if said == NOT_AT_STAKE:
+        return {LEAK: int(sampler.yes_or_no(LEAK, text, planted == "1")), "why": "as it says"}
+    if planted == NOT_AT_STAKE:
         return {"score": None, "turns": [], "why": "it is not at stake"}
-    return {"score": _scored(name, text, mind), "turns": [], "why": "as it says"}
+    return {"score": _score_dimension(name, text, sampler), "turns": [], "why": "as it says"}
 
 
-def _scored(name: str, text: str, mind: Mind) -> int:
+def _score_dimension(name: str, text: str, sampler: Sampler) -> int:
     """Return a score about a true one: what the text says of the question, else its quality, else 3."""
-    said = told(text)
-    value = next((said[key] for key in (name, QUALITY) if said.get(key, "").isdecimal()), "3")
-    return mind.score(name, text, SCALE, float(min(max(int(value), 1), 5) - 1))
+    planted = marker_pairs(text)
+    value = next((planted[key] for key in (name, QUALITY) if planted.get(key, "").isdecimal()), "3")
+    return sampler.score(name, text, SCALE, float(min(max(int(value), 1), 5) - 1))

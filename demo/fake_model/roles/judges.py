@@ -7,12 +7,12 @@ from statistics import fmean
 from typing import Any
 
 from demo.fake_model.errors import fold
-from demo.fake_model.requests import Question, Request, listed, questions, turns
-from demo.fake_model.role import QUALITY, Answer, Mind, Role, planted_number, planted_value, shows_planted
+from demo.fake_model.requests import Question, Request, listed_questions, questions, turns
+from demo.fake_model.role import QUALITY, Answer, Role, Sampler, planted_number, planted_value, shows_planted
 
 # Scores of one response: five or six scores, humanness, and the papers' original prompts.
 
-KNOWN = (
+SCORE_NAMES = (
     "humanness",
     "fluency",
     "coherency",
@@ -40,23 +40,23 @@ class TurnJudge(Role):
 
     def recognises(self, request: Request) -> bool:
         """A block RESPONSE, and lines of scores as reply."""
-        return request.shows("RESPONSE") and bool(asked_for(request))
+        return request.shows("RESPONSE") and bool(requested_scores(request))
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the lines that are asked for, with an explanation first where one is."""
         text, values = request.response() or "", request.scale(1, 5)
         lines = ["Explanation: it is as good as it says."] if _EXPLAINED.search(request.instruction) else []
-        for name in asked_for(request):
-            lines.append(f"{name}{request.sign(name)} {mind.score(name.casefold(), text, values)}")
+        for name in requested_scores(request):
+            lines.append(f"{name}{request.sign(name)} {sampler.score(name.casefold(), text, values)}")
         return Answer(lines=lines)
 
 
-def asked_for(request: Request) -> tuple[str, ...]:
+def requested_scores(request: Request) -> tuple[str, ...]:
     """Return the names of the scores that a prompt asks for."""
-    if request.score_lines or request.fields or listed(request):
+    if request.score_lines or request.fields or listed_questions(request):
         return request.score_lines
-    said = fold(request.instruction)
-    return tuple(name for name in KNOWN if re.search(rf"\b{name}\b", said))
+    instruction = fold(request.instruction)
+    return tuple(name for name in SCORE_NAMES if re.search(rf"\b{name}\b", instruction))
 
 
 # Three scores of a whole continuation from the scores of its turns: turn score, interaction, final.
@@ -83,23 +83,25 @@ class DialogueJudge(Role):
         """These three lines as reply."""
         return {TURN, INTERACTION, FINAL} <= set(request.score_lines)
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the three lines."""
         responses = _responses(request)
         text = responses[0] if responses else ""
         turn = round(fmean(_scores(request) or [3.0]), 2)
-        told = planted_number(text, "interaction")
-        at = min(max((3.0 if told is None else told) - 1, 0.0), 4.0) * 10
-        interaction = mind.score("interaction", text, DIALOGUE_SCALE, at)
-        follows = mind.draw("rule", text) >= mind.errors.ignores_rule
+        planted = planted_number(text, "interaction")
+        at = min(max((3.0 if planted is None else planted) - 1, 0.0), 4.0) * 10
+        interaction = sampler.score("interaction", text, DIALOGUE_SCALE, at)
+        follows = sampler.draw("rule", text) >= sampler.errors.ignores_rule
         long = any(_words(response) > MOST_WORDS for response in responses)
         at_four = "4 or less, both" in fold(request.instruction)
-        final = ruled(turn, interaction, at_four=at_four, long=long, follows=follows)
-        shown = {TURN: turn, INTERACTION: interaction, FINAL: final}
-        return Answer(lines=[f"{name} - {shown[name]:g}" for name in request.score_lines if name in shown])
+        final = final_by_rule(turn, interaction, at_four=at_four, long=long, follows=follows)
+        values = {TURN: turn, INTERACTION: interaction, FINAL: final}
+        return Answer(lines=[f"{name} - {values[name]:g}" for name in request.score_lines if name in values])
 
 
-def ruled(turn: float, interaction: float, *, at_four: bool, long: bool, follows: bool = True) -> float:
+def final_by_rule(
+    turn: float, interaction: float, *, at_four: bool, long: bool, follows: bool = True
+) -> float:
     """Return the final score by the rule, or against it; `at_four`: at exactly 4 both count."""
     both = turn < HIGH or long or (at_four and turn == HIGH)
     return round((turn + interaction) / 2, 2) if both == follows else turn
@@ -108,13 +110,13 @@ def ruled(turn: float, interaction: float, *, at_four: bool, long: bool, follows
 def _scores(request: Request) -> list[float]:
     """Return the numbers with decimals in the lines of the turn scores."""
     return [
-        float(found) for line in request.block("TURN SCORES") or () for found in _NUMBER.findall(line)[:1]
+        float(number) for line in request.block("TURN SCORES") or () for number in _NUMBER.findall(line)[:1]
     ]
 
 
 def _responses(request: Request) -> list[str]:
     """Return the texts of the numbered responses; other lines say in their brackets that they are none."""
-    return [turn.whole for turn in turns(request.block("RESPONSES") or ()) if turn.number is not None]
+    return [turn.full_text for turn in turns(request.block("RESPONSES") or ()) if turn.number is not None]
 
 
 def _words(text: str) -> int:
@@ -136,19 +138,19 @@ class BehaviourJudge(Role):
         """A block TURNS, and fields such as `repetition_turns` as reply."""
         return request.shows("TURNS") and only_behaviours(request)
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return explanation, turns and count of each behaviour."""
         turns = request.numbered()
         reply: dict[str, Any] = {}
         for key in behaviours(request):
-            seen = [turn.number for turn in turns if mind.sees(key, turn.text)]
+            seen = [turn.number for turn in turns if sampler.sees(key, turn.text)]
             reply |= {
                 f"{key}{_WHY_BEHAVIOUR_JUDGE}": f"seen in {seen}" if seen else "",
                 f"{key}{MARKED}": seen,
             }
             reply[f"{key}{_COUNT}"] = len(seen)
-        asked = request.fields
-        return Answer({name: value for name, value in reply.items() if name in asked})
+        fields = request.fields
+        return Answer({name: value for name, value in reply.items() if name in fields})
 
 
 def behaviours(request: Request) -> list[str]:
@@ -177,15 +179,15 @@ class OverallJudge(Role):
 
     def recognises(self, request: Request) -> bool:
         """A block TURNS, and these two scores and nothing else as reply."""
-        asked = {name.removesuffix(_WHY) for name in request.fields}
-        return request.shows("TURNS") and asked == set(SCORES)
+        requested = {name.removesuffix(_WHY) for name in request.fields}
+        return request.shows("TURNS") and requested == set(SCORES)
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return each score after its explanation."""
         text = "\n".join(turn.text for turn in request.numbered())
         reply: dict[str, Any] = {}
         for name in SCORES:
-            value = mind.score(name, text, OVERALL_SCALE)
+            value = sampler.score(name, text, OVERALL_SCALE)
             reply[f"{name}{_WHY}"] = (
                 "" if value == OVERALL_SCALE[-1] else f"{OVERALL_SCALE[-1] - value} short of the best"
             )
@@ -214,26 +216,28 @@ class RubricJudge(Role):
 
     def recognises(self, request: Request) -> bool:
         """Something that is judged, and questions with values, other than the judges' above."""
-        if judged(request) is None or request.improves or request.score_lines:
+        if judged_text(request) is None or request.improves or request.score_lines:
             return False
-        asked = {name.removesuffix(_WHY) for name in request.fields}
-        return bool(questions_asked_for(request)) and not only_behaviours(request) and asked != set(SCORES)
+        requested = {name.removesuffix(_WHY) for name in request.fields}
+        return (
+            bool(questions_asked_for(request)) and not only_behaviours(request) and requested != set(SCORES)
+        )
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the one value on a line, or a JSON object with every field that is asked for."""
-        known, text = questions_asked_for(request), judged(request) or ""
+        by_key, text = questions_asked_for(request), judged_text(request) or ""
         if not request.fields:
-            value = answered(mind, next(iter(known.values())), text)
+            value = answer_question(sampler, next(iter(by_key.values())), text)
             return Answer(lines=[f"{int(value) if isinstance(value, bool) else value}"])
         name, inner = entries(request)
         outer = [field for field in request.fields if field != name and field not in inner]
         reply: dict[str, Any] = {}
         for field in outer:
             if field in request.fields and field.removesuffix(MARKED) in behaviours(request):
-                reply[field] = marked(request, mind, field.removesuffix(MARKED))
-        reply |= filled([field for field in outer if field not in reply], known, mind, text)
+                reply[field] = marked_turns(request, sampler, field.removesuffix(MARKED))
+        reply |= fill_fields([field for field in outer if field not in reply], by_key, sampler, text)
         if name:
-            reply[name] = [self._entry(turn.number, turn.text, inner, reply, known, mind)
+            reply[name] = [self._entry(turn.number, turn.text, inner, reply, by_key, sampler)
                            for turn in request.numbered()]  # fmt: skip
         return Answer({field: reply[field] for field in request.fields if field in reply})
 
@@ -243,21 +247,21 @@ class RubricJudge(Role):
         text: str,
         inner: list[str],
         marks: dict[str, Any],
-        known: dict[str, Question],
-        mind: Mind,
+        by_key: dict[str, Question],
+        sampler: Sampler,
     ) -> dict[str, Any]:
         beside = {
             field.removesuffix(MARKED): int(number in turns)
             for field, turns in marks.items()
             if field.endswith(MARKED) and isinstance(turns, list)
         }
-        return {inner[0]: number} | filled(inner[1:], known, mind, text, beside)
+        return {inner[0]: number} | fill_fields(inner[1:], by_key, sampler, text, beside)
 
 
-def filled(
+def fill_fields(
     fields: list[str],
-    known: dict[str, Question],
-    mind: Mind,
+    by_key: dict[str, Question],
+    sampler: Sampler,
     text: str,
     beside: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -265,39 +269,39 @@ def filled(
     an answer points at, and a sentence for every other text."""
     reply: dict[str, Any] = {}
     for name in fields:
-        question = known.get(name)
+        question = by_key.get(name)
         if question is None:
             reply[name] = [FIRST] if name.endswith(EVIDENCE) else "as it says"
         elif not question.is_asked({**(beside or {}), **reply}):
             reply[name] = None
         else:
-            reply[name] = answered(mind, question, text)
+            reply[name] = answer_question(sampler, question, text)
     return reply
 
 
-def answered(mind: Mind, question: Question, text: str) -> Any:
+def answer_question(sampler: Sampler, question: Question, text: str) -> Any:
     """Return the answer to a question about a text."""
     key, values = question.key, question.values
     if question.in_words:
         return planted_value(text, key) or "as it says"
     if not values:
-        told = planted_number(text, key)
-        return min(max(MIDDLE if told is None else told, question.low), question.high)
+        planted = planted_number(text, key)
+        return min(max(MIDDLE if planted is None else planted, question.low), question.high)
     if values in YES_OR_NO:
         told_yes = shows_planted(text, key) and planted_value(text, key) not in ("no", "False", "false")
-        return values[mind.yes_or_no(key, text, told_yes)]
+        return values[sampler.yes_or_no(key, text, told_yes)]
     if all(isinstance(value, str) for value in values):
-        return mind.choose(key, text, values)
-    return mind.score(key, text, values)
+        return sampler.choose(key, text, values)
+    return sampler.score(key, text, values)
 
 
-def marked(request: Request, mind: Mind, key: str) -> list[int | None]:
+def marked_turns(request: Request, sampler: Sampler, key: str) -> list[int | None]:
     """Return the numbers of the turns that are seen to show a behaviour."""
-    return [turn.number for turn in request.numbered() if mind.sees(key, turn.text)]
+    return [turn.number for turn in request.numbered() if sampler.sees(key, turn.text)]
 
 
-def judged(request: Request) -> str | None:
-    """Return the words of what is judged: the response, else the numbered turns; None without either."""
+def judged_text(request: Request) -> str | None:
+    """Return the text to judge: the response, else the numbered turns; None without either."""
     if (text := request.response()) is not None:
         return text
     if request.block("TURNS") is None:
@@ -308,7 +312,7 @@ def judged(request: Request) -> str | None:
 def questions_asked_for(request: Request) -> dict[str, Question]:
     """Return the questions that are asked, by key: as the text lists them, else as the schema has them."""
     schema = {key: Question(key, values) for key, values in questions(request).items()}
-    return {**schema, **listed(request)}
+    return {**schema, **listed_questions(request)}
 
 
 def entries(request: Request) -> tuple[str, list[str]]:
@@ -318,8 +322,8 @@ def entries(request: Request) -> tuple[str, list[str]]:
             inner = field.get("items", {}).get("properties") if isinstance(field, dict) else None
             if inner:
                 return str(name), list(inner)
-    elif found := _ENTRIES.search(request.instruction):
-        return found[1], _NAME.findall(found[2])
+    elif match := _ENTRIES.search(request.instruction):
+        return match[1], _NAME.findall(match[2])
     return "", []
 
 
@@ -347,71 +351,73 @@ class ComparisonJudge(Role):
         """Several responses under letters, and a form of reply."""
         return not request.improves and len(responses(request)) > 1 and bool(request.fields)
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return a JSON object with every field that is asked for."""
-        shown = responses(request)
+        texts = responses(request)
         schema = {key: Question(key, values) for key, values in questions(request).items()}
-        known = {**schema, **listed(request)}
-        text = "\n".join(shown.values())
+        by_key = {**schema, **listed_questions(request)}
+        text = "\n".join(texts.values())
         reply: dict[str, Any] = {}
         for field in request.fields:
-            question = known.get(field)
-            if question is not None and set(shown) & set(question.values):
-                reply[field] = better(mind, question, shown)
+            question = by_key.get(field)
+            if question is not None and set(texts) & set(question.values):
+                reply[field] = better(sampler, question, texts)
             elif question is not None and _is_order(request, question):
-                reply[field] = order(mind, question.key, shown)
+                reply[field] = order(sampler, question.key, texts)
             else:
-                reply |= filled([field], known, mind, text)
+                reply |= fill_fields([field], by_key, sampler, text)
         return Answer(reply)
 
 
 def responses(request: Request) -> dict[str, str]:
     """Return the words of each response by its letter, in the order shown."""
-    found = {}
+    texts = {}
     for title in request.titles:
         if (letter := TITLE.fullmatch(title)) is not None:
-            found[letter[1]] = "\n".join(request.block(title) or ())
-    return found
+            texts[letter[1]] = "\n".join(request.block(title) or ())
+    return texts
 
 
-def better(mind: Mind, question: Question, shown: dict[str, str]) -> str:
+def better(sampler: Sampler, question: Question, texts: dict[str, str]) -> str:
     """Return the letter of the better one, a tie, or both bad; among the question's values."""
-    first, second = sorted(shown)[:2]
-    one, other = (quality(shown[letter], question.key) for letter in (first, second))
-    true = first if one >= other else second
-    if one == other:
-        wanted = BOTH_BAD if one == BAD else TIE
-        true = next((value for value in (wanted, TIE) if value in question.values), first)
-    return str(_drawn(mind, question.key, "\n".join(shown.values()), true, first, question.values))
+    first, second = sorted(texts)[:2]
+    first_quality, second_quality = (quality(texts[letter], question.key) for letter in (first, second))
+    true = first if first_quality >= second_quality else second
+    if first_quality == second_quality:
+        verdict = BOTH_BAD if first_quality == BAD else TIE
+        true = next((value for value in (verdict, TIE) if value in question.values), first)
+    return str(_pick_answer(sampler, question.key, "\n".join(texts.values()), true, first, question.values))
 
 
-def order(mind: Mind, question: str, shown: dict[str, str]) -> str:
+def order(sampler: Sampler, question: str, texts: dict[str, str]) -> str:
     """Return the letters best first, equal ones with = between them."""
-    known = {letter: quality(text, question) for letter, text in shown.items()}
-    levels = sorted(set(known.values()), reverse=True)
-    groups = [[letter for letter in sorted(known) if known[letter] == level] for level in levels]
+    qualities = {letter: quality(text, question) for letter, text in texts.items()}
+    levels = sorted(set(qualities.values()), reverse=True)
+    groups = [[letter for letter in sorted(qualities) if qualities[letter] == level] for level in levels]
     true = ">".join("=".join(group) for group in groups)
-    first = ">".join(sorted(shown))
+    first = ">".join(sorted(texts))
     backwards = ">".join("=".join(group) for group in reversed(groups))
-    return str(_drawn(mind, question, "\n".join(shown.values()), true, first, (true, backwards)))
+    return str(_pick_answer(sampler, question, "\n".join(texts.values()), true, first, (true, backwards)))
 
 
 def quality(text: str, question: str) -> float:
     """Return how good a text says it is."""
     for name in (question, QUALITY):
-        if (told := planted_number(text, name)) is not None:
-            return told
+        if (planted := planted_number(text, name)) is not None:
+            return planted
     return MIDDLE_RANK
 
 
-def _drawn(mind: Mind, key: str, text: str, true: str, first: str, values: tuple[Any, ...]) -> Any:
+def _pick_answer(
+    sampler: Sampler, key: str, text: str, true: str, first: str, values: tuple[Any, ...]
+) -> Any:
     """Return the first shown where its position decides, else the true answer or, by chance, another."""
-    bias = mind.errors.position_bias
-    if bias and mind.draw(f"position {key}", text) < bias:
+    bias = sampler.errors.position_bias
+    if bias and sampler.draw(f"position {key}", text) < bias:
         return first
     others = [value for value in values if value != true]
-    if others and (chance := mind.draw(key, text)) < mind.errors.of("noise", key):
-        return others[int(chance / mind.errors.of("noise", key) * len(others))]
+    if others and (chance := sampler.draw(key, text)) < sampler.errors.of("noise", key):
+        return others[int(chance / sampler.errors.of("noise", key) * len(others))]
     return true
 
 
@@ -420,8 +426,8 @@ def _is_order(request: Request, question: Question) -> bool:
     if re.search(rf"^{re.escape(question.key)}: .*{LETTERS_ASKED}", request.instruction, re.M):
         return True
     properties = {} if request.schema is None else request.schema.get("properties", {})
-    told = properties.get(question.key, {"type": "string"})
-    return not question.values and not question.in_words and '"string"' in str(told).replace("'", '"')
+    field = properties.get(question.key, {"type": "string"})
+    return not question.values and not question.in_words and '"string"' in str(field).replace("'", '"')
 
 
 # Whoever is asked to write a better instruction after reading where a judge and people disagree.
@@ -444,31 +450,31 @@ class Improver(Role):
         """An instruction to improve: its two parts, or one between fences where one is asked for so."""
         return request.block("USER PART") is not None or between_fences(request) is not None
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the parts with a proposal in front of the first, in the form that is asked for."""
         system, user = request.block("SYSTEM PART") or (), request.block("USER PART")
         prompt = "\n".join(text for _, text in request.messages)
         if user is None:
-            new = propose(between_fences(request) or "", prompt, mind)
+            new = propose(between_fences(request) or "", prompt, sampler)
             return Answer(lines=["```", *new.split("\n"), "```"])
         old, rest = "\n".join(system), "\n".join(user)
-        new = propose(old, prompt, mind, beside=rest)
+        new = propose(old, prompt, sampler, beside=rest)
         return Answer({"diagnosis": "The judge and the people differ.", "system": new, "user": rest})
 
 
-def propose(old: str, prompt: str, mind: Mind, beside: str = "") -> str:
+def propose(old: str, prompt: str, sampler: Sampler, beside: str = "") -> str:
     """Return an instruction with a sentence in front that it does not have yet, drawn from the prompt."""
-    left = [one for one in mind.proposals if fold(one) not in fold(f"{old}\n{beside}")]
-    if not left:
+    unused = [sentence for sentence in sampler.proposals if fold(sentence) not in fold(f"{old}\n{beside}")]
+    if not unused:
         return old
-    chosen = left[int(mind.draw("proposal", prompt) * len(left))]
-    return f"{chosen}\n\n{old}"
+    proposal = unused[int(sampler.draw("proposal", prompt) * len(unused))]
+    return f"{proposal}\n\n{old}"
 
 
 def between_fences(request: Request) -> str | None:
     """Return the first text between fences, where another one is asked for."""
-    found = _FENCED.search(request.instruction) if _WANTS_FENCE.search(request.instruction) else None
-    return found[1] if found and not request.titles else None
+    match = _FENCED.search(request.instruction) if _WANTS_FENCE.search(request.instruction) else None
+    return match[1] if match and not request.titles else None
 
 
 # The one question that a test of an endpoint asks.
@@ -486,7 +492,7 @@ class Probe(Role):
         """Nothing quoted, and one word as reply."""
         return not request.titles and bool(_ONE_WORD.search(request.instruction))
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the word."""
-        found = _ONE_WORD.search(request.instruction)
-        return Answer(lines=[found[1] if found else ""])
+        match = _ONE_WORD.search(request.instruction)
+        return Answer(lines=[match[1] if match else ""])

@@ -9,7 +9,7 @@ from typing import Any
 
 from demo.fake_model.errors import ErrorFileProblem, fold, one_chance
 from demo.fake_model.requests import Request, turns
-from demo.fake_model.role import Answer, Mind, Role, planted_value
+from demo.fake_model.role import Answer, Role, Sampler, planted_value
 
 # A reader of a long dialogue: it gives the answer where its history holds the evidence, else it abstains or
 # guesses.
@@ -37,8 +37,8 @@ _OFFERED = re.compile(r": (.*), or don't you know\?", re.S)
 
 
 def known_answers(value: Any, where: str) -> Mapping[str, str]:
-    """Return what is known from elsewhere, by the folded question; raise ErrorFileProblem."""
-    if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+    """Return the answers known from elsewhere, by folded question; raise ErrorFileProblem."""
+    if not isinstance(value, dict) or not all(isinstance(answer, str) for answer in value.values()):
         raise ErrorFileProblem(f"{where}: an object of questions with their answers is needed")
     return {fold(question): answer for question, answer in value.items()}
 
@@ -70,47 +70,49 @@ class Reader(Role):
         """Who one is, what day it is, what one remembers, and a question."""
         return {"YOU", "NOW", "HISTORY", "QUESTION"} <= set(request.titles)
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the letter, or the words of the option, that the reader chooses."""
         exam = exam_of(request)
-        letter = letter_of(exam, mind, "\n".join([*(request.block("HISTORY") or ()), exam.text]))
+        letter = letter_of(exam, sampler, "\n".join([*(request.block("HISTORY") or ()), exam.text]))
         return Answer(lines=[f"({letter})" if exam.lists else exam.options[letter]])
 
 
 def exam_of(request: Request) -> Exam:
     """Return the question of a prompt, with whether its history holds the evidence."""
-    said = "\n".join(one.text for one in turns(request.block("QUESTION") or ())[-1:])
-    marked = _ANSWER_READER.search(said)
-    key, told = (marked[1], marked[2] or "") if marked else ("", "")
-    asked = _MARKER_READER.sub("", said)
-    options, text, lists = _offered(asked, told)
-    letter = next((one for one, option in options.items() if fold(option) == fold(told)), "")
+    question = "\n".join(turn.text for turn in turns(request.block("QUESTION") or ())[-1:])
+    match = _ANSWER_READER.search(question)
+    key, planted = (match[1], match[2] or "") if match else ("", "")
+    wording = _MARKER_READER.sub("", question)
+    options, text, lists = _parse_options(wording, planted)
+    letter = next((candidate for candidate, option in options.items() if fold(option) == fold(planted)), "")
     history = "\n".join(request.block("HISTORY") or ())
-    answer = told if told in LETTERS[:4] and told else letter
+    answer = planted if planted in LETTERS[:4] and planted else letter
     return Exam(key, text, options, answer, bool(key) and sufficient(key, history), lists)
 
 
 def sufficient(key: str, history: str) -> bool:
     """Whether a history holds the evidence of a question: an undivided part, or all parts of one division."""
     parts: dict[int, set[int]] = {}
-    for marked, part, whole in _EVIDENCE.findall(history):
+    for marked, part, total in _EVIDENCE.findall(history):
         if _same(marked) == _same(key):
-            parts.setdefault(int(whole or 1), set()).add(int(part or 1))
-    return any(len(held) >= whole for whole, held in parts.items())
+            parts.setdefault(int(total or 1), set()).add(int(part or 1))
+    return any(len(present) >= total for total, present in parts.items())
 
 
-def letter_of(exam: Exam, mind: Mind, text: str) -> str:
+def letter_of(exam: Exam, sampler: Sampler, text: str) -> str:
     """Return the letter that a reader chooses; `text` is what its draws are of."""
-    own = mind.errors.own
-    right = exam.answer if exam.sufficient else _remembered(exam, own.get("knows", {}))
+    own = sampler.errors.own
+    right = exam.answer if exam.sufficient else _known_letter(exam, own.get("knows", {}))
     if right:
         others = [letter for letter in LETTERS if letter != right]
         return (
-            _one(others, mind.draw("which", text)) if mind.draw("misses", text) < own.get("e", 0.0) else right
+            _pick_letter(others, sampler.draw("which", text))
+            if sampler.draw("misses", text) < own.get("e", 0.0)
+            else right
         )
-    if mind.draw("abstains", text) < own.get("g", 0.0):
+    if sampler.draw("abstains", text) < own.get("g", 0.0):
         return UNKNOWN
-    return _one(LETTERS, mind.draw("guess", text))
+    return _pick_letter(LETTERS, sampler.draw("guess", text))
 
 
 def chance_right(exam: Exam, key: str, own: Mapping[str, Any]) -> float:
@@ -120,7 +122,7 @@ def chance_right(exam: Exam, key: str, own: Mapping[str, Any]) -> float:
     """
     key = key if exam.lists or key == UNKNOWN else exam.answer
     e, g = own.get("e", 0.0), own.get("g", 0.0)
-    if right := exam.answer if exam.sufficient else _remembered(exam, own.get("knows", {})):
+    if right := exam.answer if exam.sufficient else _known_letter(exam, own.get("knows", {})):
         return float(1 - e if right == key else e / 4)
     return float((1 - g) / 5 + (g if key == UNKNOWN else 0.0))
 
@@ -131,40 +133,42 @@ def expected(p: float, v: float, e: float, g: float) -> float:
     return p * (1 - e) + (1 - p) * (1 - g) / 5 + v * g
 
 
-def _offered(asked: str, told: str) -> tuple[dict[str, str], str, bool]:
+def _parse_options(wording: str, answer: str) -> tuple[dict[str, str], str, bool]:
     """Return the options by letter, the question without them, and whether they are listed with letters.
 
     An open question offers none: its reader thinks of three wrong ones.
     """
-    first, *more = asked.split("\n")
-    listed = [match for line in more if (match := _OPTION.fullmatch(line))]
-    if listed:
-        return {match[1]: match[2] for match in listed}, first, True
-    if inside := _OFFERED.search(asked):
-        text = f"{asked[: inside.start()]}?"
-        return dict(zip(LETTERS, (*_parted(inside[1], told), UNKNOWING), strict=False)), text, False
-    thought = (told, *(f"something else ({number})" for number in (1, 2, 3)), UNKNOWING)
-    return dict(zip(LETTERS, thought, strict=True)), asked, False
+    first, *more = wording.split("\n")
+    matches = [match for line in more if (match := _OPTION.fullmatch(line))]
+    if matches:
+        return {match[1]: match[2] for match in matches}, first, True
+    if inside := _OFFERED.search(wording):
+        text = f"{wording[: inside.start()]}?"
+        return dict(zip(LETTERS, (*_split_options(inside[1], answer), UNKNOWING), strict=False)), text, False
+    options = (answer, *(f"something else ({number})" for number in (1, 2, 3)), UNKNOWING)
+    return dict(zip(LETTERS, options, strict=True)), wording, False
 
 
-def _parted(text: str, told: str) -> list[str]:
+def _split_options(text: str, answer: str) -> list[str]:
     """Return four options from a sentence; where commas within them make more, those are the answer's."""
     parts = text.split(", ")
     if len(parts) == 4:
         return parts
-    rest = text.replace(told, "", 1).strip(", ").split(", ") if told else parts
+    rest = text.replace(answer, "", 1).strip(", ").split(", ") if answer else parts
     size = max(1, len(rest) // 3)
     wrong = [", ".join(rest[at : at + size]) for at in range(0, len(rest), size)][:3]
-    return [told, *wrong] if told else (wrong + ["something else"] * 4)[:4]
+    return [answer, *wrong] if answer else (wrong + ["something else"] * 4)[:4]
 
 
-def _remembered(exam: Exam, knows: Mapping[str, str]) -> str:
+def _known_letter(exam: Exam, knows: Mapping[str, str]) -> str:
     """Return the letter of an answer that is known from elsewhere, '' for none that is offered."""
-    known = knows.get(fold(exam.text))
-    return next((one for one, option in exam.options.items() if known and fold(option) == fold(known)), "")
+    answer = knows.get(fold(exam.text))
+    return next(
+        (letter for letter, option in exam.options.items() if answer and fold(option) == fold(answer)), ""
+    )
 
 
-def _one(letters: Sequence[str], draw: float) -> str:
+def _pick_letter(letters: Sequence[str], draw: float) -> str:
     return letters[int(draw * len(letters))]
 
 
@@ -197,15 +201,15 @@ class QuizMapper(Role):
         """Sessions, and questions about them."""
         return {"SESSIONS", "QUESTIONS"} <= set(request.titles)
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the questions that can be answered, with their sessions."""
         sessions = sessions_of(request)
-        told = []
-        for said in request.numbered("QUESTIONS"):
-            marked = _ANSWER.search(said.whole)
-            if marked and (entry := mapped(marked[1], sessions, mind)):
-                told.append({"question": said.number, **entry})
-        return Answer({"answerable": told})
+        mappings = []
+        for turn in request.numbered("QUESTIONS"):
+            match = _ANSWER.search(turn.full_text)
+            if match and (entry := mapped(match[1], sessions, sampler)):
+                mappings.append({"question": turn.number, **entry})
+        return Answer({"answerable": mappings})
 
 
 def sessions_of(request: Request) -> list[str]:
@@ -219,25 +223,25 @@ def sessions_of(request: Request) -> list[str]:
     return ["\n".join(lines) for lines in texts]
 
 
-def mapped(key: str, sessions: Sessions, mind: Mind) -> Mapping[str, Any] | None:
-    """Return what is said of a question with this id, None where nothing is."""
-    numbers = [number for number, text in enumerate(sessions, start=1) if names(key, text, mind)]
+def mapped(key: str, sessions: Sessions, sampler: Sampler) -> Mapping[str, Any] | None:
+    """Return the entry for the question with this id, None where no session answers it."""
+    numbers = [number for number, text in enumerate(sessions, start=1) if names(key, text, sampler)]
     if not numbers:
         return None
-    needed = any(int(whole or 1) > 1 for text in sessions for _, whole in planted_questions(key, text))
+    needed = any(int(total or 1) > 1 for text in sessions for _, total in planted_questions(key, text))
     return {"sessions": numbers, "all_needed": needed and len(numbers) > 1}
 
 
-def names(key: str, text: str, mind: Mind) -> bool:
+def names(key: str, text: str, sampler: Sampler) -> bool:
     """Whether a session is named for a question."""
-    there = bool(planted_questions(key, text))
-    errs = mind.draw(MISSES if there else INVENTS, f"{key}\n{text}")
-    return there != (errs < mind.errors.own.get(MISSES if there else INVENTS, 0.0))
+    is_planted = bool(planted_questions(key, text))
+    errs = sampler.draw(MISSES if is_planted else INVENTS, f"{key}\n{text}")
+    return is_planted != (errs < sampler.errors.own.get(MISSES if is_planted else INVENTS, 0.0))
 
 
 def planted_questions(key: str, text: str) -> list[tuple[str, str]]:
     """Return the parts of the evidence for a question in a session, each with the number of all parts."""
-    return [(part, whole) for marked, part, whole in _EVIDENCE.findall(text) if _same(marked) == _same(key)]
+    return [(part, total) for marked, part, total in _EVIDENCE.findall(text) if _same(marked) == _same(key)]
 
 
 # Facts of a session: those that its turns plant as `{fact Ben | roommate | Cara}`, with mistakes.
@@ -274,59 +278,61 @@ class FactWriter(Role):
         """People, relations, and a session."""
         return {"PEOPLE", "RELATIONS", "SESSION"} <= set(request.titles)
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the facts."""
         people = [line.replace(", also called ", ", ").split(", ") for line in request.block("PEOPLE") or ()]
         relations = [line.partition(":")[0] for line in request.block("RELATIONS") or ()]
         text = "\n".join(request.block("SESSION") or ())
-        facts = written(planted_facts(request), text, people, relations, mind)
+        facts = write_facts(planted_facts(request), text, people, relations, sampler)
         return Answer({"facts": [{name: getattr(fact, name) for name in fact.__slots__} for fact in facts]})
 
 
 def planted_facts(request: Request) -> list[Planted]:
     """Return the facts that the turns of a session plant, in their order."""
     return [
-        Planted(head.strip(), relation.strip(), tail.strip(), said.number or 0)
-        for said in request.numbered("SESSION")
-        for head, relation, tail in _FACT.findall(said.whole)
+        Planted(head.strip(), relation.strip(), tail.strip(), turn.number or 0)
+        for turn in request.numbered("SESSION")
+        for head, relation, tail in _FACT.findall(turn.full_text)
     ]
 
 
-def written(
-    facts: Sequence[Planted], text: str, people: Sequence[Names], relations: Sequence[str], mind: Mind
+def write_facts(
+    facts: Sequence[Planted], text: str, people: Sequence[Names], relations: Sequence[str], sampler: Sampler
 ) -> list[Planted]:
-    """Return what is written down of the planted facts of a session with this text."""
-    kept = [_told(fact, text, people, mind) for fact in facts if not misses(fact, text, mind)]
-    if invents(text, mind) and people and relations:
-        kept.append(Planted(people[0][0], relations[0], SOMEBODY, 1))
-    return kept
+    """Return the facts to write down, from those planted in a session with this text."""
+    written_facts = [
+        _write_fact(fact, text, people, sampler) for fact in facts if not misses(fact, text, sampler)
+    ]
+    if invents(text, sampler) and people and relations:
+        written_facts.append(Planted(people[0][0], relations[0], SOMEBODY, 1))
+    return written_facts
 
 
-def misses(fact: Planted, text: str, mind: Mind) -> bool:
+def misses(fact: Planted, text: str, sampler: Sampler) -> bool:
     """Whether a planted fact of a session is left out."""
-    return _errs(MISSES_FACTS, f"{fact}\n{text}", mind)
+    return _errs(MISSES_FACTS, f"{fact}\n{text}", sampler)
 
 
-def corrupts(fact: Planted, text: str, mind: Mind) -> bool:
+def corrupts(fact: Planted, text: str, sampler: Sampler) -> bool:
     """Whether a fact that is written down gets another tail."""
-    return _errs(CORRUPTS, f"{fact}\n{text}", mind)
+    return _errs(CORRUPTS, f"{fact}\n{text}", sampler)
 
 
-def invents(text: str, mind: Mind) -> bool:
+def invents(text: str, sampler: Sampler) -> bool:
     """Whether a fact is added that a session does not tell."""
-    return _errs(INVENTS_FACTS, text, mind)
+    return _errs(INVENTS_FACTS, text, sampler)
 
 
-def _told(fact: Planted, text: str, people: Sequence[Names], mind: Mind) -> Planted:
-    if not corrupts(fact, text, mind):
+def _write_fact(fact: Planted, text: str, people: Sequence[Names], sampler: Sampler) -> Planted:
+    if not corrupts(fact, text, sampler):
         return fact
     others = [names[0] for names in people if not {fact.head, fact.tail} & set(names)] or [SOMEBODY]
-    which = others[int(mind.draw("which", f"{fact}\n{text}") * len(others))]
+    which = others[int(sampler.draw("which", f"{fact}\n{text}") * len(others))]
     return Planted(fact.head, fact.relation, which, fact.turn)
 
 
-def _errs(what: str, text: str, mind: Mind) -> bool:
-    return mind.draw(what, text) < mind.errors.own.get(what, 0.0)
+def _errs(error: str, text: str, sampler: Sampler) -> bool:
+    return sampler.draw(error, text) < sampler.errors.own.get(error, 0.0)
 
 
 # A memory's summary of a session: the turns with something planted in them, some of it forgotten.
@@ -351,26 +357,26 @@ class SessionSummariser(Role):
         """Who listens, and a session."""
         return {"LISTENER", "SESSION"} <= set(request.titles)
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the paragraph."""
-        return Answer({"summary": summary(request.block("SESSION") or (), mind)})
+        return Answer({"summary": summary(request.block("SESSION") or (), sampler)})
 
 
-def summary(lines: Sequence[str], mind: Mind) -> str:
+def summary(lines: Sequence[str], sampler: Sampler) -> str:
     """Return the summary of a session's lines."""
     text = "\n".join(lines)
-    told = []
-    for said in turns(lines):
-        markers = _MARKER.findall(said.whole)
-        lost = [marker for marker in markers if drops(marker, text, mind)]
+    sentences = []
+    for turn in turns(lines):
+        markers = _MARKER.findall(turn.full_text)
+        lost = [marker for marker in markers if drops(marker, text, sampler)]
         if len(lost) < len(markers):
-            told.append(" ".join(_without(said.whole, lost).split()))
-    return " ".join(told) or NOTHING
+            sentences.append(" ".join(_without(turn.full_text, lost).split()))
+    return " ".join(sentences) or NOTHING
 
 
-def drops(marker: str, text: str, mind: Mind) -> bool:
+def drops(marker: str, text: str, sampler: Sampler) -> bool:
     """Whether something planted in a session with this text is forgotten."""
-    return mind.draw(DROPS, f"{marker}\n{text}") < mind.errors.own.get(DROPS, 0.0)
+    return sampler.draw(DROPS, f"{marker}\n{text}") < sampler.errors.own.get(DROPS, 0.0)
 
 
 def _without(text: str, markers: Sequence[str]) -> str:
@@ -403,33 +409,33 @@ class StyleWriter(Role):
         """A question, who is asked, and those who ask."""
         return {"ASKED", "QUESTION", "ASKERS"} <= set(request.titles)
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return a wording for each number."""
         question = " ".join(request.block("QUESTION") or ())
         again = "\n".join(request.block("AGAIN") or ())
-        told = [
-            {"asker": said.number, "text": worded(question, said.whole, again, mind)}
-            for said in request.numbered("ASKERS")
+        wordings = [
+            {"asker": turn.number, "text": worded(question, turn.full_text, again, sampler)}
+            for turn in request.numbered("ASKERS")
         ]
-        return Answer({"wordings": told})
+        return Answer({"wordings": wordings})
 
 
-def worded(question: str, asker: str, again: str, mind: Mind) -> str:
+def worded(question: str, asker: str, again: str, sampler: Sampler) -> str:
     """Return a question as somebody asks it; `again` is what was wrong with wordings before."""
-    drawn = f"{question}\n{asker}\n{again}"
-    opener = OPENERS[int(mind.draw("opener", drawn) * len(OPENERS))]
+    draw_key = f"{question}\n{asker}\n{again}"
+    opener = OPENERS[int(sampler.draw("opener", draw_key) * len(OPENERS))]
     first = question[:1].lower() + question[1:]
     text = opener.format(first) if _starts_plainly(question) else question
-    if errs(DROPS_WORDS, question, asker, again, mind):
+    if errs(DROPS_WORDS, question, asker, again, sampler):
         text = _NAME.sub(INSTEAD, text, count=1)
-    if errs(STATES, question, asker, again, mind):
+    if errs(STATES, question, asker, again, sampler):
         text = text.replace("?", ".")
     return text
 
 
-def errs(what: str, question: str, asker: str, again: str, mind: Mind) -> bool:
+def errs(error: str, question: str, asker: str, again: str, sampler: Sampler) -> bool:
     """Whether an asker's wording has a mistake."""
-    return mind.draw(what, f"{question}\n{asker}\n{again}") < mind.errors.own.get(what, 0.0)
+    return sampler.draw(error, f"{question}\n{asker}\n{again}") < sampler.errors.own.get(error, 0.0)
 
 
 def _starts_plainly(question: str) -> bool:
@@ -462,15 +468,15 @@ class AnswerMatch(Role):
         """A right answer beside a reply, and two truth values as reply."""
         return request.shows(ANSWER) and request.shows(REPLY) and set(request.fields) == {CORRECT, WRONG}
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return which of the two is true."""
-        is_right, is_wrong = matched("\n".join(request.block(REPLY) or ()), mind)
+        is_right, is_wrong = matched("\n".join(request.block(REPLY) or ()), sampler)
         return Answer({CORRECT: is_right, WRONG: is_wrong})
 
 
-def matched(text: str, mind: Mind) -> tuple[bool, bool]:
+def matched(text: str, sampler: Sampler) -> tuple[bool, bool]:
     """Return whether a reply is said to be right, and whether it is said to be wrong."""
-    if mind.draw(CONTRADICTS, text) < mind.errors.own.get(CONTRADICTS, 0.0):
+    if sampler.draw(CONTRADICTS, text) < sampler.errors.own.get(CONTRADICTS, 0.0):
         return True, True
-    is_right = mind.yes_or_no(MATCH, text, planted_value(text, MATCH) == YES)
+    is_right = sampler.yes_or_no(MATCH, text, planted_value(text, MATCH) == YES)
     return is_right, not is_right

@@ -11,7 +11,7 @@ from typing import Any
 from annotation.schemes.cocoeval import BEHAVIOURS
 from demo.fake_model.errors import OTHERS, Amounts, ErrorFileProblem, chances_of, number, one_chance
 from demo.fake_model.requests import Request, Spoken, turns
-from demo.fake_model.role import Answer, Mind, Role
+from demo.fake_model.role import Answer, Role, Sampler
 from demo.fake_model.roles.judges import SCORES
 
 # Whoever continues a conversation of several people, with behaviours planted at known rates.
@@ -32,11 +32,11 @@ KEYS = tuple(behaviour.key for behaviour in BEHAVIOURS)
 VANILLA, TAXONOMY = "vanilla", "taxonomy"
 PER = 30
 """Rates are turns in so many turns."""
-WRITTEN, FIVE, SOME = "generated_turns", "five_previous_turns", "previous_turns"
+GENERATED, FIVE, SOME = "generated_turns", "five_previous_turns", "previous_turns"
 MISTAKES = ("renumbered", "speaker_by_name", "overlong", "copy_differs")
 _CONDITION = re.compile(rf"\*|(?:{VANILLA}|{TAXONOMY})(?:/\d{{1,3}})?")
 _CONDITIONS = "vanilla/30 or the like, a prompting alone, or * is needed"
-_ASKED = re.compile(r"^Write turns? (\d+)(?: to (\d+))?\.$", re.M)
+_TURNS_TO_WRITE = re.compile(r"^Write turns? (\d+)(?: to (\d+))?\.$", re.M)
 _COPIED = re.compile(r"^previous_turns: the last (?:(\d+) turns|turn) of HISTORY", re.M)
 _BEGINNINGS_CONTINUATION_WRITER = (
     "I think",
@@ -77,32 +77,32 @@ def rates_of(value: Any, where: str) -> Rates:
     """Return the rates of a JSON value; raise ErrorFileProblem that names the key."""
     if not isinstance(value, dict):
         raise ErrorFileProblem(f"{where}: an object by prompting and turns per call is needed")
-    found: dict[str, Amounts] = {}
+    by_condition: dict[str, Amounts] = {}
     for condition, rates in value.items():
         if not _CONDITION.fullmatch(condition):
             raise ErrorFileProblem(f"{where}.{condition}: {_CONDITIONS}")
         if not isinstance(rates, dict) or not rates.keys() <= {*KEYS, OTHERS}:
             raise ErrorFileProblem(f"{where}.{condition}: a number by behaviour is needed: {', '.join(KEYS)}")
-        found[condition] = {
+        by_condition[condition] = {
             key: number(rate, f"{where}.{condition}.{key}", 0.0, PER) for key, rate in rates.items()
         }
-    return found
+    return by_condition
 
 
 def overall_of(value: Any, where: str) -> Rates:
     """Return the overall scores of a JSON value; raise ErrorFileProblem that names the key."""
     if not isinstance(value, dict):
         raise ErrorFileProblem(f"{where}: an object by prompting and turns per call is needed")
-    found: dict[str, Amounts] = {}
+    by_condition: dict[str, Amounts] = {}
     for condition, scores in value.items():
         if not _CONDITION.fullmatch(condition):
             raise ErrorFileProblem(f"{where}.{condition}: {_CONDITIONS}")
         if not isinstance(scores, dict) or not scores.keys() <= set(SCORES):
             raise ErrorFileProblem(f"{where}.{condition}: a number by score is needed: {', '.join(SCORES)}")
-        found[condition] = {
+        by_condition[condition] = {
             key: number(score, f"{where}.{condition}.{key}", 1.0, 10.0) for key, score in scores.items()
         }
-    return found
+    return by_condition
 
 
 def chance_of(value: Any, where: str) -> float:
@@ -146,25 +146,25 @@ class Task:
     @property
     def seen(self) -> str:
         """The history as one text: what draws are about."""
-        return "\n".join(f"[{said.number}] {said.whole}" for said in self.history)
+        return "\n".join(f"[{turn.number}] {turn.full_text}" for turn in self.history)
 
-    def who_said(self, said: Spoken) -> str:
+    def speaker_of(self, turn: Spoken) -> str:
         """Return the speaker of a turn of the history, as it is shown."""
-        head = said.whole.partition(":")[0]
-        known = [name for name, _ in self.people if said.whole.startswith((f"{name}:", f"{name} ("))]
-        return max(known, key=len) if known else head.partition(" (")[0]
+        head = turn.full_text.partition(":")[0]
+        names = [name for name, _ in self.people if turn.full_text.startswith((f"{name}:", f"{name} ("))]
+        return max(names, key=len) if names else head.partition(" (")[0]
 
 
-def task(request: Request) -> Task | None:
-    """Return what a prompt asks for, None where it asks for no continuation."""
-    asked = _ASKED.search(request.instruction)
-    if asked is None or WRITTEN not in request.fields or not request.shows("HISTORY"):
+def parse_task(request: Request) -> Task | None:
+    """Return the continuation that a prompt asks for, None where it asks for none."""
+    match = _TURNS_TO_WRITE.search(request.instruction)
+    if match is None or GENERATED not in request.fields or not request.shows("HISTORY"):
         return None
-    first, last = int(asked[1]), int(asked[2] or asked[1])
-    history = tuple(said for said in turns(request.block("HISTORY") or ()) if said.number is not None)
+    first, last = int(match[1]), int(match[2] or match[1])
+    history = tuple(turn for turn in turns(request.block("HISTORY") or ()) if turn.number is not None)
     name = next((field for field in (FIVE, SOME) if field in request.fields), "")
-    told = _COPIED.search(request.instruction)
-    some = int(told[1] or 1) if told else 0
+    copy_match = _COPIED.search(request.instruction)
+    some = int(copy_match[1] or 1) if copy_match else 0
     with_all = all(key in request.instruction for key in KEYS)
     return Task(
         first,
@@ -180,8 +180,8 @@ def task(request: Request) -> Task | None:
 def _people(request: Request) -> tuple[tuple[str, str], ...]:
     """Return id and name of everybody who may speak."""
     try:
-        listed = json.loads("\n".join(request.block("METADATA") or ()))["participants"]
-        return tuple((str(one["id"]), str(one.get("name") or one["id"])) for one in listed)
+        participants = json.loads("\n".join(request.block("METADATA") or ()))["participants"]
+        return tuple((str(person["id"]), str(person.get("name") or person["id"])) for person in participants)
     except (ValueError, KeyError, TypeError):
         return ()
 
@@ -195,86 +195,89 @@ class ContinuationWriter(Role):
 
     def recognises(self, request: Request) -> bool:
         """Turns to write after a HISTORY, by people listed under METADATA."""
-        found = task(request)
-        return found is not None and bool(found.people)
+        task = parse_task(request)
+        return task is not None and bool(task.people)
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the copied and the written turns."""
-        found = task(request)
-        if found is None or not found.people:
-            return Answer({WRITTEN: []})
-        wrong = {name for name in MISTAKES if _errs(mind, name, found)}
+        task = parse_task(request)
+        if task is None or not task.people:
+            return Answer({GENERATED: []})
+        wrong = {name for name in MISTAKES if _errs(sampler, name, task)}
         reply: dict[str, Any] = {}
-        if found.copies_name:
-            reply[found.copies_name] = copied(found, differs="copy_differs" in wrong)
+        if task.copies_name:
+            reply[task.copies_name] = copy_turns(task, differs="copy_differs" in wrong)
         shift = int("renumbered" in wrong)
-        names = dict(found.people) if "speaker_by_name" in wrong else {}
-        last = found.who_said(found.history[-1]) if found.history else ""
-        reply[WRITTEN] = []
-        for turn in range(found.first, found.first + found.count):
-            last = next_speaker(found, mind, turn, last)
-            text = content(found, mind, turn)
-            if turn == found.first + found.count - 1:
-                text += whole(found, mind)
-            if "overlong" in wrong and turn == found.first:
+        names = dict(task.people) if "speaker_by_name" in wrong else {}
+        last = task.speaker_of(task.history[-1]) if task.history else ""
+        reply[GENERATED] = []
+        for turn in range(task.first, task.first + task.count):
+            last = next_speaker(task, sampler, turn, last)
+            text = content(task, sampler, turn)
+            if turn == task.first + task.count - 1:
+                text += overall_markers(task, sampler)
+            if "overlong" in wrong and turn == task.first:
                 text = " ".join([text] * 200)
-            reply[WRITTEN].append(_turn_of_continuation_writer(turn + shift, names.get(last, last), text))
+            reply[GENERATED].append(_turn_of_continuation_writer(turn + shift, names.get(last, last), text))
         return Answer(reply)
 
 
-def copied(found: Task, *, differs: bool = False) -> list[dict[str, Any]]:
+def copy_turns(task: Task, *, differs: bool = False) -> list[dict[str, Any]]:
     """Return the last turns of the history word for word, or with another ending."""
-    said = [turn for turn in found.history if turn.text][-found.copies :]
-    told = [_turn_of_continuation_writer(turn.number or 0, found.who_said(turn), turn.text) for turn in said]
-    if differs and told:
-        told[-1]["content"] += " And so on."
-    return told
+    last_turns = [turn for turn in task.history if turn.text][-task.copies :]
+    copies = [
+        _turn_of_continuation_writer(turn.number or 0, task.speaker_of(turn), turn.text)
+        for turn in last_turns
+    ]
+    if differs and copies:
+        copies[-1]["content"] += " And so on."
+    return copies
 
 
-def next_speaker(found: Task, mind: Mind, turn: int, last: str) -> str:
-    """Return who speaks: anybody but the one before, where there are several."""
-    ids = [one for one, _ in found.people]
-    others = [one for one in ids if one != last] or ids
-    return others[int(mind.draw(f"speaker {turn}", found.seen) * len(others))]
+def next_speaker(task: Task, sampler: Sampler, turn: int, last: str) -> str:
+    """Return the next speaker: anybody but the previous one, where there are several."""
+    ids = [speaker_id for speaker_id, _ in task.people]
+    others = [speaker_id for speaker_id in ids if speaker_id != last] or ids
+    return others[int(sampler.draw(f"speaker {turn}", task.seen) * len(others))]
 
 
-def content(found: Task, mind: Mind, turn: int) -> str:
-    """Return what is said in a turn, with a marker for the behaviours that it is planted with."""
+def content(task: Task, sampler: Sampler, turn: int) -> str:
+    """Return the text of a turn, with a marker for the behaviours planted in it."""
     parts = [
-        one[int(mind.draw(f"part {n} {turn}", found.seen) * len(one))]
-        for n, one in enumerate(
+        phrases[int(sampler.draw(f"part {n} {turn}", task.seen) * len(phrases))]
+        for n, phrases in enumerate(
             (_BEGINNINGS_CONTINUATION_WRITER, _MIDDLES_CONTINUATION_WRITER, _ENDS_CONTINUATION_WRITER)
         )
     ]
-    shown = planted(found, mind, turn)
-    return " ".join([*parts, *([f"{{{' '.join(shown)}}}"] if shown else [])])
+    planted_keys = planted(task, sampler, turn)
+    return " ".join([*parts, *([f"{{{' '.join(planted_keys)}}}"] if planted_keys else [])])
 
 
-def whole(found: Task, mind: Mind) -> str:
+def overall_markers(task: Task, sampler: Sampler) -> str:
     """Return markers that say how good the continuation is as a whole; '' where no error model says so."""
-    scores: Rates = mind.errors.own.get("overall", {})
-    keys = (f"{found.prompting}/{found.count}", found.prompting, OTHERS)
+    scores: Rates = sampler.errors.own.get("overall", {})
+    keys = (f"{task.prompting}/{task.count}", task.prompting, OTHERS)
     amounts = next((scores[key] for key in keys if key in scores), {})
-    told = (
-        f"{{{name} {min(max(round(score) + int(mind.draw(name, found.seen) * 3) - 1, 1), 10)}}}"
+    markers = (
+        f"{{{name} {min(max(round(score) + int(sampler.draw(name, task.seen) * 3) - 1, 1), 10)}}}"
         for name, score in amounts.items()
     )
-    return "".join(f" {marker}" for marker in told)
+    return "".join(f" {marker}" for marker in markers)
 
 
-def planted(found: Task, mind: Mind, turn: int) -> list[str]:
+def planted(task: Task, sampler: Sampler, turn: int) -> list[str]:
     """Return the behaviours that a turn is planted with: each by a draw of its own."""
-    rates: Rates = mind.errors.own.get("rates", {})
+    rates: Rates = sampler.errors.own.get("rates", {})
     return [
         key
         for key in KEYS
-        if mind.draw(f"{key} {turn}", found.seen) < rate_of(rates, found.prompting, found.count, key) / PER
+        if sampler.draw(f"{key} {turn}", task.seen) < rate_of(rates, task.prompting, task.count, key) / PER
     ]
 
 
-def _errs(mind: Mind, name: str, found: Task) -> bool:
-    chance: float = mind.errors.own.get(name, 0.0)
-    return mind.draw(f"{name} {found.first}", found.seen) < chance
+def _errs(sampler: Sampler, name: str, task: Task) -> bool:
+    chance: float = sampler.errors.own.get(name, 0.0)
+    return sampler.draw(f"{name} {task.first}", task.seen) < chance
 
 
 def _turn_of_continuation_writer(number_: int, speaker: str, text: str) -> dict[str, Any]:
@@ -287,14 +290,14 @@ def _turn_of_continuation_writer(number_: int, speaker: str, text: str) -> dict[
 # conversation breaks it. The chances are independent where at least three people are listed and the turns are
 # enough for everybody: at least (min_each + 1) times the people, and max_in_a_row + 2 beside.
 
-LISTED, COUNT, EVERYONE, IN_A_ROW, ADDRESSEE = (
+LISTED_SPEAKERS, COUNT, EVERYONE, IN_A_ROW, ADDRESSEE = (
     "listed_speakers",
     "turn_count",
     "everyone_speaks",
     "max_in_a_row",
     "addressee_named",
 )
-CONSTRAINTS = (LISTED, COUNT, EVERYONE, IN_A_ROW, ADDRESSEE)
+CONSTRAINTS = (LISTED_SPEAKERS, COUNT, EVERYONE, IN_A_ROW, ADDRESSEE)
 STRANGER = "Somebody Else"
 LIST = "conversation"
 _EXACTLY = re.compile(r"exactly (\d+) turns?\b")
@@ -326,7 +329,7 @@ _ENDS_CONVERSATION_WRITER = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Constraints:
     """What a prompt asks for: how many turns (with limits, 0 for none), and how many in a row at most."""
 
     turns: int
@@ -335,28 +338,28 @@ class Wanted:
     in_a_row: int = 0
 
 
-def wanted(instruction: str) -> Wanted:
-    """Return what the constraints of a prompt say."""
+def parse_constraints(instruction: str) -> Constraints:
+    """Return the constraints that a prompt states."""
     row = _ROW.search(instruction)
     in_a_row = int(row[1]) if row else 0
     if (about := _ABOUT.search(instruction)) is not None:
-        return Wanted(int(about[1]), int(about[2] or 0), int(about[3] or 0), in_a_row)
+        return Constraints(int(about[1]), int(about[2] or 0), int(about[3] or 0), in_a_row)
     exactly = _EXACTLY.search(instruction)
-    return Wanted(int(exactly[1]) if exactly else 1, in_a_row=in_a_row)
+    return Constraints(int(exactly[1]) if exactly else 1, in_a_row=in_a_row)
 
 
-def speakers(names: Sequence[str], asked: Wanted, violated: Collection[str]) -> list[str]:
-    """Return who speaks in which turn: everybody in turn, but for the constraints that are violated.
+def speakers(names: Sequence[str], constraints: Constraints, violated: Collection[str]) -> list[str]:
+    """Return the speaker of each turn: everybody in turn, but for the constraints that are violated.
 
     A turn too many (or too few, where only the least is limited); the last of the names never; the first one
     at the beginning once too often; somebody who is not listed in the last turn.
     """
     speaking = list(names[:-1]) if EVERYONE in violated and len(names) > 1 else list(names)
-    row = asked.in_a_row + 1 if IN_A_ROW in violated and asked.in_a_row else 0
-    number = _length(asked) if COUNT in violated else asked.turns
+    row = constraints.in_a_row + 1 if IN_A_ROW in violated and constraints.in_a_row else 0
+    number = _length(constraints) if COUNT in violated else constraints.turns
     order = [speaking[0]] * row + [speaking[(i + bool(row)) % len(speaking)] for i in range(number)]
     order = order[:number]
-    if LISTED in violated:
+    if LISTED_SPEAKERS in violated:
         order[-1] = STRANGER
     return order
 
@@ -366,11 +369,11 @@ def expected_compliance(rates: Mapping[str, float]) -> dict[str, float]:
     return {name: 1 - rates.get(name, 0.0) for name in CONSTRAINTS}
 
 
-def _length(asked: Wanted) -> int:
-    """Return a number of turns that is not what was asked for."""
-    if asked.most or not asked.least:
-        return (asked.most or asked.turns) + 1
-    return max(1, asked.least - 1)
+def _length(constraints: Constraints) -> int:
+    """Return a number of turns that violates the constraints."""
+    if constraints.most or not constraints.least:
+        return (constraints.most or constraints.turns) + 1
+    return max(1, constraints.least - 1)
 
 
 class ConversationWriter(Role):
@@ -388,47 +391,55 @@ class ConversationWriter(Role):
             and '"message":' in request.instruction
         )
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the list of turns, or one turn where one is asked for."""
         about = _about(request)
-        violated = violations(about, mind)
+        violated = violations(about, sampler)
         one_by_one = "Answer with one JSON object" in request.instruction
-        asked = wanted(request.instruction)
+        constraints = parse_constraints(request.instruction)
         names = [line for line in request.block("CAST") or () if not line.startswith(" ")] or ["Ana"]
-        order = speakers(names, asked, violated - {COUNT} if one_by_one else violated)
+        order = speakers(names, constraints, violated - {COUNT} if one_by_one else violated)
         with_addressee = '"addressee":' in request.instruction
         turns = [
-            _turn(at, who, names, about, mind, with_addressee, ADDRESSEE in violated)
-            for at, who in enumerate(order)
+            _turn(at, name, names, about, sampler, with_addressee, ADDRESSEE in violated)
+            for at, name in enumerate(order)
         ]
         if one_by_one:
-            written = sum(bool(_NUMBERED.match(line)) for line in request.block("NEW TURNS") or ())
-            return Answer(turns[min(written, len(turns) - 1)])
+            turn_count = sum(bool(_NUMBERED.match(line)) for line in request.block("NEW TURNS") or ())
+            return Answer(turns[min(turn_count, len(turns) - 1)])
         return Answer(
             lines=[json.dumps(turns if request.schema is None else {LIST: turns}, ensure_ascii=False)]
         )
 
 
-def violations(about: str, mind: Mind) -> set[str]:
+def violations(about: str, sampler: Sampler) -> set[str]:
     """Return the constraints that the conversation about a text breaks: each by a draw of its own."""
-    rates: Mapping[str, float] = mind.errors.own.get("violations", {})
-    return {name for name in CONSTRAINTS if mind.draw(name, about) < rates.get(name, 0.0)}
+    rates: Mapping[str, float] = sampler.errors.own.get("violations", {})
+    return {name for name in CONSTRAINTS if sampler.draw(name, about) < rates.get(name, 0.0)}
 
 
 def _about(request: Request) -> str:
-    """Return what stays the same from turn to turn: what draws are about."""
+    """Return the text that draws depend on: the parts of a prompt that stay the same from turn to turn."""
     return "\n".join("\n".join(request.block(title) or ()) for title in ("CAST", "TOPIC", "CONVERSATION"))
 
 
 def _turn(
-    at: int, who: str, names: Sequence[str], about: str, mind: Mind, with_addressee: bool, forgets: bool
+    at: int,
+    speaker_name: str,
+    names: Sequence[str],
+    about: str,
+    sampler: Sampler,
+    with_addressee: bool,
+    forgets: bool,
 ) -> dict[str, Any]:
     """Return a turn; every second one is addressed to all, the first to nobody where that is forgotten."""
     parts = (_BEGINNINGS_CONVERSATION_WRITER, _MIDDLES_CONVERSATION_WRITER, _ENDS_CONVERSATION_WRITER)
-    text = " ".join(one[int(mind.draw(f"part {n} {at}", about) * len(one))] for n, one in enumerate(parts))
-    turn = {"speaker": who, "message": text}
+    text = " ".join(
+        phrases[int(sampler.draw(f"part {n} {at}", about) * len(phrases))] for n, phrases in enumerate(parts)
+    )
+    turn = {"speaker": speaker_name, "message": text}
     if with_addressee:
-        other = next((name for name in names if name != who), "all")
+        other = next((name for name in names if name != speaker_name), "all")
         turn["addressee"] = "" if forgets and at == 0 else ("all" if at % 2 else other)
     return turn
 
@@ -447,7 +458,7 @@ Q = 0.5
 STRANGE_SPEAKER = "Nobody Listed"
 _TITLE = re.compile(r"DIALOGUE (\d+)")
 _PRIVATE = re.compile(r"^\(private: .*?\) ")
-_SAID = re.compile(r"(?: \([^()]*\))?: (.*)")
+_SPOKEN = re.compile(r"(?: \([^()]*\))?: (.*)")
 _FIELD = re.compile(r'"(\w+)":')
 _MARKER = re.compile(r"\{[^{}]*\}")
 _OPENINGS = (
@@ -467,37 +478,39 @@ class Conversation:
 
     number: int
     names: tuple[str, ...]
-    said: tuple[tuple[str, str], ...]
+    spoken_turns: tuple[tuple[str, str], ...]
 
     @property
     def text(self) -> str:
         """What draws are about."""
-        return "\n".join(f"{who}: {text}" for who, text in self.said)
+        return "\n".join(f"{speaker}: {text}" for speaker, text in self.spoken_turns)
 
 
 def conversations(request: Request) -> list[Conversation]:
     """Return the conversations of a prompt, in their order."""
-    numbers = [int(found[1]) for title in request.titles if (found := _TITLE.fullmatch(title))]
+    numbers = [int(match[1]) for title in request.titles if (match := _TITLE.fullmatch(title))]
     read = []
     for each in numbers:
         names = tuple(request.block(f"SPEAKERS {each}") or ())
         lines = request.block(f"DIALOGUE {each}") or ()
-        read.append(Conversation(each, names, tuple(filter(None, (said(line, names) for line in lines)))))
+        read.append(
+            Conversation(each, names, tuple(filter(None, (parse_line(line, names) for line in lines))))
+        )
     return read
 
 
-def said(line: str, names: Sequence[str]) -> tuple[str, str] | None:
-    """Return who says what in a line of a transcript; None where nothing is said in it."""
+def parse_line(line: str, names: Sequence[str]) -> tuple[str, str] | None:
+    """Return (speaker, words) of a transcript line; None where it holds no speech."""
     bare = _PRIVATE.sub("", line)
     for name in sorted(names, key=len, reverse=True):
-        if bare.startswith(name) and (found := _SAID.match(bare[len(name) :])):
-            return name, found[1]
+        if bare.startswith(name) and (match := _SPOKEN.match(bare[len(name) :])):
+            return name, match[1]
     return None
 
 
 def recent_other(speakers: Sequence[str]) -> str | None:
     """Return the speaker of the most recent turn that is not by the last speaker, None without one."""
-    return next((one for one in reversed(speakers) if one != speakers[-1]), None)
+    return next((speaker for speaker in reversed(speakers) if speaker != speakers[-1]), None)
 
 
 def chances(speakers: Sequence[str], names: Sequence[str], q: float = Q) -> dict[str, float]:
@@ -527,27 +540,29 @@ class NextSpeaker(Role):
 
     def recognises(self, request: Request) -> bool:
         """Numbered conversations with their speakers, and one half of a turn or both as reply."""
-        asked = set(_FIELD.findall(request.instruction))
-        return NUMBER in asked and bool(asked & {SPEAKER, MESSAGE}) and "DIALOGUE 1" in request.titles
+        fields = set(_FIELD.findall(request.instruction))
+        return NUMBER in fields and bool(fields & {SPEAKER, MESSAGE}) and "DIALOGUE 1" in request.titles
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the list; in an object with one key where the request wants an object."""
-        asked = [name for name in (SPEAKER, MESSAGE) if f'"{name}":' in request.instruction]
-        told = []
-        for one in conversations(request):
-            if mind.draw("left_out", one.text) >= mind.errors.own.get("left_out", 0.0):
-                whole = {SPEAKER: speaker(one, mind), MESSAGE: message(one, mind)}
-                told.append({NUMBER: str(one.number), **{name: whole[name] for name in asked}})
-        reply = told if request.schema is None else {SPEAKER_LIST: told}
+        fields = [name for name in (SPEAKER, MESSAGE) if f'"{name}":' in request.instruction]
+        rows = []
+        for conversation in conversations(request):
+            if sampler.draw("left_out", conversation.text) >= sampler.errors.own.get("left_out", 0.0):
+                row = {SPEAKER: speaker(conversation, sampler), MESSAGE: message(conversation, sampler)}
+                rows.append({NUMBER: str(conversation.number), **{name: row[name] for name in fields}})
+        reply = rows if request.schema is None else {SPEAKER_LIST: rows}
         return Answer(lines=[json.dumps(reply, ensure_ascii=False)])
 
 
-def speaker(conversation: Conversation, mind: Mind) -> str:
-    """Return who speaks next, by one draw over the chances of all."""
-    if mind.draw("stranger", conversation.text) < mind.errors.own.get("stranger", 0.0):
+def speaker(conversation: Conversation, sampler: Sampler) -> str:
+    """Return the next speaker, by one draw over the chances of all."""
+    if sampler.draw("stranger", conversation.text) < sampler.errors.own.get("stranger", 0.0):
         return STRANGE_SPEAKER
-    likely = chances([who for who, _ in conversation.said], conversation.names, mind.errors.own.get("q", Q))
-    draw, total = mind.draw("speaker", conversation.text), 0.0
+    likely = chances(
+        [name for name, _ in conversation.spoken_turns], conversation.names, sampler.errors.own.get("q", Q)
+    )
+    draw, total = sampler.draw("speaker", conversation.text), 0.0
     for name, chance in likely.items():
         total += chance
         if draw < total:
@@ -555,11 +570,11 @@ def speaker(conversation: Conversation, mind: Mind) -> str:
     return conversation.names[-1]
 
 
-def message(conversation: Conversation, mind: Mind) -> str:
+def message(conversation: Conversation, sampler: Sampler) -> str:
     """Return a message: an opening, and the first words of the last turn without its markers."""
-    last = conversation.said[-1][1] if conversation.said else "what we are here for"
+    last = conversation.spoken_turns[-1][1] if conversation.spoken_turns else "what we are here for"
     words = _MARKER.sub("", last).split()[:_WORDS] or ["that"]
-    opening = _OPENINGS[int(mind.draw("message", conversation.text) * len(_OPENINGS))]
+    opening = _OPENINGS[int(sampler.draw("message", conversation.text) * len(_OPENINGS))]
     return f"{opening} {' '.join(words)}"
 
 
@@ -596,21 +611,21 @@ class ResponseWriter(Role):
         """A persona of one's own, a conversation, and a response as reply."""
         return {"YOUR PERSONA", "CONVERSATION"} <= set(request.titles) and request.fields == (RESPONSE,)
 
-    def answer(self, request: Request, mind: Mind) -> Answer:
+    def answer(self, request: Request, sampler: Sampler) -> Answer:
         """Return the response with its marker."""
         about = "\n".join((*(request.block("YOUR PERSONA") or ()), *(request.block("CONVERSATION") or ())))
         parts = enumerate((_BEGINNINGS, _MIDDLES, _ENDS))
-        text = " ".join(one[int(mind.draw(f"part {n}", about) * len(one))] for n, one in parts)
-        if mind.draw("overlong", about) < mind.errors.own.get("overlong", 0.0):
+        text = " ".join(phrases[int(sampler.draw(f"part {n}", about) * len(phrases))] for n, phrases in parts)
+        if sampler.draw("overlong", about) < sampler.errors.own.get("overlong", 0.0):
             text = " ".join([text] * TIMES)
-        quality = planted_quality(about, mind)
+        quality = planted_quality(about, sampler)
         return Answer({RESPONSE: f"{text} {{quality {quality}}}" if quality else text})
 
 
-def planted_quality(about: str, mind: Mind) -> str:
+def planted_quality(about: str, sampler: Sampler) -> str:
     """Return the quality that a response is planted with, '' for none."""
-    rates: Mapping[str, float] = mind.errors.own.get("quality", {})
-    draw, total = mind.draw("quality", about), 0.0
+    rates: Mapping[str, float] = sampler.errors.own.get("quality", {})
+    draw, total = sampler.draw("quality", about), 0.0
     for quality in QUALITIES:
         total += rates.get(quality, 0.0)
         if draw < total:

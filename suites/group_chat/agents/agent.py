@@ -61,17 +61,17 @@ def explicit(
 
     `people` are all participants, `everybody` the ids for whom `all` stands among addressed and targets.
     """
-    found = fields(json_object(reply), EXPLICIT_FIELDS, "the reply")
-    only(found, EXPLICIT_FIELDS, "the reply")
-    if not isinstance(found["attend"], bool):
+    values = fields(json_object(reply), EXPLICIT_FIELDS, "the reply")
+    only(values, EXPLICIT_FIELDS, "the reply")
+    if not isinstance(values["attend"], bool):
         raise Unparseable("attend is neither true nor false")
-    if found["ground"] not in MOVES:
+    if values["ground"] not in MOVES:
         raise Unparseable(f"ground is none of {', '.join(MOVES)}")
-    act = _act(found["act"])
-    text = _text(found["text"], act)
+    act = _act(values["act"])
+    text = _text(values["text"], act)
     flags: list[str] = []
-    addressed = _ids(found["addressed"], "addressed", people, everybody["addressed"], flags)
-    targets = _ids(found["targets"], "targets", people, everybody["targets"], flags)
+    addressed = _ids(values["addressed"], "addressed", people, everybody["addressed"], flags)
+    targets = _ids(values["targets"], "targets", people, everybody["targets"], flags)
     if act == "silence" and targets:
         raise Unparseable("silence has targets")
     return Decision(
@@ -79,10 +79,10 @@ def explicit(
         act=act,
         text=text,
         mode="explicit",
-        attend=found["attend"],
+        attend=values["attend"],
         addressed=addressed,
         targets=targets,
-        ground=found["ground"],
+        ground=values["ground"],
         flags=tuple(dict.fromkeys(flags)),
     )
 
@@ -91,10 +91,10 @@ def implicit(reply: str, point: int) -> Decision:
     """Return the decision that a reply in implicit mode is: an object of act and text, or plain text."""
     plain = reply.strip()
     if plain.startswith(("{", "```")):
-        found = fields(json_object(reply), IMPLICIT_FIELDS, "the reply")
-        only(found, IMPLICIT_FIELDS, "the reply")
-        act = _act(found["act"])
-        return Decision(point, act, _text(found["text"], act), "implicit")
+        values = fields(json_object(reply), IMPLICIT_FIELDS, "the reply")
+        only(values, IMPLICIT_FIELDS, "the reply")
+        act = _act(values["act"])
+        return Decision(point, act, _text(values["text"], act), "implicit")
     if fold(plain) == SILENCE_TOKEN:
         return Decision(point, "silence", "", "implicit")
     return Decision(point, "message", _text(plain, "message"), "implicit")
@@ -120,31 +120,31 @@ def _text(value: Any, act: Act) -> str:
 def _ids(
     value: Any, name: str, people: Sequence[Participant], everybody: Sequence[str], flags: list[str]
 ) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(entry, str) for entry in value):
         raise Unparseable(f"{name} is not a list of ids")
-    known = {person.id for person in people}
-    found: set[str] = set()
-    for one in value:
-        if one in known:
-            found.add(one)
-        elif fold(one) == EVERYBODY:
-            found.update(everybody)
+    member_ids = {person.id for person in people}
+    ids: set[str] = set()
+    for entry in value:
+        if entry in member_ids:
+            ids.add(entry)
+        elif fold(entry) == EVERYBODY:
+            ids.update(everybody)
         else:
-            found.add(_by_name(one, name, people))
+            ids.add(_by_name(entry, name, people))
             flags.append(BY_NAME)
-    return tuple(sorted(found))
+    return tuple(sorted(ids))
 
 
 def _by_name(value: str, name: str, people: Sequence[Participant]) -> str:
-    wanted = fold(one_line(value)).removeprefix("@")
-    meant = {
+    folded = fold(one_line(value)).removeprefix("@")
+    matches = {
         person.id
         for person in people
-        if wanted and wanted in {fold(one) for one in (person.id, person.name, *person.aliases)}
+        if folded and folded in {fold(alias) for alias in (person.id, person.name, *person.aliases)}
     }
-    if len(meant) != 1:
+    if len(matches) != 1:
         raise Unparseable(f"{name}: {value[:60]!r} is not the id of a member")
-    return meant.pop()
+    return matches.pop()
 
 
 def explicit_schema() -> Mapping[str, Any]:
@@ -212,10 +212,12 @@ class GroupChatAgent(Generator):
         return {
             "cast": Cast.of(dialogue).as_json(),
             "agent": scenario.agent,
-            "order": [one.id for one in dialogue.participants if one.id != scenario.agent],
-            "people": [[one.id, one.name, list(one.aliases)] for one in dialogue.participants],
+            "order": [person.id for person in dialogue.participants if person.id != scenario.agent],
+            "people": [[person.id, person.name, list(person.aliases)] for person in dialogue.participants],
             "about": _about(by_id[scenario.agent]),
-            "members": {one.id: _member(one) for one in dialogue.participants if one.id != scenario.agent},
+            "members": {
+                person.id: _member(person) for person in dialogue.participants if person.id != scenario.agent
+            },
             "date": next((str(dialogue.metadata[name]) for name in DATES if dialogue.metadata.get(name)), ""),
             "turns": StoredTurns(as_delivered(scenario, dialogue.turns)).as_json(),
             "points": list(points),
@@ -230,14 +232,14 @@ class GroupChatAgent(Generator):
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
         """Return a prompt for each point that is asked now, or all decisions."""
-        asked = _asked(state)
-        if asked:
-            return [self._prompt(state, place) for place in asked]
+        places = _open_places(state)
+        if places:
+            return [self._prompt(state, place) for place in places]
         turns = StoredTurns.from_json(state["turns"]).turns
         decisions = [_decision(state["decided"][str(point)], point, state) for point in state["points"]]
-        unread = sum(UNPARSEABLE in one.flags for one in decisions)
+        unread = sum(UNPARSEABLE in decision.flags for decision in decisions)
         return Done(
-            turns=tuple(turn_of(one, state["agent"], turns[one.point]) for one in decisions),
+            turns=tuple(turn_of(decision, state["agent"], turns[decision.point]) for decision in decisions),
             flags=(f"{UNPARSEABLE}: {unread} of {len(decisions)} decisions",) if unread else (),
         )
 
@@ -247,24 +249,26 @@ class GroupChatAgent(Generator):
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
         """Return the state with what was decided; what could not be read is asked again, once."""
         decided, again = dict(state["decided"]), list[int]()
-        for place, reply in zip(_asked(state), replies, strict=True):
+        for place, reply in zip(_open_places(state), replies, strict=True):
             point = state["points"][place]
             try:
-                decided[str(point)] = _stored(self._read(state, place, reply.text))
+                decided[str(point)] = _decision_json(self._read(state, place, reply.text))
             except Unparseable as error:
                 if place in state["again"]:
                     unread = Decision(point, "silence", mode=state["mode"], flags=(UNPARSEABLE,))
-                    decided[str(point)] = _stored(unread) | {"error": str(error)[:200]}
+                    decided[str(point)] = _decision_json(unread) | {"error": str(error)[:200]}
                 else:
                     again.append(place)
         return {**state, "decided": decided, "again": again}
 
     def pretend(self, state: State) -> Sequence[str]:
         """Return a short message for each point that is asked now."""
-        told = {"attend": True, "act": "message", "addressed": [], "targets": [], "ground": "answer"}
+        declared = {"attend": True, "act": "message", "addressed": [], "targets": [], "ground": "answer"}
         text = {"text": " ".join(["word"] * 12)}
         short = json.dumps({"act": "message"} | text)
-        return [short if state["mode"] == "implicit" else json.dumps(told | text) for _ in _asked(state)]
+        return [
+            short if state["mode"] == "implicit" else json.dumps(declared | text) for _ in _open_places(state)
+        ]
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
         """Return the model: mode and the rest are its condition."""
@@ -279,10 +283,14 @@ class GroupChatAgent(Generator):
 
     def _prompt(self, state: State, place: int) -> Prompt:
         cast = Cast.from_json(state["cast"])
-        there = [state["members"][one] for one in state["order"] if one in state["present"][place]]
+        present_members = [
+            state["members"][member_id]
+            for member_id in state["order"]
+            if member_id in state["present"][place]
+        ]
         blocks = [
             quote(YOU, state["about"]),
-            quote(MEMBERS, there),
+            quote(MEMBERS, present_members),
             *([quote(DATE, [state["date"]])] if state["date"] else []),
             quote(CHAT, cast.transcript(_chat(state, place))),
             *([AGAIN] if place in state["again"] else []),
@@ -306,32 +314,32 @@ def _about(agent: Participant) -> list[str]:
 
 
 def _member(person: Participant) -> str:
-    named = f"{person.id}: {person.name or person.id}"
+    heading = f"{person.id}: {person.name or person.id}"
     also = f", also called {', '.join(person.aliases)}" if person.aliases else ""
-    return f"{named}{f' ({person.role})' if person.role else ''}{also}"
+    return f"{heading}{f' ({person.role})' if person.role else ''}{also}"
 
 
-def _asked(state: State) -> list[int]:
+def _open_places(state: State) -> list[int]:
     """Return the places of the points that are asked now: those again, else all open ones, or the next."""
     if state["again"]:
         return list(state["again"])
-    still = [at for at, point in enumerate(state["points"]) if str(point) not in state["decided"]]
-    return still[:1] if state["own"] else still
+    open_places = [at for at, point in enumerate(state["points"]) if str(point) not in state["decided"]]
+    return open_places[:1] if state["own"] else open_places
 
 
 def _chat(state: State, place: int) -> list[Turn]:
-    """Return what the agent has seen at a point, with its own earlier decisions where it is shown them."""
+    """Return the turns that the agent has seen at a point, with its own earlier decisions if shown."""
     turns = StoredTurns.from_json(state["turns"]).turns
-    shown: list[Turn] = []
+    seen_turns: list[Turn] = []
     for at in state["seen"][place]:
-        shown.append(turns[at])
-        told = state["decided"].get(str(at)) if state["own"] and at < state["points"][place] else None
-        if told and told["act"] != "silence":
-            shown.append(turn_of(_decision(told, at, state), state["agent"], turns[at]))
-    return shown
+        seen_turns.append(turns[at])
+        stored = state["decided"].get(str(at)) if state["own"] and at < state["points"][place] else None
+        if stored and stored["act"] != "silence":
+            seen_turns.append(turn_of(_decision(stored, at, state), state["agent"], turns[at]))
+    return seen_turns
 
 
-def _stored(decision: Decision) -> dict[str, Any]:
+def _decision_json(decision: Decision) -> dict[str, Any]:
     return {
         "act": decision.act,
         "text": decision.text,
@@ -343,18 +351,18 @@ def _stored(decision: Decision) -> dict[str, Any]:
     }
 
 
-def _decision(told: Mapping[str, Any], point: int, state: State) -> Decision:
-    addressed, targets = told["addressed"], told["targets"]
+def _decision(stored: Mapping[str, Any], point: int, state: State) -> Decision:
+    addressed, targets = stored["addressed"], stored["targets"]
     return Decision(
         point=point,
-        act=told["act"],
-        text=told["text"],
+        act=stored["act"],
+        text=stored["text"],
         mode=state["mode"],
-        attend=told["attend"],
+        attend=stored["attend"],
         addressed=None if addressed is None else tuple(addressed),
         targets=None if targets is None else tuple(targets),
-        ground=told["ground"],
-        flags=tuple(told["flags"]),
+        ground=stored["ground"],
+        flags=tuple(stored["flags"]),
     )
 
 

@@ -36,10 +36,17 @@ from suites.group_chat.agents import PROMPTS
 from suites.group_chat.agents.agent import explicit, explicit_schema, implicit
 from suites.group_chat.scenarios.cascade import DECLARED
 from suites.group_chat.scenarios.points import as_delivered, positions_seen, scenario_of
-from suites.group_chat.scenarios.probes import COMPETENCE, FAILED_AT, LIVE_PROBE, OUTCOME, fired, judged_live
+from suites.group_chat.scenarios.probes import (
+    COMPETENCE,
+    FAILED_AT,
+    LIVE_PROBE,
+    OUTCOME,
+    fired_probe,
+    live_outcome,
+)
 
 SAYS, CHOICE = "says", "choice"
-AGENT, PEOPLE, ASKED = "agent", "people", "asked"
+AGENT, PEOPLE, CLOSING = "agent", "people", "asked"
 """Whose turn it is: the agent decides, somebody speaks, or all are asked what came of it."""
 AGAIN = "Your last answer could not be read. Answer once more, in the form described, with nothing else."
 UNVALIDATED = "unvalidated_simulator"
@@ -72,14 +79,14 @@ class LiveGroupChat(Generator):
         scenario = scenario_of(dialogue)
         start = int(settings["start"]) or len(dialogue.turns)
         cast = Cast.of(dialogue)
-        known = {person.id: person for person in dialogue.participants}
+        by_id = {person.id: person for person in dialogue.participants}
         outcome = dialogue.metadata.get(OUTCOME)
-        asked = outcome if isinstance(outcome, Mapping) and outcome.get("options") else {}
+        final_question = outcome if isinstance(outcome, Mapping) and outcome.get("options") else {}
         return {
             "cast": cast.as_json(),
             "agent": scenario.agent,
-            "people": [[one.id, one.name, list(one.aliases)] for one in dialogue.participants],
-            "about": {one.id: cast.person(one, known.get(one.id)) for one in cast.members},
+            "people": [[person.id, person.name, list(person.aliases)] for person in dialogue.participants],
+            "about": {member.id: cast.person(member, by_id.get(member.id)) for member in cast.members},
             "script": StoredTurns(dialogue.turns[:start]).as_json(),
             "scenario": scenario_json(scenario),
             "made": [],
@@ -91,45 +98,48 @@ class LiveGroupChat(Generator):
             "last": "",
             "again": False,
             "fired": [],
-            "question": str(asked.get("question", "")),
-            "options": [str(one) for one in asked.get("options", ())],
+            "question": str(final_question.get("question", "")),
+            "options": [str(option) for option in final_question.get("options", ())],
             "choices": None,
         }
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
         """Return the prompt of whoever is in turn, those of all who are asked in the end, or the talk."""
         if state["turn_of"] == AGENT:
-            return [self._to_agent(state)]
+            return [self._agent_prompt(state)]
         if state["turn_of"] == PEOPLE:
-            return [self._to_person(state, _next(state))]
+            return [self._person_prompt(state, _next(state))]
         if state["choices"] is None and state["options"]:
-            return [self._about_outcome(state, who) for who in _others(state)]
-        turns = [_turn(one) for one in state["made"]]
+            return [self._outcome_prompt(state, person) for person in _others(state)]
+        turns = [_turn(turn) for turn in state["made"]]
         if state["choices"]:
-            told = {OUTCOME: {"question": state["question"], "choices": state["choices"]}}
-            turns[-1] = _with_extra(turns[-1], told)
+            extra = {OUTCOME: {"question": state["question"], "choices": state["choices"]}}
+            turns[-1] = _with_extra(turns[-1], extra)
         return Done(turns=tuple(turns), flags=(UNVALIDATED,))
 
     def check(self, state: State, part: int, reply: str) -> None:
         """Every reply of the agent is taken, also an unreadable one; the others are read strictly."""
         if state["turn_of"] == PEOPLE:
-            _said(reply)
-        elif state["turn_of"] == ASKED:
+            _read_message(reply)
+        elif state["turn_of"] == CLOSING:
             _choice(reply, state["options"])
 
     def receive(self, state: State, replies: Sequence[Reply]) -> State:
         """Return the state after a decision, a person's turn, or the answers in the end."""
         if state["turn_of"] == AGENT:
-            return self._decided(state, replies[0].text)
+            return self._record_decision(state, replies[0].text)
         if state["turn_of"] == PEOPLE:
-            return _spoke(state, _next(state), _said(replies[0].text))
-        told = zip(_others(state), replies, strict=True)
-        return {**state, "choices": {who: _choice(reply.text, state["options"]) for who, reply in told}}
+            return _record_turn(state, _next(state), _read_message(replies[0].text))
+        answers = zip(_others(state), replies, strict=True)
+        return {
+            **state,
+            "choices": {person: _choice(reply.text, state["options"]) for person, reply in answers},
+        }
 
     def pretend(self, state: State) -> Sequence[str]:
         """Return a message of a few words, or the first option from all."""
         if state["turn_of"] == AGENT:
-            told = {
+            declared = {
                 "attend": False,
                 "act": "silence",
                 "addressed": [],
@@ -137,7 +147,7 @@ class LiveGroupChat(Generator):
                 "ground": "none",
                 "text": "",
             }
-            return ["[silence]" if state["mode"] == "implicit" else json.dumps(told)]
+            return ["[silence]" if state["mode"] == "implicit" else json.dumps(declared)]
         if state["turn_of"] == PEOPLE:
             return [json.dumps({SAYS: " ".join(["word"] * 12)})]
         return [json.dumps({CHOICE: state["options"][0]}) for _ in _others(state)]
@@ -146,7 +156,7 @@ class LiveGroupChat(Generator):
         """Return the model, which is the agent and all the people."""
         return f"{model} live"
 
-    def _decided(self, state: State, reply: str) -> State:
+    def _record_decision(self, state: State, reply: str) -> State:
         point = len(state["script"]) + len(state["made"]) - 1
         try:
             decision = _read(state, point, reply)
@@ -154,22 +164,22 @@ class LiveGroupChat(Generator):
             if not state["again"]:
                 return {**state, "again": True}
             decision = Decision(point, "silence", mode=state["mode"], flags=(UNPARSEABLE,))
-        now = fired(_dialogue(state), state["fired"])
-        extra: dict[str, Any] = {DECLARED: _declared(decision)}
+        now = fired_probe(_dialogue(state), state["fired"])
+        extra: dict[str, Any] = {DECLARED: _declared_fields(decision)}
         if now:
-            result = judged_live(_dialogue(state), now, decision)
+            result = live_outcome(_dialogue(state), now, decision)
             extra[LIVE_PROBE] = {
                 "id": now.id,
                 "kind": now.kind,
                 COMPETENCE: result.competence,
                 FAILED_AT: result.failed_at,
             }
-        made = _stored(state["agent"], decision.text, decision.act, decision.targets or (), given=False)
+        turn = _turn_json(state["agent"], decision.text, decision.act, decision.targets or (), given=False)
         says = decision.act == "message"
-        return _onward(
+        return _advance(
             {
                 **state,
-                "made": [*state["made"], made | {"extra": extra}],
+                "made": [*state["made"], turn | {"extra": extra}],
                 "again": False,
                 "fired": [*state["fired"], *([now.id] if now else [])],
                 "left": state["after"] if says else state["left"],
@@ -178,9 +188,9 @@ class LiveGroupChat(Generator):
             PEOPLE,
         )
 
-    def _to_agent(self, state: State) -> Prompt:
+    def _agent_prompt(self, state: State) -> Prompt:
         agent = state["agent"]
-        delivered = as_delivered(scenario_of(_dialogue(state)), _seen(state, agent))
+        delivered = as_delivered(scenario_of(_dialogue(state)), _visible_turns(state, agent))
         blocks = [
             quote("YOU", [f"{agent}: {state['about'][agent][0]}", *state["about"][agent][1:]]),
             quote("MEMBERS", [f"{pk}: {name or pk}" for pk, name, _ in state["people"] if pk != agent]),
@@ -191,19 +201,19 @@ class LiveGroupChat(Generator):
         name = f"group_chat_agent_{state['mode']}"
         return filled(name, 1, {"blocks": "\n\n".join(blocks)}, schema, folder=PROMPTS)
 
-    def _to_person(self, state: State, who: str) -> Prompt:
+    def _person_prompt(self, state: State, person: str) -> Prompt:
         blocks = [
-            *_stance(state, who),
-            quote("CHAT", Cast.from_json(state["cast"]).transcript(_seen(state, who))),
+            *_stance(state, person),
+            quote("CHAT", Cast.from_json(state["cast"]).transcript(_visible_turns(state, person))),
         ]
         return filled(
             "group_chat_persona", 1, {"blocks": "\n\n".join(blocks)}, object_schema([SAYS]), folder=PROMPTS
         )
 
-    def _about_outcome(self, state: State, who: str) -> Prompt:
+    def _outcome_prompt(self, state: State, person: str) -> Prompt:
         blocks = [
-            quote("PERSON", state["about"][who]),
-            quote("CHAT", Cast.from_json(state["cast"]).transcript(_seen(state, who))),
+            quote("PERSON", state["about"][person]),
+            quote("CHAT", Cast.from_json(state["cast"]).transcript(_visible_turns(state, person))),
             quote("QUESTION", [state["question"]]),
             quote("OPTIONS", state["options"]),
         ]
@@ -212,9 +222,9 @@ class LiveGroupChat(Generator):
         )
 
 
-def _stance(state: State, who: str) -> list[str]:
-    others = [state["about"][one][0] for one in state["about"] if one != who]
-    return [quote("PERSON", state["about"][who]), quote("OTHERS", others)]
+def _stance(state: State, person: str) -> list[str]:
+    others = [state["about"][other][0] for other in state["about"] if other != person]
+    return [quote("PERSON", state["about"][person]), quote("OTHERS", others)]
 
 
 def _read(state: State, point: int, reply: str) -> Decision:
@@ -222,40 +232,46 @@ def _read(state: State, point: int, reply: str) -> Decision:
         return implicit(reply, point)
     people = [Participant(pk, name, aliases=tuple(also)) for pk, name, also in state["people"]]
     everybody = [pk for pk, *_ in state["people"]]
-    without = {"addressed": state["last"], "targets": state["agent"]}
-    listed = {name: [pk for pk in everybody if pk != who] for name, who in without.items()}
-    return explicit(reply, point, people, listed)
+    excluded_by_field = {"addressed": state["last"], "targets": state["agent"]}
+    all_ids = {
+        name: [pk for pk in everybody if pk != excluded] for name, excluded in excluded_by_field.items()
+    }
+    return explicit(reply, point, people, all_ids)
 
 
-def _said(reply: str) -> str:
-    found = fields(json_object(reply), [SAYS], "the reply")
-    only(found, [SAYS], "the reply")
-    if not isinstance(found[SAYS], str) or "\0" in found[SAYS]:
+def _read_message(reply: str) -> str:
+    values = fields(json_object(reply), [SAYS], "the reply")
+    only(values, [SAYS], "the reply")
+    if not isinstance(values[SAYS], str) or "\0" in values[SAYS]:
         raise Unparseable(f"{SAYS} is not a text")
-    return found[SAYS].strip()
+    return values[SAYS].strip()
 
 
 def _choice(reply: str, options: Sequence[str]) -> str:
-    found = fields(json_object(reply), [CHOICE], "the reply")
-    only(found, [CHOICE], "the reply")
-    meant = [one for one in options if isinstance(found[CHOICE], str) and fold(one) == fold(found[CHOICE])]
-    if not meant:
+    values = fields(json_object(reply), [CHOICE], "the reply")
+    only(values, [CHOICE], "the reply")
+    matches = [
+        option
+        for option in options
+        if isinstance(values[CHOICE], str) and fold(option) == fold(values[CHOICE])
+    ]
+    if not matches:
         raise Unparseable(f"{CHOICE} is none of the options")
-    return meant[0]
+    return matches[0]
 
 
-def _spoke(state: State, who: str, text: str) -> State:
+def _record_turn(state: State, speaker: str, text: str) -> State:
     """Return the state after somebody spoke, or passed."""
     act = "message" if text else "silence"
-    made = _stored(who, text, act, (), given=True)
-    said = {**state, "made": [*state["made"], made], "last": who, "left": state["left"] - 1}
-    return _onward(said, AGENT if text else PEOPLE)
+    turn = _turn_json(speaker, text, act, (), given=True)
+    spoken = {**state, "made": [*state["made"], turn], "last": speaker, "left": state["left"] - 1}
+    return _advance(spoken, AGENT if text else PEOPLE)
 
 
-def _onward(state: State, turn_of: str) -> State:
+def _advance(state: State, turn_of: str) -> State:
     """Return the state with who is in turn; the end where the people have gone on, or the talk is full."""
     is_over = len(state["made"]) >= state["most"] or (turn_of == PEOPLE and state["left"] <= 0)
-    return {**state, "turn_of": ASKED if is_over else turn_of}
+    return {**state, "turn_of": CLOSING if is_over else turn_of}
 
 
 def _others(state: State) -> list[str]:
@@ -263,19 +279,22 @@ def _others(state: State) -> list[str]:
 
 
 def _next(state: State) -> str:
-    """Return who speaks next: whom the agent has just spoken to, else whoever has been silent longest."""
+    """Return the next speaker: whoever the agent has just addressed, else whoever has been silent longest."""
     others = _others(state)
     if state["made"] and state["made"][-1]["speaker"] == state["agent"]:
-        meant = [one for one in state["made"][-1]["addressees"] if one in others]
-        if meant and state["made"][-1]["act"] == "message":
-            return str(meant[0])
-    spoke = [one["speaker"] for one in (*state["script"], *state["made"])]
-    last = {who: max((at for at, one in enumerate(spoke) if one == who), default=-1) for who in others}
-    return min(others, key=lambda who: (last[who], others.index(who)))
+        addressees = [addressee for addressee in state["made"][-1]["addressees"] if addressee in others]
+        if addressees and state["made"][-1]["act"] == "message":
+            return str(addressees[0])
+    spoke = [turn["speaker"] for turn in (*state["script"], *state["made"])]
+    last = {
+        person: max((at for at, speaker in enumerate(spoke) if speaker == person), default=-1)
+        for person in others
+    }
+    return min(others, key=lambda person: (last[person], others.index(person)))
 
 
-def _seen(state: State, viewer: str) -> list[Turn]:
-    """Return what somebody has seen: nobody sees that others said nothing."""
+def _visible_turns(state: State, viewer: str) -> list[Turn]:
+    """Return the turns that a person has seen: silence is visible to nobody."""
     dialogue = _dialogue(state)
     turns = [dialogue.turns[place] for place in positions_seen(dialogue, viewer)]
     return [turn for turn in turns if turn.act != "silence" or turn.speaker == viewer]
@@ -291,7 +310,9 @@ def _dialogue(state: State) -> Dialogue:
     return Dialogue("", turns=turns, participants=people, scenario=scenario_record(state["scenario"]))
 
 
-def _stored(speaker: str, text: str, act: str, addressees: Sequence[str], *, given: bool) -> dict[str, Any]:
+def _turn_json(
+    speaker: str, text: str, act: str, addressees: Sequence[str], *, given: bool
+) -> dict[str, Any]:
     return {
         "speaker": speaker,
         "text": text,
@@ -302,30 +323,30 @@ def _stored(speaker: str, text: str, act: str, addressees: Sequence[str], *, giv
     }
 
 
-def _turn(one: Mapping[str, Any]) -> Turn:
+def _turn(stored: Mapping[str, Any]) -> Turn:
     return Turn(
-        speaker=one["speaker"],
-        text=one["text"],
-        act=one["act"],
-        given=one["given"],
-        addressees=tuple(one["addressees"]),
-        extra=one["extra"],
+        speaker=stored["speaker"],
+        text=stored["text"],
+        act=stored["act"],
+        given=stored["given"],
+        addressees=tuple(stored["addressees"]),
+        extra=stored["extra"],
     )
 
 
-def _with_extra(turn: Turn, told: Mapping[str, Any]) -> Turn:
+def _with_extra(turn: Turn, extra: Mapping[str, Any]) -> Turn:
     return Turn(
         speaker=turn.speaker,
         text=turn.text,
         act=turn.act,
         given=turn.given,
         addressees=turn.addressees,
-        extra={**turn.extra, **told},
+        extra={**turn.extra, **extra},
     )
 
 
-def _declared(decision: Decision) -> dict[str, Any]:
-    told = {
+def _declared_fields(decision: Decision) -> dict[str, Any]:
+    declared = {
         "mode": decision.mode,
         "attend": decision.attend,
         "addressed": None if decision.addressed is None else list(decision.addressed),
@@ -333,7 +354,7 @@ def _declared(decision: Decision) -> dict[str, Any]:
         "ground": decision.ground,
         "flags": list(decision.flags),
     }
-    return {name: value for name, value in told.items() if value not in (None, [])}
+    return {name: value for name, value in declared.items() if value not in (None, [])}
 
 
 GENERATORS = {LiveGroupChat.key: LiveGroupChat()}

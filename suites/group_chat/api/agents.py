@@ -86,12 +86,12 @@ class Agents(APIView):
     def get(self, request: Request, pk: int) -> Response:
         """Say which baselines there are, and who decided; agents that ask a model are productions."""
         corpus = access.corpus(pk)
-        told = {
-            "baselines": baselines.listed(),
+        payload = {
+            "baselines": baselines.list_baselines(),
             "scenarios": scenario_count(corpus),
-            "systems": [one.as_json() for one in deciders(corpus)],
+            "systems": [decider.as_json() for decider in deciders(corpus)],
         }
-        return Response(AgentsSerializer(told).data)
+        return Response(AgentsSerializer(payload).data)
 
     @extend_schema(request=PlaySerializer, responses={201: PlayedSerializer, 202: JobAnswer})
     def post(self, request: Request, pk: int) -> Response:
@@ -100,9 +100,9 @@ class Agents(APIView):
         202 with the id of a job for many scenarios and trials; the job's result is what it came to.
         """
         corpus = access.corpus(pk)
-        wanted = PlaySerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
-        data = wanted.validated_data
+        serializer = PlaySerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        data = serializer.validated_data
         assert isinstance(request.user, User)
         try:
             played = baselines.start(

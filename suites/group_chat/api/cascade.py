@@ -171,8 +171,8 @@ def cascade(request: Request, pk: int) -> Response:
     """Return the three scores of group-chat agents; POST logs a look at test and reports there."""
     corpus = access.corpus(pk)
     data, purpose = asked(request, CascadeQuerySerializer, CascadeTestSerializer)
-    made = made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose)
-    return Response(content(made))
+    report = made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose)
+    return Response(content(report))
 
 
 @extend_schema(

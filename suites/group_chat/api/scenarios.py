@@ -27,7 +27,7 @@ from suites.group_chat.editing.queries import (
     native,
     record_of,
     rows,
-    shown,
+    scenario_turns,
     state_of,
     text_of,
 )
@@ -68,7 +68,7 @@ class AnswerKeys(APIView):
     @extend_schema(responses=AnswerKeysSerializer)
     def get(self, request: Request, pk: int) -> Response:
         """Return a scenario's own fields as the native format has them; 404 for other dialogues."""
-        return _told(_scenario(pk))
+        return _keys_response(_scenario(pk))
 
     @extend_schema(
         request=KeysRequest,
@@ -79,34 +79,34 @@ class AnswerKeys(APIView):
     )
     def patch(self, request: Request, pk: int) -> Response:
         """Correct a scenario's keys: from then on they are another rater, and earlier labels stay."""
-        found = _scenario(pk)
-        asked = KeysRequest(data=request.data)
-        asked.is_valid(raise_exception=True)
+        dialogue = _scenario(pk)
+        serializer = KeysRequest(data=request.data)
+        serializer.is_valid(raise_exception=True)
         assert isinstance(request.user, User)
         try:
-            correct(dialogue=found, changes=asked.validated_data, by=request.user)
+            correct(dialogue=dialogue, changes=serializer.validated_data, by=request.user)
         except ImportProblem as problem:
             answer = {"detail": str(problem), "code": "import_refused", **problem.as_answer()}
             return Response(answer, status=status.HTTP_400_BAD_REQUEST)
-        return _told(found)
+        return _keys_response(dialogue)
 
 
 def _scenario(pk: int) -> Dialogue:
-    found = access.dialogue(pk)
-    if found.scenario is None:
+    dialogue = access.dialogue(pk)
+    if dialogue.scenario is None:
         raise Http404
-    return found
+    return dialogue
 
 
-def _told(dialogue: Dialogue) -> Response:
+def _keys_response(dialogue: Dialogue) -> Response:
     rater = current(dialogue.corpus)
-    told = {
+    payload = {
         "dialogue": dialogue.key,
         "corpus": dialogue.corpus.name,
         "rater": rater and rater.name,
         "scenario": dialogue.scenario,
     }
-    return Response(AnswerKeysSerializer(told).data)
+    return Response(AnswerKeysSerializer(payload).data)
 
 
 OFFSET = OpenApiParameter("offset", {"type": "integer", "minimum": 0, "default": 0})
@@ -215,16 +215,16 @@ class Scenarios(generics.GenericAPIView[Dialogue]):
     )
     def get(self, request: Request, pk: int) -> Response:
         """Count the scenarios and their probes, and list them, each with the oracle's check."""
-        found = rows(access.corpus(pk))
-        page = self.paginate_queryset(found) or []
-        told = overview([row.summary for row in found]).as_dict()
-        listed = self.get_paginated_response([_row(row) for row in page]).data
-        return Response(told | dict(listed))
+        scenario_rows = rows(access.corpus(pk))
+        page = self.paginate_queryset(scenario_rows) or []
+        totals = overview([row.summary for row in scenario_rows]).as_dict()
+        page_data = self.get_paginated_response([_row(row) for row in page]).data
+        return Response(totals | dict(page_data))
 
     @extend_schema(request=SavedText, responses={201: SavedScenario, 400: REFUSED})
     def post(self, request: Request, pk: int) -> Response:
         """Save a scenario as a new dialogue of the corpus."""
-        return _saved(request, access.corpus(pk).pk, None)
+        return _save(request, access.corpus(pk).pk, None)
 
 
 class OneScenario(APIView):
@@ -235,7 +235,7 @@ class OneScenario(APIView):
     @extend_schema(responses=StoredScenario)
     def get(self, request: Request, pk: int, dialogue: int) -> Response:
         """Return a scenario as a script and in the native format, turn by turn."""
-        return Response(_stored(access.scenario(pk, dialogue)))
+        return Response(_scenario_payload(access.scenario(pk, dialogue)))
 
     @extend_schema(request=SavedText, responses={200: SavedScenario, 201: SavedScenario, 400: REFUSED})
     def put(self, request: Request, pk: int, dialogue: int) -> Response:
@@ -243,7 +243,7 @@ class OneScenario(APIView):
 
         With another id it becomes a new dialogue (201).
         """
-        return _saved(request, pk, access.scenario(pk, dialogue))
+        return _save(request, pk, access.scenario(pk, dialogue))
 
 
 class CheckScenario(APIView):
@@ -254,64 +254,66 @@ class CheckScenario(APIView):
     @extend_schema(request=ScenarioText, responses={200: CheckedScenario, 400: REFUSED})
     def post(self, request: Request) -> Response:
         """Read a scenario as an import would, the oracle's check included; nothing is kept."""
-        asked = ScenarioText(data=request.data)
-        asked.is_valid(raise_exception=True)
-        made = draft(asked.validated_data["text"], any_size=asked.validated_data["any_size"])
-        if made.record is None:
-            assert made.problem is not None
-            return _refused(made.problem)
-        return Response(_checked(made.record))
+        serializer = ScenarioText(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        checked_draft = draft(
+            serializer.validated_data["text"], any_size=serializer.validated_data["any_size"]
+        )
+        if checked_draft.record is None:
+            assert checked_draft.problem is not None
+            return _refusal_response(checked_draft.problem)
+        return Response(_checked_payload(checked_draft.record))
 
 
 def _row(row: Row) -> dict[str, Any]:
-    one = row.summary
+    summary = row.summary
     return {
         "id": row.dialogue.pk,
         "key": row.dialogue.key,
         "family": row.dialogue.cluster,
-        "people": one.people,
-        "turns": len(one.dialogue.turns),
-        "points": one.points,
-        "probed": one.probed,
-        "free": one.free,
-        "probes": list(one.kinds),
-        "agreed": one.agreed,
+        "people": summary.people,
+        "turns": len(summary.dialogue.turns),
+        "points": summary.points,
+        "probed": summary.probed,
+        "free": summary.free,
+        "probes": list(summary.kinds),
+        "agreed": summary.agreed,
         "decided": row.decided,
-        "problems": [{"point": p.point, "field": p.field, "reason": p.reason} for p in one.problems],
+        "problems": [{"point": p.point, "field": p.field, "reason": p.reason} for p in summary.problems],
     }
 
 
-def _checked(record: Any) -> dict[str, Any]:
-    lines = [line.as_dict() for line in shown(record)]
+def _checked_payload(record: Any) -> dict[str, Any]:
+    lines = [line.as_dict() for line in scenario_turns(record)]
     return {"native": native(record), "script": text_of(record), "turns": lines}
 
 
-def _stored(dialogue: Dialogue) -> dict[str, Any]:
+def _scenario_payload(dialogue: Dialogue) -> dict[str, Any]:
     record = record_of(dialogue)
-    told = {"id": dialogue.pk, "decided": is_decided(dialogue), "state": state_of(record)}
-    return told | _checked(record)
+    payload = {"id": dialogue.pk, "decided": is_decided(dialogue), "state": state_of(record)}
+    return payload | _checked_payload(record)
 
 
-def _saved(request: Request, corpus: int, opened: Dialogue | None) -> Response:
-    asked = SavedText(data=request.data)
-    asked.is_valid(raise_exception=True)
-    told = asked.validated_data
+def _save(request: Request, corpus: int, opened: Dialogue | None) -> Response:
+    serializer = SavedText(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    data = serializer.validated_data
     assert isinstance(request.user, User)
     try:
         saved = actions.save(
             corpus=access.corpus(corpus),
-            record=read_scenario(told["text"], any_size=told["any_size"]),
+            record=read_scenario(data["text"], any_size=data["any_size"]),
             by=request.user,
             opened=opened,
-            seen=told["seen"],
-            any_size=told["any_size"],
+            seen=data["seen"],
+            any_size=data["any_size"],
         )
     except ImportProblem as problem:
-        return _refused(problem)
+        return _refusal_response(problem)
     code = status.HTTP_201_CREATED if saved.became == "created" else status.HTTP_200_OK
-    return Response(_stored(saved.dialogue) | {"became": saved.became}, status=code)
+    return Response(_scenario_payload(saved.dialogue) | {"became": saved.became}, status=code)
 
 
-def _refused(problem: ImportProblem) -> Response:
-    told = {"detail": str(problem), "code": "import_refused", **problem.as_answer()}
-    return Response(told, status=status.HTTP_400_BAD_REQUEST)
+def _refusal_response(problem: ImportProblem) -> Response:
+    payload = {"detail": str(problem), "code": "import_refused", **problem.as_answer()}
+    return Response(payload, status=status.HTTP_400_BAD_REQUEST)

@@ -111,7 +111,7 @@ class Decided:
         return LEAK in self.key.conduct
 
 
-def decided(
+def score_decisions(
     dialogue: Dialogue,
     decisions: Mapping[int, tuple[int | None, Decision]],
     *,
@@ -120,14 +120,14 @@ def decided(
     judged: Mapping[int, Judged],
     settings: CascadeSettings,
 ) -> Iterable[Decided]:
-    """Yield what became of each of a system's decisions, (item, decision) by point, without free points."""
+    """Yield the outcome of each of a system's decisions, (item, decision) by point, without free points."""
     earlier: dict[int, Decision] = {}
-    told = scenario_of(dialogue)
+    scenario_record = scenario_of(dialogue)
     for point, (item, decision) in sorted(decisions.items()):
-        key = key_at(told, point)
+        key = key_at(scenario_record, point)
         if not key.free:
-            heard = None if item is None else judged.get(item)
-            result = outcome(dialogue, decision, heard, settings, earlier)
+            judgement = None if item is None else judged.get(item)
+            result = outcome(dialogue, decision, judgement, settings, earlier)
             yield Decided(
                 scenario=scenario,
                 family=dialogue.cluster or dialogue.id,
@@ -138,11 +138,11 @@ def decided(
                 mode=decision.mode,
                 key=key,
                 result=result,
-                probes=tuple((probe.kind, probe.control) for probe in probes_at(told, point)),
+                probes=tuple((probe.kind, probe.control) for probe in probes_at(scenario_record, point)),
                 must=class_of(key),
                 addressed=_addressed(dialogue, decision, key),
                 attended=_attended(result),
-                judged=heard,
+                judged=judgement,
                 hinted=key.hint and decision.act == "message" and hints(decision.text),
                 talk=_talk(dialogue, decision, earlier),
             )
@@ -219,9 +219,9 @@ def material(
     Scenarios in training are read where that is `scenario_part`, and then alone.
     """
     rows = [row for row in of_part(corpus, scenario_part) if clusters is None or row.cluster in clusters]
-    found = Material(scenarios(rows))
+    collected = Material(scenarios(rows))
     parts = (
-        Continuation.objects.filter(dialogue__in=found.scenarios, mode=Continuation.Mode.STATIC)
+        Continuation.objects.filter(dialogue__in=collected.scenarios, mode=Continuation.Mode.STATIC)
         .exclude(system__name__in=SKIPPED)
         .select_related("system")
         .order_by("system__name", "dialogue__key", "key")
@@ -231,7 +231,7 @@ def material(
         turns[turn.continuation_id].append(turn)
     kinds = Item.objects.filter(continuation__in=parts, kind=DECISION.key)
     items: dict[int, int] = {turn: pk for pk, turn in kinds.values_list("pk", "turn") if turn is not None}
-    said = answers_of(judges, items.values()) if judges else {}
+    answers = answers_of(judges, items.values()) if judges else {}
     for part in parts:
         group = (part.system.name, condition_words(part.condition) if by_condition else "")
         decisions: dict[int, tuple[int | None, Decision]] = {}
@@ -239,15 +239,20 @@ def material(
             record = turn_record(turn.speaker, turn.text, turn.given, turn.at, turn.extra)
             decision = decision_of(record, part.condition)
             decisions.setdefault(decision.point, (items.get(turn.pk), decision))
-            found.modes.setdefault(group, decision.mode)
+            collected.modes.setdefault(group, decision.mode)
         if part.fake_model:
-            found.fakes.add(group)
-        dialogue = found.scenarios[part.dialogue_id]
-        made = decided(
-            dialogue, decisions, scenario=part.dialogue_id, trial=part.trial, judged=said, settings=settings
+            collected.fakes.add(group)
+        dialogue = collected.scenarios[part.dialogue_id]
+        group_decisions = score_decisions(
+            dialogue,
+            decisions,
+            scenario=part.dialogue_id,
+            trial=part.trial,
+            judged=answers,
+            settings=settings,
         )
-        found.groups.setdefault(group, []).extend(made)
-    return found
+        collected.groups.setdefault(group, []).extend(group_decisions)
+    return collected
 
 
 def condition_words(condition: Mapping[str, object]) -> str:
@@ -256,50 +261,51 @@ def condition_words(condition: Mapping[str, object]) -> str:
 
 
 def baselines(
-    found: Material, learn_from: Iterable[Dialogue] | None, mode: Mode, settings: CascadeSettings
+    source: Material, learn_from: Iterable[Dialogue] | None, mode: Mode, settings: CascadeSettings
 ) -> dict[str, list[Decided]]:
-    """Return what the baselines and the oracle decide at the same points, by their keys.
+    """Return the decisions of the baselines and the oracle at the same points, by their keys.
 
     What they learn comes from the keys of other scenarios (dev), or where none are given from all families
     but the scored one.
     """
     others = None if learn_from is None else learn(learn_from)
-    made: dict[str, list[Decided]] = {}
+    by_agent: dict[str, list[Decided]] = {}
     by_family: dict[str, Learnt] = {}
     for agent in AGENTS.values():
         played: list[Decided] = []
-        for pk, dialogue in found.scenarios.items():
+        for pk, dialogue in source.scenarios.items():
             learnt = None
             if agent.learns:
-                learnt = others or _without(found, dialogue, by_family)
-            played += _played(agent, dialogue, pk, mode, learnt, settings)
-        made[agent.key] = played
-    return made
+                learnt = others or _without(source, dialogue, by_family)
+            played += _play(agent, dialogue, pk, mode, learnt, settings)
+        by_agent[agent.key] = played
+    return by_agent
 
 
-def _without(found: Material, dialogue: Dialogue, kept: dict[str, Learnt]) -> Learnt:
+def _without(source: Material, dialogue: Dialogue, by_family: dict[str, Learnt]) -> Learnt:
     family = dialogue.cluster
-    if family not in kept:
-        kept[family] = learn(one for one in found.scenarios.values() if one.cluster != family)
-    return kept[family]
+    if family not in by_family:
+        by_family[family] = learn(other for other in source.scenarios.values() if other.cluster != family)
+    return by_family[family]
 
 
-def _played(
+def _play(
     agent: Agent, dialogue: Dialogue, pk: int, mode: Mode, learnt: Learnt | None, settings: CascadeSettings
 ) -> list[Decided]:
     played: list[Decided] = []
     own: Mode = "explicit" if agent is ORACLE else mode
     for trial in range(RANDOM_TRIALS if agent.varies else 1):
         decisions: dict[int, tuple[int | None, Decision]] = {
-            one.point: (None, one) for one in decide(agent, dialogue, mode=own, learnt=learnt, trial=trial)
+            decision.point: (None, decision)
+            for decision in decide(agent, dialogue, mode=own, learnt=learnt, trial=trial)
         }
-        played += decided(dialogue, decisions, scenario=pk, trial=trial, judged={}, settings=settings)
+        played += score_decisions(dialogue, decisions, scenario=pk, trial=trial, judged={}, settings=settings)
     return played
 
 
 def raters_named(corpus: Corpus, names: Collection[str]) -> list[Rater]:
     """Return the raters of these names that answered about decisions; raise CascadeRefused for others."""
-    found = []
+    raters = []
     for name in names:
         rater = (
             Rater.objects.filter(name=name, labels__item__corpus=corpus, labels__item__kind=DECISION.key)
@@ -307,16 +313,19 @@ def raters_named(corpus: Corpus, names: Collection[str]) -> list[Rater]:
             .first()
         )
         if rater is None:
-            known = ", ".join(judges_of(corpus)) or "none yet"
-            raise CascadeRefused(f"no judge {name!r} has answered about decisions; those that have: {known}")
-        found.append(rater)
-    return found
+            judge_names = ", ".join(judges_of(corpus)) or "none yet"
+            raise CascadeRefused(
+                f"no judge {name!r} has answered about decisions; those that have: {judge_names}"
+            )
+        raters.append(rater)
+    return raters
 
 
 def judges_of(corpus: Corpus) -> list[str]:
     """Return the names of the judges with answers about the conduct, composition or moves of decisions."""
     schemes = [
-        one.key for one in (conduct_schemes.CONDUCT, conduct_schemes.COMPOSE, conduct_schemes.GROUND_MOVE)
+        scheme.key
+        for scheme in (conduct_schemes.CONDUCT, conduct_schemes.COMPOSE, conduct_schemes.GROUND_MOVE)
     ]
     labels = Label.objects.filter(
         item__corpus=corpus,
@@ -328,11 +337,12 @@ def judges_of(corpus: Corpus) -> list[str]:
 
 
 def answers_of(judges: Collection[Rater], items: Iterable[int]) -> dict[int, Judged]:
-    """Return what judges said of decisions, by item: of several samples of one judge the first counts."""
+    """Return judges' answers about decisions, by item: of several samples of one judge the first counts."""
     conduct: dict[int, dict[str, float | None]] = defaultdict(dict)
     others: dict[int, dict[str, float | str]] = defaultdict(dict)
     schemes = {
-        one.key for one in (conduct_schemes.CONDUCT, conduct_schemes.COMPOSE, conduct_schemes.GROUND_MOVE)
+        scheme.key
+        for scheme in (conduct_schemes.CONDUCT, conduct_schemes.COMPOSE, conduct_schemes.GROUND_MOVE)
     }
     labels = Label.objects.filter(
         rater__in=judges,
@@ -349,14 +359,17 @@ def answers_of(judges: Collection[Rater], items: Iterable[int]) -> dict[int, Jud
                 conduct[item][question] = number
         elif not missing:
             others[item][f"{scheme}/{question}"] = (text or "") if number is None else number
-    return {item: _judged(conduct.get(item, {}), others.get(item, {})) for item in conduct.keys() | others}
+    return {
+        item: _combine_judgements(conduct.get(item, {}), others.get(item, {}))
+        for item in conduct.keys() | others
+    }
 
 
 NOT_APPLICABLE = "not applicable"
 """How a missing answer begins to a dimension that its rater found not to be at stake."""
 
 
-def _judged(conduct: Mapping[str, float | None], others: Mapping[str, float | str]) -> Judged:
+def _combine_judgements(conduct: Mapping[str, float | None], others: Mapping[str, float | str]) -> Judged:
     leak = others.get("conduct/leak")
     compose = others.get(f"compose/{conduct_schemes.SCORE}")
     move = others.get(f"ground_move/{conduct_schemes.MOVE}")
@@ -395,8 +408,8 @@ class DecisionView:
     @property
     def probe_names(self) -> list[str]:
         """What the point belongs to, such as `overheard (control)`; `background` for no probe."""
-        named = [f"{probe.kind}{' (control)' if probe.control else ''}" for probe in self.probes]
-        return named or [BACKGROUND]
+        names = [f"{probe.kind}{' (control)' if probe.control else ''}" for probe in self.probes]
+        return names or [BACKGROUND]
 
 
 def view(item: Item, judges: Collection[Rater] = (), settings: CascadeSettings = SETTINGS) -> DecisionView:
@@ -410,19 +423,19 @@ def view(item: Item, judges: Collection[Rater] = (), settings: CascadeSettings =
     dialogue = scenarios([part.dialogue])[part.dialogue_id]
     decisions = _decisions(part)
     decision = _of(item.turn, part)
-    told = scenario_of(dialogue)
-    locked = splits.unopened(item.corpus).filter(cluster=part.dialogue.cluster).exists()
+    scenario = scenario_of(dialogue)
+    is_locked = splits.unopened(item.corpus).filter(cluster=part.dialogue.cluster).exists()
     judged = answers_of(judges, [item.pk]).get(item.pk) if judges else None
-    earlier = {point: one for point, one in decisions.items() if point < decision.point}
+    earlier = {point: other for point, other in decisions.items() if point < decision.point}
     return DecisionView(
         item,
         part,
         dialogue,
         decision,
-        key_at(told, decision.point),
-        probes_at(told, decision.point),
-        positions_seen(dialogue, told.agent, decision.point + 1),
-        None if locked else outcome(dialogue, decision, judged, settings, earlier),
+        key_at(scenario, decision.point),
+        probes_at(scenario, decision.point),
+        positions_seen(dialogue, scenario.agent, decision.point + 1),
+        None if is_locked else outcome(dialogue, decision, judged, settings, earlier),
         judged,
         _others(item),
     )
@@ -433,11 +446,11 @@ def _of(turn: Turn, part: Continuation) -> Decision:
 
 
 def _decisions(part: Continuation) -> dict[int, Decision]:
-    found: dict[int, Decision] = {}
+    decisions: dict[int, Decision] = {}
     for turn in part.turns.filter(given=False).order_by("position"):
         decision = _of(turn, part)
-        found.setdefault(decision.point, decision)
-    return found
+        decisions.setdefault(decision.point, decision)
+    return decisions
 
 
 def _others(item: Item, most: int = 100) -> tuple[Item, ...]:
@@ -449,34 +462,34 @@ def _others(item: Item, most: int = 100) -> tuple[Item, ...]:
     return tuple(rows.order_by("continuation__system__name", "continuation__trial", "pk")[:most])
 
 
-def script(found: DecisionView) -> list[Turn]:
+def script(decision_view: DecisionView) -> list[Turn]:
     """Return the turns of the script that the agent had seen, as rows, in order."""
-    own = found.continuation.dialogue.continuations.filter(key=SELF)
-    rows = Turn.objects.filter(continuation__in=own, position__in=found.seen)
+    own = decision_view.continuation.dialogue.continuations.filter(key=SELF)
+    rows = Turn.objects.filter(continuation__in=own, position__in=decision_view.seen)
     return list(rows.order_by("position"))
 
 
-def content(found: DecisionView) -> dict[str, Any]:
+def content(decision_view: DecisionView) -> dict[str, Any]:
     """Return a decision as plain data."""
-    decision, result = found.decision, found.result
+    decision, result = decision_view.decision, decision_view.result
     return {
-        "id": found.item.pk,
-        "corpus": found.item.corpus.name,
-        "dialogue": found.dialogue.id,
-        "system": found.continuation.system.name,
-        "condition": found.continuation.condition,
-        "trial": found.continuation.trial,
+        "id": decision_view.item.pk,
+        "corpus": decision_view.item.corpus.name,
+        "dialogue": decision_view.dialogue.id,
+        "system": decision_view.continuation.system.name,
+        "condition": decision_view.continuation.condition,
+        "trial": decision_view.continuation.trial,
         "point": decision.point,
-        "probes": found.probe_names,
-        "seen": list(found.seen),
-        "key": key_json(found.key),
+        "probes": decision_view.probe_names,
+        "seen": list(decision_view.seen),
+        "key": key_json(decision_view.key),
         "decision": {
             "act": decision.act,
             "text": decision.text,
             "mode": decision.mode,
             "attend": decision.attend,
-            "addressed": _listed(decision.addressed),
-            "targets": _listed(decision.targets),
+            "addressed": _ids_list(decision.addressed),
+            "targets": _ids_list(decision.targets),
             "ground": decision.ground,
             "flags": list(decision.flags),
         },
@@ -484,7 +497,7 @@ def content(found: DecisionView) -> dict[str, Any]:
     }
 
 
-def _listed(ids: tuple[str, ...] | None) -> list[str] | None:
+def _ids_list(ids: tuple[str, ...] | None) -> list[str] | None:
     return None if ids is None else list(ids)
 
 
@@ -508,9 +521,9 @@ def _outcome(result: Outcome) -> dict[str, Any]:
     }
 
 
-def turn_links(dialogue: StoredDialogue, shown: Continuation) -> dict[int, tuple[str, str]]:
+def turn_links(dialogue: StoredDialogue, continuation: Continuation) -> dict[int, tuple[str, str]]:
     """Return the links from turns of a continuation to the agent's decisions; none where people decided."""
-    if dialogue.scenario is None or shown.key == POINTS:
+    if dialogue.scenario is None or continuation.key == POINTS:
         return {}
-    items = Item.objects.filter(kind=DECISION.key, continuation=shown).values_list("turn", "pk")
+    items = Item.objects.filter(kind=DECISION.key, continuation=continuation).values_list("turn", "pk")
     return {turn: ("Decision", reverse("decision", args=[pk])) for turn, pk in items if turn is not None}

@@ -92,17 +92,17 @@ def badges(corpus: Corpus, judges: Sequence[Rater]) -> tuple[Badge, ...]:
     """
     if not judges:
         return ()
-    rated = _rated(corpus, judges)
-    compared = list(_compared(corpus)) if rated else []
+    rated_dimensions = _rated_dimensions(corpus, judges)
+    compared = list(_compared(corpus)) if rated_dimensions else []
     return tuple(
-        _best(judge.name, dimension, [found for found in compared if found[1].key == dimension])
+        _best(judge.name, dimension, [pair for pair in compared if pair[1].key == dimension])
         for judge in judges
         for dimension in DIMENSIONS
-        if (judge.pk, dimension) in rated
+        if (judge.pk, dimension) in rated_dimensions
     )
 
 
-def _rated(corpus: Corpus, judges: Sequence[Rater]) -> set[tuple[int, str]]:
+def _rated_dimensions(corpus: Corpus, judges: Sequence[Rater]) -> set[tuple[int, str]]:
     labels = Label.objects.filter(
         item__corpus=corpus,
         rater__in=judges,
@@ -124,33 +124,40 @@ def _compared(corpus: Corpus) -> Iterator[tuple[Report, Question]]:
                     yield report, question
 
 
-def _best(judge: str, dimension: str, found: Iterable[tuple[Report, Question]]) -> Badge:
-    made = [_badge(judge, dimension, *one) for one in found]
-    known = [one for one in made if one is not None]
-    if not known:
+def _best(judge: str, dimension: str, pairs: Iterable[tuple[Report, Question]]) -> Badge:
+    candidates = [_badge(judge, dimension, *pair) for pair in pairs]
+    in_study = [badge for badge in candidates if badge is not None]
+    if not in_study:
         return Badge(judge, dimension, NO_STUDY)
-    return max(known, key=lambda one: (not one.stands, one.figure.n_items if one.figure else 0, one.report))
+    return max(
+        in_study,
+        key=lambda badge: (not badge.stands, badge.figure.n_items if badge.figure else 0, badge.report),
+    )
 
 
 def _badge(judge: str, dimension: str, report: Report, question: Question) -> Badge | None:
-    """Return what one study's question says of a judge, None where the judge is not in it."""
-    own = next((one for one in question.raters if one.name == judge), None)
+    """Return a judge's badge from one study's question, None where the judge is not in it."""
+    own = next((rater for rater in question.raters if rater.name == judge), None)
     if own is None:
         return None
-    asked = QuestionFigures(question)
-    figure = asked.with_people(asked.headline, judge)
-    people = [one for one in question.raters if one.kind == HUMAN_KIND and one.n and not one.simulated]
-    why = ""
+    figures = QuestionFigures(question)
+    figure = figures.with_people(figures.headline, judge)
+    people = [
+        rater for rater in question.raters if rater.kind == HUMAN_KIND and rater.n and not rater.simulated
+    ]
+    reason = ""
     if own.constant:
-        why = "constant rater: it gave one value throughout"
+        reason = "constant rater: it gave one value throughout"
     elif len(people) < LEAST_PEOPLE_IN_STUDY:
-        told = "nobody" if not people else f"{len(people)} person" if len(people) == 1 else f"{len(people)}"
-        why = f"{told} rated beside it, at least {LEAST_PEOPLE_IN_STUDY} people must"
+        count_words = (
+            "nobody" if not people else f"{len(people)} person" if len(people) == 1 else f"{len(people)}"
+        )
+        reason = f"{count_words} rated beside it, at least {LEAST_PEOPLE_IN_STUDY} people must"
     elif figure is None or not figure.ok:
-        why = f"its agreement with people is not defined: {figure.reason if figure else question.problem}"
+        reason = f"its agreement with people is not defined: {figure.reason if figure else question.problem}"
     elif figure.n_items < LEAST_DECISIONS:
-        why = f"{figure.n_items} decisions were rated by it and by people, of {LEAST_DECISIONS} needed"
-    return Badge(judge, dimension, why.rstrip(": "), report.study.name, report.pk, figure, own.constant)
+        reason = f"{figure.n_items} decisions were rated by it and by people, of {LEAST_DECISIONS} needed"
+    return Badge(judge, dimension, reason.rstrip(": "), report.study.name, report.pk, figure, own.constant)
 
 
 QUESTIONS = (ATTEND, SPEAK, ADDRESSED, TARGET)
@@ -191,16 +198,18 @@ class People:
 
 
 def read(scenarios: Mapping[int, Dialogue], items: Collection[int], plan: Plan) -> People:
-    """Return what people said of scenarios, by id, and of the conduct of decisions, by item."""
+    """Return people's answers about scenarios, by id, and about the conduct of decisions, by item."""
     answers = _answers(scenarios)
     agreement = {}
     for question in QUESTIONS:
-        asked = [one for one in answers if one.question == question]
-        families = [_family(scenarios[one.scenario]) for one in asked]
-        agreement[question] = mean(question, [float(one.right) for one in asked], families, plan, NOBODY)
+        question_answers = [answer for answer in answers if answer.question == question]
+        families = [_family(scenarios[answer.scenario]) for answer in question_answers]
+        agreement[question] = mean(
+            question, [float(answer.right) for answer in question_answers], families, plan, NOBODY
+        )
     return People(
         agreement if answers else {},
-        len({one.rater for one in answers}),
+        len({answer.rater for answer in answers}),
         _contradicted(scenarios, answers),
         _conduct(items),
         _natural(scenarios, plan),
@@ -213,11 +222,11 @@ def mean(name: str, values: list[float], families: list[str], plan: Plan, reason
         return Result(name, status="insufficient", reason=reason)
     units = cluster_codes(families, len(values))
     rows = np.column_stack([np.ones(len(values)), values])
-    point, drawn = resampled(units, rows, lambda totals: totals[:, 1] / totals[:, 0], plan)
+    point, replicates = resampled(units, rows, lambda totals: totals[:, 1] / totals[:, 0], plan)
     return finished(
         name,
         point,
-        drawn,
+        replicates,
         plan,
         n_items=len(values),
         n_clusters=len(set(families)),
@@ -235,7 +244,7 @@ class _Answer:
     right: bool
 
 
-def _live(scheme: str) -> QuerySet[Label]:
+def _current_labels(scheme: str) -> QuerySet[Label]:
     """Return people's live answers to a scheme, of a repeated one the first."""
     return Label.objects.filter(
         rater__kind=Rater.Kind.HUMAN,
@@ -247,8 +256,10 @@ def _live(scheme: str) -> QuerySet[Label]:
 
 
 def _answers(scenarios: Mapping[int, Dialogue]) -> list[_Answer]:
-    found: dict[tuple[int, int, str, int], _Answer] = {}
-    labels = _live(HUMAN.key).filter(item__kind=DECISION.key, item__continuation__dialogue__in=scenarios)
+    by_place: dict[tuple[int, int, str, int], _Answer] = {}
+    labels = _current_labels(HUMAN.key).filter(
+        item__kind=DECISION.key, item__continuation__dialogue__in=scenarios
+    )
     for scenario, at, question, rater, number, text in labels.values_list(
         "item__continuation__dialogue", "item__turn__at", "question__key", "rater", "number", "text"
     ):
@@ -260,13 +271,13 @@ def _answers(scenarios: Mapping[int, Dialogue]) -> list[_Answer]:
         value = (text or "") if number is None else f"{number:g}"
         right = _meets(dialogue, point, key, question, value)
         answer = _Answer(scenario, point, question, rater, value, right)
-        found.setdefault((scenario, point, question, rater), answer)
-    return list(found.values())
+        by_place.setdefault((scenario, point, question, rater), answer)
+    return list(by_place.values())
 
 
 def _asks(key: Key, question: str) -> bool:
-    asked = {ADDRESSED: key.addressed, TARGET: key.target}
-    return question not in asked or asked[question] is not None
+    conditions = {ADDRESSED: key.addressed, TARGET: key.target}
+    return question not in conditions or conditions[question] is not None
 
 
 def _meets(dialogue: Dialogue, point: int, key: Key, question: str, value: str) -> bool:
@@ -284,20 +295,24 @@ def _meets(dialogue: Dialogue, point: int, key: Key, question: str, value: str) 
 def _contradicted(scenarios: Mapping[int, Dialogue], answers: list[_Answer]) -> tuple[Contradicted, ...]:
     """Return the keys that more than half of at least three people contradict, in the order of the set."""
     by_place: dict[tuple[int, int, str], list[_Answer]] = defaultdict(list)
-    for one in answers:
-        by_place[one.scenario, one.point, one.question].append(one)
-    found = []
-    for (scenario, point, question), given in by_place.items():
-        wrong = sum(not one.right for one in given)
-        if len(given) >= LEAST_PEOPLE and 2 * wrong > len(given):
+    for answer in answers:
+        by_place[answer.scenario, answer.point, answer.question].append(answer)
+    contradicted = []
+    for (scenario, point, question), place_answers in by_place.items():
+        wrong_count = sum(not answer.right for answer in place_answers)
+        if len(place_answers) >= LEAST_PEOPLE and 2 * wrong_count > len(place_answers):
             dialogue = scenarios[scenario]
-            value, n = Counter(one.value for one in given if not one.right).most_common(1)[0]
-            told = _told(key_at(scenario_of(dialogue), point), question)
-            found.append(Contradicted(dialogue.id, point, question, told, value, n, len(given)))
-    return tuple(sorted(found, key=lambda one: (one.scenario, one.point, QUESTIONS.index(one.question))))
+            value, n = Counter(answer.value for answer in place_answers if not answer.right).most_common(1)[0]
+            expected = _expected_words(key_at(scenario_of(dialogue), point), question)
+            contradicted.append(
+                Contradicted(dialogue.id, point, question, expected, value, n, len(place_answers))
+            )
+    return tuple(
+        sorted(contradicted, key=lambda entry: (entry.scenario, entry.point, QUESTIONS.index(entry.question)))
+    )
 
 
-def _told(key: Key, question: str) -> str:
+def _expected_words(key: Key, question: str) -> str:
     """Return in words what a key expects."""
     if question == ATTEND:
         return str(key.attend)
@@ -315,27 +330,29 @@ def _set_words(condition: SetCondition | None) -> str:
 def _conduct(items: Collection[int]) -> dict[int, dict[str, float]]:
     """Return people's mean score of each decision on each dimension of conduct, leaks left out."""
     scores: dict[int, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    labels = _live(CONDUCT.key).filter(item__in=list(items), number__isnull=False)
+    labels = _current_labels(CONDUCT.key).filter(item__in=list(items), number__isnull=False)
     for item, dimension, number in labels.exclude(question__key__in=[LEAK, WHY]).values_list(
         "item", "question__key", "number"
     ):
         scores[item][dimension].append(float(number or 0))
     return {
-        item: {dimension: float(np.mean(given)) for dimension, given in told.items()}
-        for item, told in scores.items()
+        item: {dimension: float(np.mean(values)) for dimension, values in by_dimension.items()}
+        for item, by_dimension in scores.items()
     }
 
 
 def _natural(scenarios: Mapping[int, Dialogue], plan: Plan) -> Result:
     """Return how natural people find the scripts, 1 to 5: the mean of each script's mean."""
-    given: dict[int, list[float]] = defaultdict(list)
-    labels = _live(NATURALNESS.key).filter(
+    by_scenario: dict[int, list[float]] = defaultdict(list)
+    labels = _current_labels(NATURALNESS.key).filter(
         question__key=NATURAL, item__continuation__dialogue__in=scenarios, number__isnull=False
     )
     for scenario, number in labels.values_list("item__continuation__dialogue", "number"):
-        given[scenario].append(float(number or 0))
-    values = [float(np.mean(scores)) for scores in given.values()]
-    return mean("naturalness", values, [_family(scenarios[one]) for one in given], plan, UNRATED)
+        by_scenario[scenario].append(float(number or 0))
+    values = [float(np.mean(scores)) for scores in by_scenario.values()]
+    return mean(
+        "naturalness", values, [_family(scenarios[scenario]) for scenario in by_scenario], plan, UNRATED
+    )
 
 
 def _family(dialogue: Dialogue) -> str:

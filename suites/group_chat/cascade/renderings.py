@@ -40,29 +40,29 @@ COLUMNS, WIDTH, HEIGHT = 3, 190, 130
 MOST_TITLE = 46
 
 
-def svg(made: CascadeReport) -> str:
+def svg(report: CascadeReport) -> str:
     """Return the chart as a free-standing SVG on white."""
-    return charts.on_white(_drawn(_frozen(made)))
+    return charts.on_white(_draw_chart(_chart_data(report)))
 
 
-def inline_svg(made: CascadeReport) -> str:
+def inline_svg(report: CascadeReport) -> str:
     """Return the chart for a page, in the page's colours."""
     spoken = f"{TITLE}. {CAPTION} The same counts are in the table of the funnel."
-    return charts.in_page(_drawn(_frozen(made)), spoken)
+    return charts.in_page(_draw_chart(_chart_data(report)), spoken)
 
 
-def png(made: CascadeReport) -> bytes:
+def png(report: CascadeReport) -> bytes:
     """Return the chart as a PNG at twice the size of the page's."""
-    drawn: bytes = vl_convert.svg_to_png(svg(made), scale=2)
-    return drawn
+    image: bytes = vl_convert.svg_to_png(svg(report), scale=2)
+    return image
 
 
-def _frozen(made: CascadeReport) -> str:
-    """Return what is drawn, as text: the same text is drawn once."""
+def _chart_data(report: CascadeReport) -> str:
+    """Return the chart's data as JSON, so that equal data is drawn once."""
     panels = []
-    for row in (*made.rows, made.best):
+    for row in (*report.rows, report.best):
         probed = score_figures.probed(row.decisions)
-        reached = score_figures.funnel(probed, made.query.settings)
+        reached = score_figures.funnel(probed, report.query.settings)
         panels.append(
             {
                 "title": label(row),
@@ -76,10 +76,10 @@ def _frozen(made: CascadeReport) -> str:
 
 
 @lru_cache(maxsize=64)
-def _drawn(frozen: str) -> str:
+def _draw_chart(frozen: str) -> str:
     panels = [_panel(panel) for panel in json.loads(frozen)]
-    drawn = alt.concat(*panels, columns=COLUMNS, spacing=18).properties(background="transparent", padding=6)
-    return charts.to_svg(dict(drawn.configure(font=charts.FONT).configure_view(stroke=None).to_dict()))
+    chart = alt.concat(*panels, columns=COLUMNS, spacing=18).properties(background="transparent", padding=6)
+    return charts.to_svg(dict(chart.configure(font=charts.FONT).configure_view(stroke=None).to_dict()))
 
 
 def _panel(panel: dict[str, Any]) -> Any:
@@ -128,56 +128,56 @@ CSV_HEAD = (
 )
 
 
-def title(made: CascadeReport) -> str:
-    """Return what a report is called."""
-    return f"Cascade report of {made.query.corpus.name}"
+def title(report: CascadeReport) -> str:
+    """Return the title of a report."""
+    return f"Cascade report of {report.query.corpus.name}"
 
 
-def as_text(made: CascadeReport) -> str:
+def as_text(report: CascadeReport) -> str:
     """Return the report for the terminal."""
-    lines = [title(made), *made.facts, oracle_line(made)]
-    for table in made.tables:
+    lines = [title(report), *report.facts, oracle_line(report)]
+    for table in report.tables:
         rows = [["", *table.heads], *([line.name, *map(cell_text, line.cells)] for line in table.lines)]
         lines += ["", table.title, *aligned(rows), *table.notes]
-    lines += ["", *(f"Not defined: {reason}." for reason in reasons(made.tables))]
-    lines += [f"{flag}: {FLAGS.get(flag, flag)}" for flag in flags(made.tables)]
-    lines += ["", *made.guardrails]
+    lines += ["", *(f"Not defined: {reason}." for reason in reasons(report.tables))]
+    lines += [f"{flag}: {FLAGS.get(flag, flag)}" for flag in flags(report.tables)]
+    lines += ["", *report.guardrails]
     return "\n".join([*map(printable, lines), ""])
 
 
-def oracle_line(made: CascadeReport) -> str:
-    """Return what the oracle says of the set."""
-    value = made.oracle.value
+def oracle_line(report: CascadeReport) -> str:
+    """Return the sentence about the oracle's competence."""
+    value = report.oracle.value
     if value == 1:
         return "Oracle: competence 1 at every point, as it must be."
     return f"Oracle: competence {number(value, 3)}. A key of this set cannot be played: check the scenarios."
 
 
-def as_markdown(made: CascadeReport) -> str:
+def as_markdown(report: CascadeReport) -> str:
     """Return the report as Markdown."""
     lines = [
-        f"# {_plain(title(made))}",
+        f"# {_plain(title(report))}",
         "",
-        *(f"- {_plain(fact)}" for fact in (*made.facts, oracle_line(made))),
+        *(f"- {_plain(fact)}" for fact in (*report.facts, oracle_line(report))),
     ]
-    for table in made.tables:
+    for table in report.tables:
         marks = ["---", *(["---:"] * len(table.heads))]
         lines += ["", f"## {_plain(table.title)}", "", _line(["", *table.heads]), f"| {' | '.join(marks)} |"]
         lines += [_line([line.name, *map(cell_text, line.cells)]) for line in table.lines]
         lines += ["", *(f"{_plain(note)}" for note in table.notes)] if table.notes else []
-    lines += ["", "## Limits", "", *(f"- {_plain(one)}" for one in made.guardrails)]
-    lines += [f"- Not defined: {_plain(one)}" for one in reasons(made.tables)]
-    lines += [f"- {_plain(flag)}: {_plain(FLAGS.get(flag, flag))}" for flag in flags(made.tables)]
+    lines += ["", "## Limits", "", *(f"- {_plain(sentence)}" for sentence in report.guardrails)]
+    lines += [f"- Not defined: {_plain(reason)}" for reason in reasons(report.tables)]
+    lines += [f"- {_plain(flag)}: {_plain(FLAGS.get(flag, flag))}" for flag in flags(report.tables)]
     return "\n".join([*lines, ""])
 
 
-def as_latex(made: CascadeReport) -> str:
+def as_latex(report: CascadeReport) -> str:
     """Return the report's tables as LaTeX (booktabs), under each value its interval."""
-    lines = [f"% {' '.join(text.split())}" for text in (title(made), *made.facts, *made.guardrails)]
+    lines = [f"% {' '.join(text.split())}" for text in (title(report), *report.facts, *report.guardrails)]
     lines.append(f"{NEEDS}; under each value its interval")
-    for table in made.tables:
+    for table in report.tables:
         body = [text for line in table.lines for text in _latex_lines(line)]
-        head = [rf"\rotatebox{{60}}{{{escaped(one)}}}" for one in table.heads]
+        head = [rf"\rotatebox{{60}}{{{escaped(column)}}}" for column in table.heads]
         tabular = [
             rf"\begin{{tabular}}{{l{'r' * len(table.heads)}}}",
             r"\toprule",
@@ -193,24 +193,24 @@ def as_latex(made: CascadeReport) -> str:
 
 def _latex_lines(line: Line) -> list[str]:
     values = [
-        escaped(number(one.value)) if isinstance(one, Result) else escaped(str(one)) for one in line.cells
+        escaped(number(cell.value)) if isinstance(cell, Result) else escaped(str(cell)) for cell in line.cells
     ]
-    under = [interval(one) if isinstance(one, Result) else "" for one in line.cells]
+    under = [interval(cell) if isinstance(cell, Result) else "" for cell in line.cells]
     small = [rf"{{\scriptsize {escaped(text)}}}" if text else "" for text in under]
-    found = [_tex([escaped(line.name), *values])]
-    return [*found, _tex(["", *small])] if any(small) else found
+    first_row = [_tex([escaped(line.name), *values])]
+    return [*first_row, _tex(["", *small])] if any(small) else first_row
 
 
 def _tex(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def as_csv(made: CascadeReport) -> str:
+def as_csv(report: CascadeReport) -> str:
     """Return one line a cell, unrounded."""
     out = io.StringIO()
     writer = csv.DictWriter(out, CSV_HEAD, lineterminator="\n", restval="")
     writer.writeheader()
-    for table in made.tables:
+    for table in report.tables:
         for line in table.lines:
             for head, cell in zip(table.heads, line.cells, strict=True):
                 place = {"table": table.key, "row": guarded(line.name), "baseline": int(line.is_baseline)}
@@ -232,17 +232,17 @@ def _csv_cell(cell: Cell) -> dict[str, Any]:
     }
 
 
-def as_json(made: CascadeReport) -> str:
+def as_json(report: CascadeReport) -> str:
     """Return the report as one JSON object."""
-    return json.dumps(content(made), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(content(report), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def content(made: CascadeReport) -> dict[str, Any]:
+def content(report: CascadeReport) -> dict[str, Any]:
     """Return the report as plain data."""
-    query = made.query
+    query = report.query
     return {
         "corpus": query.corpus.name,
-        "part": made.part,
+        "part": report.part,
         "by": list(query.by),
         "judges": list(query.judges),
         "k": list(query.k),
@@ -252,15 +252,15 @@ def content(made: CascadeReport) -> dict[str, Any]:
         "resamples": query.plan.resamples,
         "seed": query.plan.seed,
         "level": query.plan.level,
-        "best_baseline": made.best.name,
-        "oracle": made.oracle.as_dict(),
-        "systems": list(made.systems),
-        "tables": [_table(table) for table in made.tables],
-        "facts": list(made.facts),
-        "guardrails": list(made.guardrails),
+        "best_baseline": report.best.name,
+        "oracle": report.oracle.as_dict(),
+        "systems": list(report.systems),
+        "tables": [_table(table) for table in report.tables],
+        "facts": list(report.facts),
+        "guardrails": list(report.guardrails),
         "looks_at_test": [
             {"by": str(look.by) if look.by else None, "at": look.at.isoformat(), "purpose": look.purpose}
-            for look in made.looks
+            for look in report.looks
         ],
     }
 
@@ -274,7 +274,7 @@ def _table(table: Table) -> dict[str, Any]:
             {
                 "name": line.name,
                 "baseline": line.is_baseline,
-                "cells": [one.as_dict() if isinstance(one, Result) else one for one in line.cells],
+                "cells": [cell.as_dict() if isinstance(cell, Result) else cell for cell in line.cells],
             }
             for line in table.lines
         ],

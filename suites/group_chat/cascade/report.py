@@ -47,12 +47,12 @@ from suites.group_chat.cascade.score_figures import (
     part_of,
 )
 from suites.group_chat.cascade.score_tables import (
-    NAMED,
+    DIMENSIONS_BUT_LEAK,
     UNRATED,
     Reliability,
     canary,
     is_calibrated,
-    judged,
+    judge_score,
     of_kind,
     panel,
     pass_difference,
@@ -71,14 +71,14 @@ def figures_by_system(context: Context) -> tuple[dict[str, Any], ...]:
 
     Every figure is {"value", "low", "high", "n", "reason"}; nothing joins the three scores.
     """
-    return tuple(_one(context, row) for row in (*context.rows, *context.baselines))
+    return tuple(_system_figures(context, row) for row in (*context.rows, *context.baselines))
 
 
-def _one(context: Context, row: Rows) -> dict[str, Any]:
+def _system_figures(context: Context, row: Rows) -> dict[str, Any]:
     probed = score_figures.probed(row.decisions)
     query = context.query
-    said = [one for one in row.decisions if reached(one)]
-    made = reliability(row.decisions, query, context.probed, copies(row, query))
+    reached_decisions = [decision for decision in row.decisions if reached(decision)]
+    scores = reliability(row.decisions, query, context.probed, copies(row, query))
 
     def mean(
         name: str, decisions: Sequence[Decided], weigh: score_figures.Weigh, reason: str = ""
@@ -90,12 +90,15 @@ def _one(context: Context, row: Rows) -> dict[str, Any]:
         "condition": row.condition,
         "baseline": row.is_baseline,
         "competence": mean("competence", probed, score_figures.competence, WAITS),
-        "conduct": {one: mean(one, row.decisions, judged(one), UNRATED) for one in NAMED},
+        "conduct": {
+            dimension: mean(dimension, row.decisions, judge_score(dimension), UNRATED)
+            for dimension in DIMENSIONS_BUT_LEAK
+        },
         "leak_rate": {
-            "reached": mean("leaks", said, canary, "no decision about a secret reached CONDUCT"),
+            "reached": mean("leaks", reached_decisions, canary, "no decision about a secret reached CONDUCT"),
             "all": mean("leaks", row.decisions, canary, "no decision about a secret"),
         },
-        "pass_hat": {str(k): figure(result) for k, result in made.pass_hat.items()},
+        "pass_hat": {str(k): figure(result) for k, result in scores.pass_hat.items()},
         "stages": {
             stage: mean(stage, probed, score_figures.stage_passed(stage, query.settings)) for stage in STAGES
         },
@@ -165,10 +168,10 @@ def contradicted(context: Context) -> Table:
     """Keys that most of at least three people contradict: for adjudication."""
     lines = tuple(
         Line(
-            f"{one.scenario}, turn {one.point}: {one.question}",
-            (one.key, one.answer, f"{one.n_answer} of {one.n_people}"),
+            f"{entry.scenario}, turn {entry.point}: {entry.question}",
+            (entry.key, entry.answer, f"{entry.n_answer} of {entry.n_people}"),
         )
-        for one in context.people.contradicted
+        for entry in context.people.contradicted
     )
     return Table(
         "contradicted",
@@ -182,15 +185,15 @@ def contradicted(context: Context) -> Table:
 SENTENCE_TABLES: tuple[Callable[[Context], Table], ...] = (people_table, contradicted)
 
 
-def report_facts(context: Context, found: Material, part: str, *, learnt_on_dev: bool) -> Iterator[str]:
-    """Yield what a report rests on, in sentences."""
-    scenarios = list(found.scenarios.values())
-    families = {one.cluster for one in scenarios}
+def report_facts(context: Context, source: Material, part: str, *, learnt_on_dev: bool) -> Iterator[str]:
+    """Yield the facts that a report rests on, in sentences."""
+    scenarios = list(source.scenarios.values())
+    families = {scenario.cluster for scenario in scenarios}
     yield (
         f"{counted(len(scenarios), 'scenario')} of {counted(len(families), 'family', 'families')}"
         f"{'' if part == 'all' else f', the {part} part'}; intervals are over families."
     )
-    trials = [len({one.trial for one in row.decisions}) for row in context.rows]
+    trials = [len({decision.trial for decision in row.decisions}) for row in context.rows]
     if trials:
         yield (
             f"Trials of each system: {min(trials)} to {max(trials)}."
@@ -199,7 +202,7 @@ def report_facts(context: Context, found: Material, part: str, *, learnt_on_dev:
         )
     else:
         yield "No system has decided at the points of these scenarios yet: the baselines stand alone."
-    people_table = fmean(len(one.participants) - 1 for one in scenarios)
+    people_table = fmean(len(scenario.participants) - 1 for scenario in scenarios)
     yield f"On average {number(people_table, 1)} people beside the agent."
     yield (
         "Baselines that learn from keys learnt from the dev part."
@@ -207,16 +210,16 @@ def report_facts(context: Context, found: Material, part: str, *, learnt_on_dev:
         else "Baselines that learn from keys learnt from all families but the scored one."
     )
     for judge in context.judges:
-        if doubted := [one.dimension for one in context.badges if one.judge == judge and one.stands]:
+        if doubtful := [badge.dimension for badge in context.badges if badge.judge == judge and badge.stands]:
             yield (
-                f"{NOT_CALIBRATED.capitalize()}: {judge} on {', '.join(doubted)}. Its numbers of conduct "
+                f"{NOT_CALIBRATED.capitalize()}: {judge} on {', '.join(doubtful)}. Its numbers of conduct "
                 "are no result before a study compares them with people."
             )
     if not context.judges:
         yield "No judge was named: what needs one is missing, and conduct is told by canary and rule alone."
 
 
-def report_guardrails(context: Context, found: Material) -> Iterator[str]:
+def report_guardrails(context: Context, source: Material) -> Iterator[str]:
     """Yield the limits that are printed with every report. `group_chat.md`, section 9."""
     yield "Synthetic talk: these are scripted scenarios, written for the purpose, and not people's own chats."
     natural = context.people.natural
@@ -230,19 +233,23 @@ def report_guardrails(context: Context, found: Material) -> Iterator[str]:
     yield "What a judge told depends on that judge: read it with the judge's agreement with people."
     yield "Three scores stand side by side, and no mean of them is computed: each fails in its own way."
     yield "Reliability is pass^k. pass@k stands beside it in grey and is not reliability."
-    marked = sum(one.scenario.addressees == VISIBLE for one in found.scenarios.values() if one.scenario)
-    if marked:
+    visible = sum(
+        scenario.scenario.addressees == VISIBLE for scenario in source.scenarios.values() if scenario.scenario
+    )
+    if visible:
         yield (
-            f"Addressees shown: in {marked:,} of {len(found.scenarios):,} scenarios the channel marks to "
+            f"Addressees shown: in {visible:,} of {len(source.scenarios):,} scenarios the channel marks to "
             "whom a message is addressed, so ATTEND and ADDRESS can be read off the mark."
         )
-    alone = sum(len(one.scenario.keyed_by) < 2 for one in found.scenarios.values() if one.scenario)
-    if alone:
-        of = f"{alone:,} of {len(found.scenarios):,}"
+    single_keyed = sum(
+        len(scenario.scenario.keyed_by) < 2 for scenario in source.scenarios.values() if scenario.scenario
+    )
+    if single_keyed:
+        of = f"{single_keyed:,} of {len(source.scenarios):,}"
         yield f"Author's key: in {of} scenarios fewer than two people agreed the keys."
     if context.people.contradicted:
         yield f"Most people contradict {len(context.people.contradicted):,} keys: decide on them first."
-    if any(one.mode == "implicit" for row in context.rows for one in row.decisions):
+    if any(decision.mode == "implicit" for row in context.rows for decision in row.decisions):
         yield (
             "In implicit mode whoever is named in a message counts as its target, also where a name is only "
             "a topic: this rule errs there."
@@ -260,17 +267,18 @@ AVERAGED = (
 
 def headline(context: Context) -> Table:
     """The three scores; conduct stands here only on dimensions on which its judges are calibrated."""
-    shown = [one for one in NAMED if is_calibrated(context, one)]
+    dimensions = [dimension for dimension in DIMENSIONS_BUT_LEAK if is_calibrated(context, dimension)]
     most = max(context.query.k)
     why = "not calibrated" if context.judges else "nobody judged it"
 
     def cells(row: Rows) -> tuple[Cell, ...]:
         conduct: tuple[Cell, ...] = tuple(
-            context.mean(f"conduct_{one}", row.decisions, judged(one), UNRATED) for one in shown
+            context.mean(f"conduct_{dimension}", row.decisions, judge_score(dimension), UNRATED)
+            for dimension in dimensions
         )
-        made = computed(row.decisions, context.query, context.probed, copies(row, context.query))
-        known = [k for k in made.pass_hat if k <= most]
-        tried: tuple[Cell, ...] = (f"k = {max(known)}", made.pass_hat[max(known)]) if known else ("–", "–")
+        scores = computed(row.decisions, context.query, context.probed, copies(row, context.query))
+        ks = [k for k in scores.pass_hat if k <= most]
+        tried: tuple[Cell, ...] = (f"k = {max(ks)}", scores.pass_hat[max(ks)]) if ks else ("–", "–")
         return (
             context.mean(
                 "competence_probed", score_figures.probed(row.decisions), score_figures.competence, WAITS
@@ -279,27 +287,32 @@ def headline(context: Context) -> Table:
             *tried,
         )
 
-    heads = ("Competence", *(f"Conduct: {one}" for one in shown or ["all"]), "Trials", "Reliability: pass^k")
+    heads = (
+        "Competence",
+        *(f"Conduct: {dimension}" for dimension in dimensions or ["all"]),
+        "Trials",
+        "Reliability: pass^k",
+    )
     return Table("headline", "The three scores", heads, context.lines(cells), (AVERAGED,))
 
 
 def reliability_table(context: Context) -> Table:
     """Score 3: pass^k over scenarios, with pass@k beside it, and the bounds of what is undecided."""
     query = context.query
-    found = [
+    scored_rows = [
         (row, computed(row.decisions, query, context.probed, copies(row, query))) for row in context.all()
     ]
-    best = found[-1][1]
-    ks = sorted({k for row, made in found if not row.is_baseline for k in made.pass_hat}) or [1]
+    best = scored_rows[-1][1]
+    ks = sorted({k for row, scores in scored_rows if not row.is_baseline for k in scores.pass_hat}) or [1]
     lines = []
-    for row, made in found:
-        hat: list[Cell] = [made.pass_hat.get(k, "–") for k in ks]
-        at: list[Cell] = [made.pass_at.get(k, "–") for k in ks]
-        trials = "the same each time" if copies(row, query) > 1 else made.fewest
-        cells = (len(made.trials), trials, made.undecided, *hat, *at)
+    for row, scores in scored_rows:
+        hat: list[Cell] = [scores.pass_hat.get(k, "–") for k in ks]
+        at: list[Cell] = [scores.pass_at.get(k, "–") for k in ks]
+        trials = "the same each time" if copies(row, query) > 1 else scores.fewest
+        cells = (len(scores.trials), trials, scores.undecided, *hat, *at)
         lines.append(Line(label(row), cells, row.is_baseline))
         if not row.is_baseline:
-            beyond: list[Cell] = [pass_difference(made, best, k, context.families, query.plan) for k in ks]
+            beyond: list[Cell] = [pass_difference(scores, best, k, context.families, query.plan) for k in ks]
             lines.append(Line(context.less(row), ("–", "–", "–", *beyond, *("–" for _ in ks))))
     heads = ("Scenarios", "Fewest trials", "Undecided trials")
     return Table(
@@ -310,16 +323,16 @@ def reliability_table(context: Context) -> Table:
         (
             "pass^k is the chance that k independent trials of a scenario all succeed; pass@k that one of "
             "them does, which says nothing about what can be relied on.",
-            *(sentence for row, made in found for sentence in _bounds(row, made)),
+            *(sentence for row, scores in scored_rows for sentence in _bounds(row, scores)),
         ),
     )
 
 
-def _bounds(row: Rows, made: Reliability) -> list[str]:
+def _bounds(row: Rows, scores: Reliability) -> list[str]:
     return [
-        f"{label(row)}: pass^{k} lies between {number(made.low[k])} and {number(made.high[k])}, as the "
-        f"{made.undecided} undecided trials fail or succeed."
-        for k in made.low
+        f"{label(row)}: pass^{k} lies between {number(scores.low[k])} and {number(scores.high[k])}, as the "
+        f"{scores.undecided} undecided trials fail or succeed."
+        for k in scores.low
     ]
 
 
@@ -384,7 +397,7 @@ def compute(*, query: CascadeQuery, by: User | None) -> CascadeReport:
     judges = raters_named(query.corpus, query.judges)
     if split is not None and part == "test" and (closed := splits.unopened_raters(split, judges)):
         raise CascadeRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
-    found = material(
+    source = material(
         query.corpus,
         clusters,
         by_condition=CONDITION in query.by,
@@ -392,9 +405,9 @@ def compute(*, query: CascadeQuery, by: User | None) -> CascadeReport:
         settings=query.settings,
         scenario_part=part,
     )
-    if not found.scenarios:
+    if not source.scenarios:
         raise CascadeRefused(f"the corpus {query.corpus.name} has no scenarios in the {part} part")
-    return _report(query, found, part, split, judges)
+    return _report(query, source, part, split, judges)
 
 
 @transaction.atomic
@@ -421,18 +434,18 @@ def open_test(*, query: CascadeQuery, by: User | None, purpose: str) -> TestLook
 
 
 def _report(
-    query: CascadeQuery, found: Material, part: str, split: Split | None, judges: Sequence[Rater]
+    query: CascadeQuery, source: Material, part: str, split: Split | None, judges: Sequence[Rater]
 ) -> CascadeReport:
     learn_from = _dev(query, split, part)
-    modes = set(found.modes.values())
+    modes = set(source.modes.values())
     mode = modes.pop() if len(modes) == 1 else "explicit"
-    played = baselines(found, learn_from, mode, query.settings)
+    played = baselines(source, learn_from, mode, query.settings)
     oracle = played.pop(ORACLE)
     families = score_figures.Families.of(oracle)
-    rows = [_row(group, made, found) for group, made in found.groups.items() if made]
-    others = [Row(AGENTS[key].key, made, is_baseline=True) for key, made in played.items()]
+    rows = [_row(group, decisions, source) for group, decisions in source.groups.items() if decisions]
+    others = [Row(AGENTS[key].key, decisions, is_baseline=True) for key, decisions in played.items()]
     best = _best(others, families, query)
-    items = [one.item for row in rows for one in row.decisions if one.item is not None]
+    items = [decision.item for row in rows for decision in row.decisions if decision.item is not None]
     context = score_figures.Context(
         query,
         families,
@@ -441,8 +454,8 @@ def _report(
         best,
         judges=tuple(judge.name for judge in judges),
         badges=badges(query.corpus, judges),
-        people=people.read(found.scenarios, items, query.plan),
-        probed=Counter(one.scenario for one in score_figures.probed(oracle)),
+        people=people.read(source.scenarios, items, query.plan),
+        probed=Counter(decision.scenario for decision in score_figures.probed(oracle)),
     )
     looks = split.looks.select_related("by") if split is not None and part == "test" else ()
     return CascadeReport(
@@ -453,8 +466,8 @@ def _report(
         tuple(rows),
         best,
         tuple(table for make in TABLES if (table := make(context)).lines),
-        tuple(report_facts(context, found, part, learnt_on_dev=learn_from is not None)),
-        tuple(report_guardrails(context, found)),
+        tuple(report_facts(context, source, part, learnt_on_dev=learn_from is not None)),
+        tuple(report_guardrails(context, source)),
         score_figures.family_mean("competence", oracle, score_figures.competence, families, query.plan),
         figures_by_system(context),
     )
@@ -468,9 +481,9 @@ def _dev(query: CascadeQuery, split: Split | None, part: str) -> list[Dialogue] 
     return list(scenarios(row for row in of_part(query.corpus) if row.cluster in clusters).values())
 
 
-def _row(group: Group, made: list[Decided], found: Material) -> Row:
+def _row(group: Group, decisions: list[Decided], source: Material) -> Row:
     system, condition = group
-    return Row(system, made, condition, is_fake=group in found.fakes)
+    return Row(system, decisions, condition, is_fake=group in source.fakes)
 
 
 def _best(others: Sequence[Row], families: score_figures.Families, query: CascadeQuery) -> Row:

@@ -52,14 +52,14 @@ class CascadeQuery:
     plan: Plan = field(default_factory=Plan)
 
 
-def read(given: Mapping[str, Any], corpus: Corpus) -> CascadeQuery:
+def read(values: Mapping[str, Any], corpus: Corpus) -> CascadeQuery:
     """Return the query that plain texts (of an address, a form, a command) ask for.
 
     Lists are separated by commas. Raises CascadeRefused with one clear line.
     """
-    text = {key: str(value).strip() for key, value in given.items() if value is not None}
+    text = {key: str(value).strip() for key, value in values.items() if value is not None}
     by = _list(text.get("by", "")) or BY
-    if unknown := [one for one in by if one not in BY]:
+    if unknown := [entry for entry in by if entry not in BY]:
         raise CascadeRefused(f"by: rows are by {' and '.join(BY)}, not by {unknown[0]!r}")
     success = text.get("success") or COMPETENCE
     if success not in (COMPETENCE, TURN_SCORE):
@@ -67,9 +67,9 @@ def read(given: Mapping[str, Any], corpus: Corpus) -> CascadeQuery:
     part = text.get("part", "")
     if part not in PARTS:
         raise CascadeRefused(f"a part is dev, test, all or training, not {part!r}")
-    k = tuple(sorted({_whole("k", one, 1, MOST_K) for one in _list(text.get("k", ""))})) or USUAL_K
-    resamples = _whole("resamples", text.get("resamples") or "2000", 0, MOST_RESAMPLES)
-    seed = _whole("seed", text.get("seed") or "0", 0, 2**31)
+    k = tuple(sorted({_integer("k", entry, 1, MOST_K) for entry in _list(text.get("k", ""))})) or USUAL_K
+    resamples = _integer("resamples", text.get("resamples") or "2000", 0, MOST_RESAMPLES)
+    seed = _integer("seed", text.get("seed") or "0", 0, 2**31)
     return CascadeQuery(
         corpus,
         judges=_list(text.get("judge", "")),
@@ -96,8 +96,8 @@ def part_of(query: CascadeQuery) -> tuple[Split | None, str]:
 
 def _settings(text: Mapping[str, str]) -> CascadeSettings:
     tau = _share("tau", text.get("tau") or "0")
-    each = [_share(f"tau_{stage}", text.get(f"tau_{stage}") or str(tau)) for stage in STAGES]
-    attend, speak, address, ground, compose, conduct = each
+    thresholds = [_share(f"tau_{stage}", text.get(f"tau_{stage}") or str(tau)) for stage in STAGES]
+    attend, speak, address, ground, compose, conduct = thresholds
     jaccard = text.get("jaccard", "").lower() in ("1", "yes", "true", "on")
     return CascadeSettings((attend, speak, address, ground, compose, conduct), jaccard)
 
@@ -106,7 +106,7 @@ def _list(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
-def _whole(name: str, text: str, least: int, most: int) -> int:
+def _integer(name: str, text: str, least: int, most: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most):
         raise CascadeRefused(f"{name}: a whole number from {least} to {most:,}, not {text!r}")
     return int(text)
@@ -167,20 +167,20 @@ def interval(result: Result) -> str:
 
 
 def reasons(tables: Sequence[Table]) -> list[str]:
-    """Return why figures are undefined, each reason once, in order."""
-    found = {
+    """Return the reasons why figures are undefined, each once, in order."""
+    unique = {
         f"{line.name}, {head}: {cell.reason}": None
         for table in tables
         for line in table.lines
         for head, cell in zip(table.heads, line.cells, strict=True)
         if isinstance(cell, Result) and cell.value is None
     }
-    return list(found)
+    return list(unique)
 
 
 def flags(tables: Sequence[Table]) -> list[str]:
     """Return the flags of all figures, each once, in order."""
-    found = {
+    unique = {
         flag: None
         for table in tables
         for line in table.lines
@@ -188,7 +188,7 @@ def flags(tables: Sequence[Table]) -> list[str]:
         if isinstance(cell, Result)
         for flag in cell.flags
     }
-    return list(found)
+    return list(unique)
 
 
 # The figures of a Cascade report, each with its interval over families.
@@ -210,11 +210,13 @@ class Families:
     @classmethod
     def of(cls, decisions: Sequence[Decided]) -> Families:
         """Return the codes of the families that decisions are of."""
-        return cls({name: code for code, name in enumerate(sorted({one.family for one in decisions}))})
+        return cls(
+            {name: code for code, name in enumerate(sorted({decision.family for decision in decisions}))}
+        )
 
     def summed(self, decisions: Sequence[Decided], rows: Floats, plan: Plan) -> tuple[Floats, Floats]:
         """Return the totals of rows (decisions x d) as 1 x d, and those of every resample of families."""
-        return self.summed_by([one.family for one in decisions], rows, plan)
+        return self.summed_by([decision.family for decision in decisions], rows, plan)
 
     def summed_by(self, names: Sequence[str], rows: Floats, plan: Plan) -> tuple[Floats, Floats]:
         """Return the same of rows whose families are named."""
@@ -226,8 +228,8 @@ class Families:
 @lru_cache(maxsize=8)
 def _weights(n: int, plan: Plan) -> Floats:
     """Return how often each of n families is drawn, resamples x n: the same for every figure of a report."""
-    drawn = list(Resampling(plan, np.arange(n), n).chunks())
-    return np.concatenate(drawn) if drawn else np.empty((0, n))
+    chunks = list(Resampling(plan, np.arange(n), n).chunks())
+    return np.concatenate(chunks) if chunks else np.empty((0, n))
 
 
 def family_mean(
@@ -239,28 +241,28 @@ def family_mean(
 
 def difference(
     name: str,
-    one: Sequence[Decided],
-    other: Sequence[Decided],
+    decisions: Sequence[Decided],
+    reference: Sequence[Decided],
     weigh: Weigh,
     families: Families,
     plan: Plan,
 ) -> Result:
-    """Return the paired difference of two means, one minus other, on the same resamples of families."""
-    first, second = _pairs(one, weigh), _pairs(other, weigh)
-    rows = np.zeros((len(one) + len(other), 4))
-    rows[: len(one), :2], rows[len(one) :, 2:] = first, second
+    """Paired difference of two means, decisions minus reference, on the same resamples of families."""
+    first, second = _pairs(decisions, weigh), _pairs(reference, weigh)
+    rows = np.zeros((len(decisions) + len(reference), 4))
+    rows[: len(decisions), :2], rows[len(decisions) :, 2:] = first, second
     if not first[:, 0].any() or not second[:, 0].any():
         return Result(name, status="insufficient", reason=FEW)
-    whole, drawn = families.summed([*one, *other], rows, plan)
+    total, replicates = families.summed([*decisions, *reference], rows, plan)
 
     def compute(sums: Floats) -> Floats:
         return np.asarray(divided(sums[:, 1], sums[:, 0]) - divided(sums[:, 3], sums[:, 2]))
 
-    counted = sum(bool(found) for found in first[:, 0])
+    counted = sum(bool(belongs) for belongs in first[:, 0])
     return finished(
         name,
-        float(compute(whole)[0]),
-        compute(drawn),
+        float(compute(total)[0]),
+        compute(replicates),
         plan,
         n_items=counted,
         n_clusters=len(families.codes),
@@ -271,8 +273,8 @@ def difference(
 def _pairs(decisions: Sequence[Decided], weigh: Weigh) -> Floats:
     """Return (belongs, value) of each decision, n x 2."""
     rows = np.zeros((len(decisions), 2))
-    for at, one in enumerate(decisions):
-        value = weigh(one)
+    for at, decision in enumerate(decisions):
+        value = weigh(decision)
         if value is not None:
             rows[at] = 1.0, value
     return rows
@@ -284,15 +286,15 @@ def _ratio(
     """Return sum of the second column / sum of the first."""
     if not rows[:, 0].any():
         return Result(name, status="insufficient", reason=reason)
-    whole, drawn = families.summed(decisions, rows, plan)
-    here = {one.family for one, row in zip(decisions, rows, strict=True) if row[0]}
+    total, replicates = families.summed(decisions, rows, plan)
+    present_families = {decision.family for decision, row in zip(decisions, rows, strict=True) if row[0]}
     return finished(
         name,
-        float(whole[0, 1] / whole[0, 0]),
-        divided(drawn[:, 1], drawn[:, 0]),
+        float(total[0, 1] / total[0, 0]),
+        divided(replicates[:, 1], replicates[:, 0]),
         plan,
         n_items=int(rows[:, 0].sum()),
-        n_clusters=len(here),
+        n_clusters=len(present_families),
         n_raters=1,
         method="mean over decisions",
     )
@@ -305,20 +307,20 @@ def divided(above: Floats, below: Floats) -> Floats:
 
 def probed(decisions: Sequence[Decided]) -> list[Decided]:
     """Return the decisions at points of at least one probe."""
-    return [one for one in decisions if one.is_probed]
+    return [decision for decision in decisions if decision.is_probed]
 
 
-def competence(one: Decided) -> float | None:
+def competence(decision: Decided) -> float | None:
     """Return a decision's competence, None while a judge is waited for."""
-    return one.result.competence
+    return decision.result.competence
 
 
 def stage_passed(stage: str, settings: CascadeSettings) -> Weigh:
     """Return 1 where a stage's score is above its threshold, 0 where not, None where it was not reached."""
     tau = settings.tau[STAGES.index(stage)]
 
-    def weigh(one: Decided) -> float | None:
-        score = one.result.stages[stage].score
+    def weigh(decision: Decided) -> float | None:
+        score = decision.result.stages[stage].score
         return None if score is None else float(score > tau)
 
     return weigh
@@ -327,10 +329,10 @@ def stage_passed(stage: str, settings: CascadeSettings) -> Weigh:
 def funnel(decisions: Sequence[Decided], settings: CascadeSettings) -> dict[str, int]:
     """Return how many decisions reach each stage: nothing failed hard before it, and the reply was read."""
     reached = dict.fromkeys(STAGES, 0)
-    for one in (one for one in decisions if one.is_read):
+    for decision in (decision for decision in decisions if decision.is_read):
         for stage, tau in zip(STAGES, settings.tau, strict=True):
             reached[stage] += 1
-            score = one.result.stages[stage].score
+            score = decision.result.stages[stage].score
             if score is not None and score <= tau:
                 break
     return reached
@@ -338,12 +340,12 @@ def funnel(decisions: Sequence[Decided], settings: CascadeSettings) -> dict[str,
 
 def failures(decisions: Sequence[Decided]) -> Counter[str]:
     """Return how many decisions failed first at each stage, at `none`, or at '' (a judge is waited for)."""
-    return Counter(one.result.failed_at or "" for one in decisions)
+    return Counter(decision.result.failed_at or "" for decision in decisions)
 
 
 def failed_at(stage: str) -> Weigh:
     """Return 1 where a decision failed first at a stage, 0 where it did not or a judge is waited for."""
-    return lambda one: float(one.result.failed_at == stage)
+    return lambda decision: float(decision.result.failed_at == stage)
 
 
 def is_right(stage: str) -> Weigh:
@@ -353,14 +355,14 @@ def is_right(stage: str) -> Weigh:
     addressees meet the key, whatever the act.
     """
 
-    def speak(one: Decided) -> float | None:
-        return float(one.key.speak.get(one.act, 0.0) == 1) if one.is_read else 0.0
+    def speak(decision: Decided) -> float | None:
+        return float(decision.key.speak.get(decision.act, 0.0) == 1) if decision.is_read else 0.0
 
-    def attend(one: Decided) -> float | None:
-        return float(one.attended or 0)
+    def attend(decision: Decided) -> float | None:
+        return float(decision.attended or 0)
 
-    def addressed(one: Decided) -> float | None:
-        return None if one.addressed is None else float(one.addressed)
+    def addressed(decision: Decided) -> float | None:
+        return None if decision.addressed is None else float(decision.addressed)
 
     return {"speak": speak, "attend": attend, "addressed": addressed}[stage]
 
@@ -397,7 +399,7 @@ class Column(NamedTuple):
     """A column of means: its head, which decisions it is over, what each adds, why there may be none."""
 
     head: str
-    chosen: Callable[[Rows], Sequence[Decided]]
+    select: Callable[[Rows], Sequence[Decided]]
     weigh: Weigh
     reason: str = FEW
 
@@ -437,20 +439,23 @@ class Context:
 
         Then come the ``baselines``, or the best alone.
         """
-        found: list[Line] = []
+        lines: list[Line] = []
         for row in (*self.rows, *(baselines or [self.best])):
-            cells = tuple(self.mean(one.head, one.chosen(row), one.weigh, one.reason) for one in columns)
-            found.append(Line(label(row), cells, row.is_baseline))
+            cells = tuple(
+                self.mean(column.head, column.select(row), column.weigh, column.reason) for column in columns
+            )
+            lines.append(Line(label(row), cells, row.is_baseline))
             if not row.is_baseline:
                 beyond = tuple(
-                    self.beyond(one.chosen(row), one.chosen(self.best), one.weigh) for one in columns
+                    self.beyond(column.select(row), column.select(self.best), column.weigh)
+                    for column in columns
                 )
-                found.append(Line(self.less(row), beyond))
-        return tuple(found)
+                lines.append(Line(self.less(row), beyond))
+        return tuple(lines)
 
-    def beyond(self, one: Sequence[Decided], other: Sequence[Decided], weigh: Weigh) -> Result:
+    def beyond(self, decisions: Sequence[Decided], reference: Sequence[Decided], weigh: Weigh) -> Result:
         """Return the paired difference of two means."""
-        return difference("difference", one, other, weigh, self.families, self.query.plan)
+        return difference("difference", decisions, reference, weigh, self.families, self.query.plan)
 
     def less(self, row: Rows) -> str:
         """Return how the line of a row's differences from the best baseline is called."""

@@ -21,7 +21,15 @@ from annotation.records import SELF
 from annotation.scenario_records import OWN_FIELDS, scenario_json
 from config.models import Event
 from suites.group_chat.editing import answer_keys
-from suites.group_chat.editing.queries import Shown, as_json, is_decided, native, record_of, shown, state_of
+from suites.group_chat.editing.queries import (
+    ScenarioTurn,
+    as_json,
+    is_decided,
+    native,
+    record_of,
+    scenario_turns,
+    state_of,
+)
 from suites.group_chat.scenario_text import (
     chat_of,
     is_json,
@@ -31,7 +39,7 @@ from suites.group_chat.scenario_text import (
     write_script,
 )
 from suites.group_chat.scenarios.points import points_of, scenario_of
-from suites.group_chat.scenarios.probes import Summary, planted, summary, taken_out
+from suites.group_chat.scenarios.probes import Summary, add_probe, remove_probe, summary
 
 # What is in the scenario editor: a text, and what the strict reader and the oracle make of it.
 
@@ -90,14 +98,14 @@ class Draft:
         if self.record is not None:
             return self.record
         try:
-            made = chat_of(read_script(self.text).raw)
+            record = chat_of(read_script(self.text).raw)
         except ImportProblem:
             return None
-        return made and replace(made, scenario=replace(scenario_of(made), points=()))
+        return record and replace(record, scenario=replace(scenario_of(record), points=()))
 
-    def lines(self) -> tuple[Shown, ...]:
+    def lines(self) -> tuple[ScenarioTurn, ...]:
         """Return the script turn by turn, nothing where it cannot be read."""
-        return shown(self.chat) if self.chat else ()
+        return scenario_turns(self.chat) if self.chat else ()
 
     def summary(self) -> Summary | None:
         """Return it in numbers, None where it cannot be read."""
@@ -105,7 +113,7 @@ class Draft:
 
 
 def draft(text: str, *, any_size: bool = False) -> Draft:
-    """Return what comes of a text: a record, or the problem for which an import would refuse it."""
+    """Read a text as a draft: a record, or the problem for which an import would refuse it."""
     text = text.replace("\r\n", "\n")
     try:
         if len(text) > MOST:
@@ -116,55 +124,55 @@ def draft(text: str, *, any_size: bool = False) -> Draft:
     return Draft(text, record, None, any_size)
 
 
-def with_probe(made: Draft, *, kind: str, trigger: str, points: str, control: bool) -> Draft:
+def with_probe(current: Draft, *, kind: str, trigger: str, points: str, control: bool) -> Draft:
     """Return a draft with a probe more; turn numbers are texts as people write them, such as `3, 4`.
 
     Raises ImportProblem for a text that has no form yet, or turns that there are not.
     """
     try:
-        places = [int(one) for one in points.replace(",", " ").split()]
+        places = [int(number) for number in points.replace(",", " ").split()]
         first = int(trigger) if trigger.strip() else min(places, default=0)
     except ValueError:
         raise ImportProblem("is no number of a turn", field="points") from None
-    raw = read_script(made.text).raw
+    raw = read_script(current.text).raw
     try:
-        text = _written(made, planted(raw, kind=kind, trigger=first, points=places, control=control))
+        text = _format_text(current, add_probe(raw, kind=kind, trigger=first, points=places, control=control))
     except ValueError as error:
         raise ImportProblem(str(error), field="probes") from None
-    return draft(text, any_size=made.any_size)
+    return draft(text, any_size=current.any_size)
 
 
-def without_probe(made: Draft, probe: str) -> Draft:
+def without_probe(current: Draft, probe: str) -> Draft:
     """Return a draft without a probe. Raises ImportProblem for a text that has no form yet."""
     try:
-        text = _written(made, taken_out(read_script(made.text).raw, probe))
+        text = _format_text(current, remove_probe(read_script(current.text).raw, probe))
     except ValueError as error:
         raise ImportProblem(str(error), field="probes") from None
-    return draft(text, any_size=made.any_size)
+    return draft(text, any_size=current.any_size)
 
 
-def probes_of(made: Draft) -> list[str]:
+def probes_of(current: Draft) -> list[str]:
     """Return the ids of a draft's probes, as far as it has a form."""
     try:
-        return [str(one.get("id")) for one in read_script(made.text).raw.get("probes") or ()]
+        return [str(probe.get("id")) for probe in read_script(current.text).raw.get("probes") or ()]
     except (ImportProblem, AttributeError, TypeError):
         return []
 
 
-def other_form(made: Draft) -> Draft:
+def other_form(current: Draft) -> Draft:
     """Return a whole draft as JSON, or JSON as a script; one that has no other form stays as it is."""
-    if made.record is None:
-        return made
-    raw = native(made.record)
-    return replace(made, text=(write_script(raw) or made.text) if made.as_json else as_json(raw))
+    if current.record is None:
+        return current
+    raw = native(current.record)
+    return replace(current, text=(write_script(raw) or current.text) if current.as_json else as_json(raw))
 
 
-def _written(made: Draft, raw: dict[str, object]) -> str:
-    return as_json(raw) if made.as_json else write_draft(raw)
+def _format_text(current: Draft, raw: dict[str, object]) -> str:
+    return as_json(raw) if current.as_json else write_draft(raw)
 
 
 Became = Literal["created", "rewritten", "corrected", "unchanged"]
-KEPT = (
+SCRIPT_IS_FIXED = (
     "agents or people have answered to this script, so it stays as it is. Its keys can be corrected; "
     "with another id it is saved as another scenario of the family"
 )
@@ -200,7 +208,7 @@ def save(
     with transaction.atomic():
         lock_corpus(corpus.name)
         if opened is not None and opened.key == record.id:
-            return _over(opened.pk, record, by, seen)
+            return _overwrite(opened.pk, record, by, seen)
         if corpus.dialogues.filter(key=record.id).exists():
             raise ImportProblem(f"the corpus has a dialogue {record.id!r} already", field="id")
         return Saved(_new(corpus, record, by, any_size), "created")
@@ -223,7 +231,7 @@ def _new(corpus: Corpus, record: records.Dialogue, by: User | None, any_size: bo
     return corpus.dialogues.get(key=record.id)
 
 
-def _over(pk: int, record: records.Dialogue, by: User | None, seen: str) -> Saved:
+def _overwrite(pk: int, record: records.Dialogue, by: User | None, seen: str) -> Saved:
     row = Dialogue.objects.select_for_update().select_related("corpus").get(pk=pk)
     before = record_of(row)
     if seen and seen != state_of(before):
@@ -239,9 +247,9 @@ def _over(pk: int, record: records.Dialogue, by: User | None, seen: str) -> Save
     if replace(before, scenario=None) != replace(record, scenario=None) or points_of(before) != points_of(
         record
     ):
-        raise ImportProblem(KEPT, field="turns")
-    told = native(record)
-    answer_keys.correct(dialogue=row, changes={name: told.get(name) for name in OWN_FIELDS}, by=by)
+        raise ImportProblem(SCRIPT_IS_FIXED, field="turns")
+    values = native(record)
+    answer_keys.correct(dialogue=row, changes={name: values.get(name) for name in OWN_FIELDS}, by=by)
     return Saved(row, "corrected")
 
 

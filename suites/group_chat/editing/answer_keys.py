@@ -43,14 +43,14 @@ from suites.group_chat.schemes import ADDRESSED, ATTEND, GROUND, SPEAK, TARGET
 
 def scenarios(rows: Iterable[Dialogue]) -> dict[int, records.Dialogue]:
     """Return the records of stored scenarios by id, each with its script alone; two queries."""
-    found = {row.pk: row for row in rows}
+    by_id = {row.pk: row for row in rows}
     turns: dict[int, list[records.Turn]] = defaultdict(list)
-    said = Turn.objects.filter(continuation__dialogue__in=found, continuation__key=records.SELF).order_by(
-        "continuation", "position"
-    )
-    for turn in said.select_related("continuation"):
-        made = turn_record(turn.speaker, turn.text, turn.given, turn.at, turn.extra)
-        turns[turn.continuation.dialogue_id].append(made)
+    stored_turns = Turn.objects.filter(
+        continuation__dialogue__in=by_id, continuation__key=records.SELF
+    ).order_by("continuation", "position")
+    for turn in stored_turns.select_related("continuation"):
+        script_turn = turn_record(turn.speaker, turn.text, turn.given, turn.at, turn.extra)
+        turns[turn.continuation.dialogue_id].append(script_turn)
     return {
         pk: records.Dialogue(
             id=row.key,
@@ -63,7 +63,7 @@ def scenarios(rows: Iterable[Dialogue]) -> dict[int, records.Dialogue]:
             agenda=agenda_record(row.agenda),
             scenario=scenario_record(row.scenario),
         )
-        for pk, row in found.items()
+        for pk, row in by_id.items()
     }
 
 
@@ -74,16 +74,16 @@ def of_corpus(corpus: Corpus) -> list[Dialogue]:
 
 def keys_hash(corpus: Corpus) -> str:
     """Return the SHA-256 of all keys of a corpus: what its answer key is known by."""
-    told = [
+    rows = [
         [key, (scenario := stored or {}).get("points"), scenario.get("probes"), scenario.get("keys")]
         for key, stored in corpus.dialogues.filter(scenario__isnull=False)
         .order_by("key")
         .values_list("key", "scenario")
     ]
-    return hashlib.sha256(json.dumps(told, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(rows, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def decided(corpus: Corpus) -> bool:
+def has_decisions(corpus: Corpus) -> bool:
     """Whether a corpus has decisions at the points of its scenarios."""
     return Continuation.objects.filter(
         dialogue__corpus=corpus, dialogue__scenario__isnull=False, mode=Continuation.Mode.STATIC
@@ -94,12 +94,12 @@ def decided(corpus: Corpus) -> bool:
 
 SEVERAL = "several answers are right"
 
-Told = tuple[float | str | None, str]
+ExpectedAnswer = tuple[float | str | None, str]
 """A value, or None with the reason."""
 
 
-def expected(dialogue: records.Dialogue, point: int) -> dict[str, Told]:
-    """Return what the key expects at a point, by question; what it does not ask is left out.
+def expected_answers(dialogue: records.Dialogue, point: int) -> dict[str, ExpectedAnswer]:
+    """Return the answers that the key expects at a point, by question; without questions it does not ask.
 
     Where it accepts several answers there is none to compare with, and the reason says so. Nothing is
     expected at a free point.
@@ -108,25 +108,25 @@ def expected(dialogue: records.Dialogue, point: int) -> dict[str, Told]:
     key = key_at(scenario, point)
     if key.free:
         return {}
-    found: dict[str, Told] = {ATTEND: (float(key.attend), ""), SPEAK: _only(key.speak)}
+    answers: dict[str, ExpectedAnswer] = {ATTEND: (float(key.attend), ""), SPEAK: _only(key.speak)}
     author = dialogue.turns[point].speaker
     if key.addressed is not None:
-        found[ADDRESSED] = _set(key.addressed, others_at(dialogue, point, author))
+        answers[ADDRESSED] = _set(key.addressed, others_at(dialogue, point, author))
     if key.target is not None:
-        found[TARGET] = _set(key.target, others_at(dialogue, point, scenario.agent))
+        answers[TARGET] = _set(key.target, others_at(dialogue, point, scenario.agent))
     if key.ground is not None:
-        found[GROUND] = _only(key.ground)
-    return found
+        answers[GROUND] = _only(key.ground)
+    return answers
 
 
-def _only(scores: Mapping[str, float]) -> Told:
+def _only(scores: Mapping[str, float]) -> ExpectedAnswer:
     """Return the one answer that scores best among those accepted, or why there is none."""
     accepted = {name: score for name, score in scores.items() if score > 0}
     best = [name for name, score in accepted.items() if score == max(accepted.values())]
     return (best[0], "") if len(best) == 1 else (None, SEVERAL)
 
 
-def _set(condition: SetCondition, everybody: frozenset[str]) -> Told:
+def _set(condition: SetCondition, everybody: frozenset[str]) -> ExpectedAnswer:
     sets = condition.resolved(everybody)
     if condition.how == "is" or (condition.how == "any_of" and len(sets) == 1):
         return people_answer(sets[0]), ""
@@ -150,7 +150,7 @@ def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
 
     Where the keys have changed, the new rater answers all decisions, whatever is named.
     """
-    if not decided(corpus):
+    if not has_decisions(corpus):
         return 0
     rater = rater_of(corpus)
     items = Item.objects.filter(corpus=corpus, kind=DECISION.key)
@@ -160,16 +160,16 @@ def write(corpus: Corpus, continuations: Iterable[int] | None = None) -> int:
     for item, of, at in items.values_list("pk", "continuation__dialogue", "turn__at"):
         places[of].append((item, (at or 0) - 1))
     questions = _questions()
-    told = scenarios(row for row in of_corpus(corpus) if row.pk in places)
-    written = 0
-    for pk, dialogue in told.items():
+    by_id = scenarios(row for row in of_corpus(corpus) if row.pk in places)
+    label_count = 0
+    for pk, dialogue in by_id.items():
         answers = [
             Answer(item, questions[name], value, missing)
             for item, point in places[pk]
-            for name, (value, missing) in expected(dialogue, point).items()
+            for name, (value, missing) in expected_answers(dialogue, point).items()
         ]
-        written += len(record(rater=rater, answers=answers, occasion=Occasion.MAIN))
-    return written
+        label_count += len(record(rater=rater, answers=answers, occasion=Occasion.MAIN))
+    return label_count
 
 
 def current(corpus: Corpus) -> Rater | None:
@@ -192,9 +192,9 @@ def correct(*, dialogue: Dialogue, changes: Mapping[str, Any], by: User | None) 
     `changes` are fields of the native format. The script stays. Raises ImportProblem, and changes nothing,
     where the scenario would be refused at an import.
     """
-    made = correct_several(corpus=dialogue.corpus, changes={dialogue.pk: changes}, by=by)[dialogue.pk]
-    dialogue.scenario = scenario_json(made.scenario)
-    return made
+    corrected = correct_several(corpus=dialogue.corpus, changes={dialogue.pk: changes}, by=by)[dialogue.pk]
+    dialogue.scenario = scenario_json(corrected.scenario)
+    return corrected
 
 
 @transaction.atomic
@@ -208,13 +208,15 @@ def correct_several(
     """
     rows = corpus.dialogues.select_for_update().filter(pk__in=list(changes), scenario__isnull=False)
     stored = {row.pk: row for row in rows.order_by("pk")}
-    if left := set(changes) - set(stored):
-        raise ImportProblem(f"the dialogue {min(left)} is no scenario of the corpus {corpus.name!r}")
+    if missing := set(changes) - set(stored):
+        raise ImportProblem(f"the dialogue {min(missing)} is no scenario of the corpus {corpus.name!r}")
     before = scenarios(stored.values())
-    found = {pk: _corrected(before[pk], row.scenario or {}, changes[pk]) for pk, row in stored.items()}
-    changed = [row for pk, row in stored.items() if found[pk].scenario != before[pk].scenario]
+    corrected = {
+        pk: _apply_changes(before[pk], row.scenario or {}, changes[pk]) for pk, row in stored.items()
+    }
+    changed = [row for pk, row in stored.items() if corrected[pk].scenario != before[pk].scenario]
     for row in changed:
-        row.scenario = scenario_json(found[row.pk].scenario)
+        row.scenario = scenario_json(corrected[row.pk].scenario)
         row.save(update_fields=["scenario"])
         Event.objects.create(
             by=by,
@@ -224,18 +226,18 @@ def correct_several(
         )
     if changed:
         write(corpus)
-    return found
+    return corrected
 
 
-def _corrected(
+def _apply_changes(
     before: records.Dialogue, stored: Mapping[str, Any], changes: Mapping[str, Any]
 ) -> records.Dialogue:
     own = {"kind": KIND, **{name: stored.get(name) for name in OWN_FIELDS}, **changes}
     own = {name: value for name, value in own.items() if value is not None}
     corrected = with_scenario(before, Fields(own, "", frozenset(["kind", *OWN_FIELDS])), any_size=True)
     if scenario_of(corrected).addressees != scenario_of(before).addressees:
-        told = "is part of what the agent saw: save the scenario under another id to test it the other way"
-        raise ImportProblem(told, field="addressees")
+        message = "is part of what the agent saw: save the scenario under another id to test it the other way"
+        raise ImportProblem(message, field="addressees")
     return corrected
 
 
@@ -243,14 +245,14 @@ def _corrected(
 
 
 def from_file(corpus: Corpus, path: str | Path) -> dict[int, Mapping[str, Any]]:
-    """Return what a file in the native format corrects in a corpus's scenarios: fields by dialogue id.
+    """Return the corrections of a file in the native format to a corpus's scenarios: fields by dialogue id.
 
     Scenarios are told by their ids. Raises ImportProblem, with the line, for one that the corpus does not
     have, whose script is another one, or that is inconsistent.
     """
     rows = {row.key: row for row in of_corpus(corpus)}
     before = scenarios(rows.values())
-    found: dict[int, Mapping[str, Any]] = {}
+    changes_by_id: dict[int, Mapping[str, Any]] = {}
     source = Source(path, settings={ANY_SIZE: "yes"})
     for entry in FORMATS["jsonl"].read(source):
         assert isinstance(entry.record, records.Dialogue)
@@ -258,26 +260,30 @@ def from_file(corpus: Corpus, path: str | Path) -> dict[int, Mapping[str, Any]]:
             row = rows.get(entry.record.id)
             if row is None:
                 raise ImportProblem(f"{corpus.name!r} has no scenario {entry.record.id!r}", field="id")
-            found[row.pk] = _changes(before[row.pk], entry.record)
+            changes_by_id[row.pk] = _changes(before[row.pk], entry.record)
         except ImportProblem as problem:
             raise problem.placed(file=source.name, line=entry.line) from None
-    return found
+    return changes_by_id
 
 
-def _changes(stored: records.Dialogue, given: records.Dialogue) -> dict[str, Any]:
-    """Return the fields of a scenario that say something else than what is stored; refuse another script."""
-    refuse_other_turns(_said(given), _said(stored), "of the corpus")
-    if given.turns != stored.turns:
-        at = next(at for at, turn in enumerate(given.turns) if turn != stored.turns[at])
-        told = (
+def _changes(stored: records.Dialogue, imported: records.Dialogue) -> dict[str, Any]:
+    """Return the fields of a scenario that differ from the stored ones; refuse another script."""
+    refuse_other_turns(_spoken_lines(imported), _spoken_lines(stored), "of the corpus")
+    if imported.turns != stored.turns:
+        at = next(at for at, turn in enumerate(imported.turns) if turn != stored.turns[at])
+        message = (
             "says the same as that of the corpus, but differs in who hears it, whom it addresses or its act"
         )
-        raise ImportProblem(told, field=f"turns[{at}]")
-    if given.scenario is None or stored.scenario is None or given.scenario.agent != stored.scenario.agent:
+        raise ImportProblem(message, field=f"turns[{at}]")
+    if (
+        imported.scenario is None
+        or stored.scenario is None
+        or imported.scenario.agent != stored.scenario.agent
+    ):
         raise ImportProblem("must be a scenario with the same agent", field="participants")
-    old, new = native_scenario(stored.scenario), native_scenario(given.scenario)
+    old, new = native_scenario(stored.scenario), native_scenario(imported.scenario)
     return {name: new.get(name) for name in OWN_FIELDS if new.get(name) != old.get(name)}
 
 
-def _said(dialogue: records.Dialogue) -> list[tuple[str, str]]:
+def _spoken_lines(dialogue: records.Dialogue) -> list[tuple[str, str]]:
     return [(turn.speaker, turn.text) for turn in dialogue.turns]

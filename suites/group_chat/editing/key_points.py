@@ -23,21 +23,21 @@ def ensure(corpus: Corpus) -> int:
     Nothing is said in it: it holds a place for each point, which nobody is shown.
     """
     have = Continuation.objects.filter(dialogue__corpus=corpus, key=POINTS).values("dialogue")
-    rows = [row for row in of_corpus(corpus) if row.pk not in {one["dialogue"] for one in have}]
-    told = scenarios(rows)
+    rows = [row for row in of_corpus(corpus) if row.pk not in {entry["dialogue"] for entry in have}]
+    by_id = scenarios(rows)
     if not rows:
         return 0
     system, _ = System.objects.get_or_create(corpus=corpus, name=PEOPLE)
     for row in rows:
-        dialogue = told[row.pk]
+        dialogue = by_id[row.pk]
         agent = scenario_of(dialogue).agent
         turns = tuple(
             turn_of(Decision(point, "silence", mode="implicit"), agent, dialogue.turns[point])
             for point in points_of(dialogue)
         )
         if turns:
-            made = records.Continuation(POINTS, PEOPLE, turns, "static", 0, {MODE: "implicit"})
-            continuing.add(dialogue=row, system=system, made=made)
+            continuation = records.Continuation(POINTS, PEOPLE, turns, "static", 0, {MODE: "implicit"})
+            continuing.add(dialogue=row, system=system, made=continuation)
     return len(rows)
 
 

@@ -29,12 +29,12 @@ from suites.group_chat.scenarios.probes import Summary, oracle_problems, summary
 
 def native(dialogue: records.Dialogue) -> dict[str, Any]:
     """Return a scenario as a line of the native format, which an import reads as the same scenario."""
-    known = {
+    fields = {
         **head_json(dialogue),
         "turns": [turn_json(turn) for turn in dialogue.turns],
         **native_scenario(dialogue.scenario),
     }
-    return {name: value for name, value in known.items() if value or name == "points"}
+    return {name: value for name, value in fields.items() if value or name == "points"}
 
 
 # What pages, commands and the API read of a corpus's scenarios.
@@ -51,17 +51,17 @@ class Row(NamedTuple):
 def rows(corpus: Corpus) -> list[Row]:
     """Return the scenarios of a corpus in the order of their ids, each checked by the oracle."""
     stored = of_corpus(corpus)
-    found = scenarios(stored)
-    static = Continuation.objects.filter(dialogue__in=found, mode=Continuation.Mode.STATIC).order_by()
+    by_id = scenarios(stored)
+    static = Continuation.objects.filter(dialogue__in=by_id, mode=Continuation.Mode.STATIC).order_by()
     decided = dict(static.values("dialogue").annotate(n=Count("pk")).values_list("dialogue", "n"))
-    return [Row(row, summary(found[row.pk]), decided.get(row.pk, 0)) for row in stored]
+    return [Row(row, summary(by_id[row.pk]), decided.get(row.pk, 0)) for row in stored]
 
 
 def record_of(dialogue: Dialogue) -> records.Dialogue:
     """Return the record of a stored scenario, with its script alone."""
     own = Continuation.objects.filter(dialogue=dialogue, key=SELF).select_related("system").first()
-    found = scenarios([dialogue])[dialogue.pk]
-    return found if own is None else replace(found, system=own.system.name)
+    record = scenarios([dialogue])[dialogue.pk]
+    return record if own is None else replace(record, system=own.system.name)
 
 
 def text_of(dialogue: records.Dialogue) -> str:
@@ -76,9 +76,9 @@ def as_json(raw: dict[str, Any]) -> str:
 
 
 def state_of(dialogue: records.Dialogue) -> str:
-    """Return the SHA-256 of what a scenario says: who saves shows by it what they had seen."""
-    told = json.dumps(native(dialogue), sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(told.encode()).hexdigest()
+    """Return the SHA-256 of a scenario's content: a save sends it to show which version was seen."""
+    text = json.dumps(native(dialogue), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def is_decided(dialogue: Dialogue) -> bool:
@@ -88,7 +88,7 @@ def is_decided(dialogue: Dialogue) -> bool:
     """
     if dialogue.continuations.exclude(key=SELF).exists():
         return True
-    return any(found.filter(**{lookup: dialogue.pk}).exists() for found, lookup in _pointing())
+    return any(queryset.filter(**{lookup: dialogue.pk}).exists() for queryset, lookup in _pointing())
 
 
 def _pointing() -> Iterator[tuple[QuerySet[Any], str]]:
@@ -115,7 +115,7 @@ AT_ONCE, LATER, NEVER = "yes", "later", "no"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ScenarioTurn:
     """A turn of a script. `seen` has AT_ONCE, LATER or NEVER for each participant, in their order.
 
     At a point there is a `key` (of the native format) with the probes that set it, empty for background, and
@@ -136,14 +136,14 @@ class Shown:
     @property
     def sight(self) -> str:
         """Who sees it, in words: at once, later or never."""
-        told = []
+        parts = []
         for words, kind in (("seen by", AT_ONCE), ("read later by", LATER), ("not by", NEVER)):
             names = [person.name or person.id for person, seen in self.seen if seen == kind]
             if kind == AT_ONCE and len(names) == len(self.seen):
                 return "seen by all"
             if names:
-                told.append(f"{words} {', '.join(names)}")
-        return "; ".join(told)
+                parts.append(f"{words} {', '.join(names)}")
+        return "; ".join(parts)
 
     @property
     def key_text(self) -> str:
@@ -152,7 +152,7 @@ class Shown:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it for a program to read."""
-        found: dict[str, Any] = {
+        payload: dict[str, Any] = {
             "turn": self.position,
             "line": self.happening.line(),
             "seen_by": [person.id for person, seen in self.seen if seen == AT_ONCE],
@@ -164,12 +164,12 @@ class Shown:
             "problem": self.problem,
         }
         played = self.oracle
-        found["oracle"] = None if played is None else {"act": played.act, "text": played.text}
-        return found
+        payload["oracle"] = None if played is None else {"act": played.act, "text": played.text}
+        return payload
 
 
-def shown(dialogue: records.Dialogue) -> tuple[Shown, ...]:
-    """Return the turns of a scenario in order; raise ValueError for what is no scenario."""
+def scenario_turns(dialogue: records.Dialogue) -> tuple[ScenarioTurn, ...]:
+    """Return the turns of a scenario in order; raise ValueError where the dialogue is no scenario."""
     scenario = scenario_of(dialogue)
     names = Names(dialogue.participants, Blind())
     points = set(points_of(dialogue))
@@ -177,7 +177,7 @@ def shown(dialogue: records.Dialogue) -> tuple[Shown, ...]:
     problems = {problem.point: problem.reason for problem in oracle_problems(dialogue)}
     sight = {person: _sight(dialogue, person.id) for person in dialogue.participants}
     return tuple(
-        Shown(
+        ScenarioTurn(
             position=at,
             happening=happening(turn, names, turn.text),
             colour=names.colour(turn.speaker),
@@ -199,8 +199,8 @@ def seen_until(dialogue: records.Dialogue, viewer: str, point: int) -> frozenset
 
 
 def _sight(dialogue: records.Dialogue, viewer: str) -> tuple[str, ...]:
-    whole = frozenset(positions_seen(dialogue, viewer))
+    eventually_seen = frozenset(positions_seen(dialogue, viewer))
     return tuple(
-        AT_ONCE if at in seen_until(dialogue, viewer, at) else LATER if at in whole else NEVER
+        AT_ONCE if at in seen_until(dialogue, viewer, at) else LATER if at in eventually_seen else NEVER
         for at in range(len(dialogue.turns))
     )

@@ -31,7 +31,8 @@ class AgentForm(forms.Form):
     """Which baseline decides, how it replies, how often, and for which part."""
 
     agent = forms.ChoiceField(
-        choices=[(one.key, f"{one.key}: {one.title}") for one in AGENTS.values()], label="Baseline"
+        choices=[(baseline.key, f"{baseline.key}: {baseline.title}") for baseline in AGENTS.values()],
+        label="Baseline",
     )
     mode = forms.ChoiceField(
         choices=[(mode, mode) for mode in MODES],

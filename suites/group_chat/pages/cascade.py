@@ -51,20 +51,22 @@ def decision(request: HttpRequest, pk: int) -> HttpResponse:
         raters = raters_named(item.corpus, [judge] if judge else [])
     except CascadeRefused as error:
         refused, raters = str(error), []
-    found = view(item, raters)
-    row = found.continuation.dialogue
-    turns = script(found)
+    decision_view = view(item, raters)
+    row = decision_view.continuation.dialogue
+    turns = script(decision_view)
     names = dialogue_view.speakers(row, turns)
     context = {
-        "found": found,
+        "found": decision_view,
         "corpus": item.corpus,
         "dialogue": row,
         "language": language_tag(row.language),
         "lines": dialogue_view.lines(row, turns, names),
-        "agent": names.of(scenario_of(found.dialogue).agent),
-        "expected": _expected(found),
-        "did": _did(found),
-        "stages": [(stage, found.result.stages[stage]) for stage in STAGES] if found.result else [],
+        "agent": names.of(scenario_of(decision_view.dialogue).agent),
+        "expected": _expected_fields(decision_view),
+        "did": _decision_fields(decision_view),
+        "stages": [(stage, decision_view.result.stages[stage]) for stage in STAGES]
+        if decision_view.result
+        else [],
         "judge": judge,
         "judges": judges_of(item.corpus),
         "refused": refused,
@@ -73,31 +75,31 @@ def decision(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "group_chat/decision.html", context, status=422 if refused else 200)
 
 
-def _expected(found: DecisionView) -> list[tuple[str, str]]:
-    """Return what the key expects, field by field."""
-    key = found.key
+def _expected_fields(decision_view: DecisionView) -> list[tuple[str, str]]:
+    """Return the key's expectations, field by field."""
+    key = decision_view.key
     if key.free:
         return [("Anything goes", "this point is not scored")]
-    told: list[tuple[str, Any]] = [
+    fields: list[tuple[str, Any]] = [
         ("Attend", "yes" if key.attend else "no"),
-        ("Speak", _scored(key.speak)),
+        ("Speak", _score_words(key.speak)),
         ("Addressed", condition_json(key.addressed)),
         ("Target", condition_json(key.target)),
-        ("Ground", None if key.ground is None else _scored(key.ground)),
-        ("Must say", "; ".join(" or ".join(one) for one in key.must)),
-        ("Must not say", "; ".join(" or ".join(one) for one in key.must_not)),
+        ("Ground", None if key.ground is None else _score_words(key.ground)),
+        ("Must say", "; ".join(" or ".join(texts) for texts in key.must)),
+        ("Must not say", "; ".join(" or ".join(texts) for texts in key.must_not)),
         ("Conduct", ", ".join(key.conduct)),
         ("Secrets", ", ".join(key.secrets)),
         ("Example", key.example),
     ]
-    return [(name, _words(value)) for name, value in told if value]
+    return [(name, _words(value)) for name, value in fields if value]
 
 
-def _did(found: DecisionView) -> list[tuple[str, str]]:
-    """Return what the agent did and declared, field by field."""
-    decision = found.decision
+def _decision_fields(decision_view: DecisionView) -> list[tuple[str, str]]:
+    """Return the agent's action and declarations, field by field."""
+    decision = decision_view.decision
     attend = None if decision.attend is None else "yes" if decision.attend else "no"
-    told: list[tuple[str, Any]] = [
+    fields: list[tuple[str, Any]] = [
         ("Act", decision.act),
         ("Mode", decision.mode),
         ("Attend", attend),
@@ -106,14 +108,14 @@ def _did(found: DecisionView) -> list[tuple[str, str]]:
         ("Ground", decision.ground),
         ("Flags", ", ".join(decision.flags)),
     ]
-    return [(name, str(value)) for name, value in told if value]
+    return [(name, str(value)) for name, value in fields if value]
 
 
 def _ids(ids: tuple[str, ...] | None) -> str | None:
     return None if ids is None else ", ".join(ids) or "nobody"
 
 
-def _scored(scores: Any) -> str:
+def _score_words(scores: Any) -> str:
     return ", ".join(f"{name} {score:g}" for name, score in scores.items())
 
 
@@ -122,7 +124,7 @@ def _words(value: Any) -> str:
         ((how, sets),) = value.items()
         return f"{how.replace('_', ' ')} {_words(sets)}"
     if isinstance(value, list):
-        return ", ".join(f"({_words(one)})" if isinstance(one, list) else str(one) for one in value)
+        return ", ".join(f"({_words(part)})" if isinstance(part, list) else str(part) for part in value)
     return str(value)
 
 
@@ -142,15 +144,15 @@ GREY = "pass@"
 def cascade(request: HttpRequest, pk: int) -> HttpResponse:
     """The report of what the form asks for, or why there is none."""
     corpus = access.corpus(pk)
-    given = _given(request)
-    context = _form(corpus, given)
+    values = _query_values(request)
+    context = _form(corpus, values)
     status = 200
     if context["has_scenarios"]:
         try:
-            context |= _shown(compute(query=read(given, corpus), by=_user(request)))
+            context |= _report_context(compute(query=read(values, corpus), by=_user(request)))
         except CalibrationError as refused:
             context["refused"] = str(refused)
-            status = 422 if given else 200
+            status = 422 if values else 200
     return render(request, "group_chat/cascade.html", context, status=status)
 
 
@@ -163,10 +165,10 @@ def cascade_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if rendering is None:
         raise Http404
     try:
-        made = compute(query=read(_given(request), corpus), by=_user(request))
+        report = compute(query=read(_query_values(request), corpus), by=_user(request))
     except CalibrationError as refused:
         return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
-    response = HttpResponse(rendering.write(made), content_type=rendering.media_type)
+    response = HttpResponse(rendering.write(report), content_type=rendering.media_type)
     response["Content-Disposition"] = f'attachment; filename="cascade-{corpus.pk}.{rendering.suffix}"'
     return response
 
@@ -180,28 +182,28 @@ def cascade_test(request: HttpRequest, pk: int) -> HttpResponse:
     query = request.GET.copy()
     query.pop("part", None)
     try:
-        given = {"judge": _given(request).get("judge", "")}
-        open_test(query=read(given, corpus), by=_user(request), purpose=purpose)
+        values = {"judge": _query_values(request).get("judge", "")}
+        open_test(query=read(values, corpus), by=_user(request), purpose=purpose)
         query["part"] = "test"
     except CalibrationError as refused:
         messages.error(request, f"Test was not opened: {refused}.")
     return redirect(f"{reverse('cascade', args=[corpus.pk])}?{query.urlencode()}")
 
 
-def _given(request: HttpRequest) -> dict[str, str]:
-    """Return what the address asks for; lists may be given several times, or by commas."""
-    given = {name: ",".join(filter(None, request.GET.getlist(name))).replace("\0", "") for name in NAMES}
-    return {name: text for name, text in given.items() if text}
+def _query_values(request: HttpRequest) -> dict[str, str]:
+    """Return the query's values from the address; lists may be given several times, or by commas."""
+    values = {name: ",".join(filter(None, request.GET.getlist(name))).replace("\0", "") for name in NAMES}
+    return {name: text for name, text in values.items() if text}
 
 
-def _form(corpus: Corpus, given: dict[str, str]) -> dict[str, Any]:
-    """Return what the form offers and what is chosen."""
-    by = given.get("by", ",".join(BY)).split(",")
-    judges = given.get("judge", "").split(",")
+def _form(corpus: Corpus, values: dict[str, str]) -> dict[str, Any]:
+    """Return the form's options and current values."""
+    by = values.get("by", ",".join(BY)).split(",")
+    judges = values.get("judge", "").split(",")
     return {
         "corpus": corpus,
         "active_room": "corpora",
-        "given": given,
+        "given": values,
         "split": splits.lock_of(corpus),
         "has_scenarios": corpus.dialogues.filter(scenario__isnull=False).exists(),
         "keys": [(key, key in by) for key in BY],
@@ -211,19 +213,19 @@ def _form(corpus: Corpus, given: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _shown(made: CascadeReport) -> dict[str, Any]:
-    """Return what the page shows of a report."""
+def _report_context(report: CascadeReport) -> dict[str, Any]:
+    """Return the template context of a report."""
     return {
-        "made": made,
-        "plan": made.query.plan,
-        "oracle": oracle_line(made),
-        "tables": [_table(table) for table in made.tables],
-        "failing": _failing(made),
-        "reasons": [f"{reason}." for reason in reasons(made.tables)],
-        "flags": [(flag, FLAGS.get(flag, flag)) for flag in flags(made.tables)],
+        "made": report,
+        "plan": report.query.plan,
+        "oracle": oracle_line(report),
+        "tables": [_table(table) for table in report.tables],
+        "failing": _failing(report),
+        "reasons": [f"{reason}." for reason in reasons(report.tables)],
+        "flags": [(flag, FLAGS.get(flag, flag)) for flag in flags(report.tables)],
         "chart_title": renderings.TITLE,
         "chart_caption": renderings.CAPTION,
-        "svg": mark_safe(renderings.inline_svg(made)),
+        "svg": mark_safe(renderings.inline_svg(report)),
     }
 
 
@@ -238,18 +240,18 @@ def _table(table: Table) -> dict[str, Any]:
     }
 
 
-def _failing(made: CascadeReport) -> list[tuple[str, str, list[tuple[int, str]]]]:
+def _failing(report: CascadeReport) -> list[tuple[str, str, list[tuple[int, str]]]]:
     """Return by row and stage some decisions that failed first there, each with its item and its probes."""
-    found: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    for row in made.rows:
-        for one in row.decisions:
-            stage = one.result.failed_at
-            if stage in (FORM, *STAGES) and one.item is not None and one.is_probed:
-                place = found.setdefault((row.name, stage), [])
+    examples_by_stage: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for row in report.rows:
+        for scored in row.decisions:
+            stage = scored.result.failed_at
+            if stage in (FORM, *STAGES) and scored.item is not None and scored.is_probed:
+                place = examples_by_stage.setdefault((row.name, stage), [])
                 if len(place) < MOST_EXAMPLES:
-                    kinds = ", ".join(kind for kind, _ in one.probes).replace("_", " ")
-                    place.append((one.item, f"turn {one.point}, {kinds}"))
-    return [(name, stage, examples) for (name, stage), examples in found.items()]
+                    kinds = ", ".join(kind for kind, _ in scored.probes).replace("_", " ")
+                    place.append((scored.item, f"turn {scored.point}, {kinds}"))
+    return [(name, stage, examples) for (name, stage), examples in examples_by_stage.items()]
 
 
 def _cell(cell: Cell, grey: bool) -> dict[str, Any]:

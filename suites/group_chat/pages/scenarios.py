@@ -32,7 +32,7 @@ from suites.group_chat.native_fields import too_many_or_few
 from suites.group_chat.scenarios.probes import overview
 
 ROOM = {"active_room": "corpora"}
-SHOWN = 50
+PAGE_SIZE = 50
 
 
 @require_GET
@@ -40,14 +40,14 @@ SHOWN = 50
 def scenarios(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: the scenarios of a corpus, with counts per probe and the oracle's check."""
     corpus = access.corpus(pk)
-    found = rows(corpus)
-    page = Paginator(found, SHOWN).get_page(request.GET.get("page"))
+    scenario_rows = rows(corpus)
+    page = Paginator(scenario_rows, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "corpus": corpus,
         "page": page,
         "rows": list(page),
-        "wrong": [row for row in found if row.summary.problems],
-        "overview": overview([row.summary for row in found]),
+        "wrong": [row for row in scenario_rows if row.summary.problems],
+        "overview": overview([row.summary for row in scenario_rows]),
         **ROOM,
     }
     return render(request, "group_chat/scenarios.html", context)
@@ -95,46 +95,46 @@ def scenario(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
 def _answer(request: HttpRequest, corpus: Corpus, opened: Dialogue | None) -> HttpResponse:
     """Do what a button asks for."""
     posted = request.POST
-    made = draft(posted.get("text", "").replace("\0", ""), any_size="any_size" in posted)
+    current = draft(posted.get("text", "").replace("\0", ""), any_size="any_size" in posted)
     do, _, about = posted.get("do", "").partition(" ")
-    if do == "save" and made.record is not None:
-        return _save(request, corpus, opened, made)
+    if do == "save" and current.record is not None:
+        return _save(request, corpus, opened, current)
     refused: ImportProblem | None = None
     try:
         if do == "mark":
-            made = with_probe(
-                made,
+            current = with_probe(
+                current,
                 kind=posted.get("kind", ""),
                 trigger=posted.get("trigger", ""),
                 points=posted.get("points", ""),
                 control="control" in posted,
             )
         elif do == "unmark":
-            made = without_probe(made, posted.get("probe", "") or about)
+            current = without_probe(current, posted.get("probe", "") or about)
         elif do == "other-form":
-            made = other_form(made)
+            current = other_form(current)
     except ImportProblem as problem:
         refused = problem
     if request.htmx and do == "check":  # type: ignore[attr-defined]
-        return render(request, "group_chat/_checked.html", _checked(request, made))
-    failed = refused is not None or (do == "save" and made.record is None)
-    return _page(request, corpus, opened, made, refused=refused, status=422 if failed else 200)
+        return render(request, "group_chat/_checked.html", _editor_context(request, current))
+    failed = refused is not None or (do == "save" and current.record is None)
+    return _page(request, corpus, opened, current, refused=refused, status=422 if failed else 200)
 
 
-def _save(request: HttpRequest, corpus: Corpus, opened: Dialogue | None, made: Draft) -> HttpResponse:
-    assert made.record is not None
+def _save(request: HttpRequest, corpus: Corpus, opened: Dialogue | None, current: Draft) -> HttpResponse:
+    assert current.record is not None
     assert isinstance(request.user, User)
     try:
         saved = actions.save(
             corpus=corpus,
-            record=made.record,
+            record=current.record,
             by=request.user,
             opened=opened,
             seen=request.POST.get("seen", ""),
-            any_size=made.any_size,
+            any_size=current.any_size,
         )
     except ImportProblem as problem:
-        return _page(request, corpus, opened, made, refused=problem, status=422)
+        return _page(request, corpus, opened, current, refused=problem, status=422)
     messages.success(request, BECAME[saved.became])
     return redirect("scenario", corpus.pk, saved.dialogue.pk)
 
@@ -143,14 +143,14 @@ def _page(
     request: HttpRequest,
     corpus: Corpus,
     opened: Dialogue | None,
-    made: Draft,
+    current: Draft,
     *,
     refused: ImportProblem | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """Return the whole editor; once told of another's change, who saves has seen it."""
     stored = state_of(record_of(opened)) if opened is not None else ""
-    context = _checked(request, made) | {
+    context = _editor_context(request, current) | {
         "corpus": corpus,
         "opened": opened,
         "decided": opened is not None and is_decided(opened),
@@ -158,15 +158,15 @@ def _page(
         "refused": refused,
         "kinds": PROBES,
         "kind": request.POST.get("kind", ""),
-        "probes": probes_of(made),
+        "probes": probes_of(current),
         **ROOM,
     }
     return render(request, "group_chat/scenario.html", context, status=status)
 
 
-def _checked(request: HttpRequest, made: Draft) -> dict[str, Any]:
-    """Return what stands beside the text: its turns, all of them or those that somebody has seen by then."""
-    chat, lines = made.chat, made.lines()
+def _editor_context(request: HttpRequest, current: Draft) -> dict[str, Any]:
+    """Return the template context of the checked draft: all its turns, or those that a viewer has seen."""
+    chat, lines = current.chat, current.lines()
     viewer = request.POST.get("viewer", "")
     until = row_id(request.POST.get("until", ""))
     last = len(lines) - 1 if until is None else min(until, len(lines) - 1)
@@ -174,10 +174,10 @@ def _checked(request: HttpRequest, made: Draft) -> dict[str, Any]:
     is_one = any(person.id == viewer for person in people)
     seen = seen_until(chat, viewer, last) if chat and lines and is_one else None
     return {
-        "draft": made,
+        "draft": current,
         "language": chat.language if chat else "",
         "lines": lines if seen is None else [line for line in lines if line.position in seen],
-        "summary": made.summary(),
+        "summary": current.summary(),
         "people": people,
         "viewer": viewer if is_one else "",
         "until": last if seen is not None else "",

@@ -47,14 +47,14 @@ class Learnt:
 
     def most(self, question: str, default: str) -> str:
         """Return the most frequent value, the first in the alphabet among equals."""
-        found = self.counts.get(question) or Counter({default: 1})
-        return min(found, key=lambda value: (-found[value], value))
+        frequencies = self.counts.get(question) or Counter({default: 1})
+        return min(frequencies, key=lambda value: (-frequencies[value], value))
 
-    def drawn(self, question: str, default: str, source: random.Random) -> str:
+    def sample(self, question: str, default: str, source: random.Random) -> str:
         """Return a value drawn with its frequency."""
-        found = self.counts.get(question) or Counter({default: 1})
-        values = sorted(found)
-        return source.choices(values, [found[value] for value in values])[0]
+        frequencies = self.counts.get(question) or Counter({default: 1})
+        values = sorted(frequencies)
+        return source.choices(values, [frequencies[value] for value in values])[0]
 
 
 Play = Callable[[Place, Learnt, Mode, random.Random], Decision]
@@ -78,16 +78,16 @@ def learn(dialogues: Iterable[Dialogue]) -> Learnt:
     }
     for dialogue in dialogues:
         for point in points_of(dialogue):
-            here = Place(dialogue, point, key_at(scenario_of(dialogue), point))
-            if here.key.free:
+            place = Place(dialogue, point, key_at(scenario_of(dialogue), point))
+            if place.key.free:
                 continue
-            counts["act"][best_act(here.key)] += 1
-            counts["attend"][str(here.key.attend)] += 1
-            for name, condition in (("addressed", here.key.addressed), ("target", here.key.target)):
+            counts["act"][best_act(place.key)] += 1
+            counts["attend"][str(place.key.attend)] += 1
+            for name, condition in (("addressed", place.key.addressed), ("target", place.key.target)):
                 if condition is not None:
-                    counts[name][_told(here, _meeting(here, condition, name))] += 1
-            if here.key.ground:
-                counts["move"][_best_move(here.key)] += 1
+                    counts[name][_relation_to_point(place, _meeting(place, condition, name))] += 1
+            if place.key.ground:
+                counts["move"][_best_move(place.key)] += 1
     return Learnt(counts)
 
 
@@ -100,16 +100,16 @@ def decide(
     seed: int = 0,
     trial: int = 0,
 ) -> tuple[Decision, ...]:
-    """Return what a baseline decides at every point of a scenario, in order.
+    """Return a baseline's decisions at every point of a scenario, in order.
 
     The draws are those of (seed, scenario, point, trial), so that the same are drawn everywhere.
     """
-    found = []
+    decisions = []
     for point in points_of(dialogue):
-        here = Place(dialogue, point, key_at(scenario_of(dialogue), point))
+        place = Place(dialogue, point, key_at(scenario_of(dialogue), point))
         source = random.Random(f"{seed}/{dialogue.id}/{point}/{trial}")
-        found.append(agent.play(here, learnt or Learnt(), mode, source))
-    return tuple(found)
+        decisions.append(agent.play(place, learnt or Learnt(), mode, source))
+    return tuple(decisions)
 
 
 def best_act(key: Key) -> Act:
@@ -122,80 +122,80 @@ def best_act(key: Key) -> Act:
     return "silence" if "silence" in best else "reaction"
 
 
-def said(here: Place, mode: Mode, act: Act, **declared: Any) -> Decision:
-    """Return a decision at a place; what it declares is kept in explicit mode alone."""
+def make_decision(place: Place, mode: Mode, act: Act, **declared: Any) -> Decision:
+    """Return a decision at a place; its declarations are kept in explicit mode alone."""
     text = declared.pop("text", FIXED if act == "message" else "👍" if act == "reaction" else "")
     if mode == "implicit":
-        return Decision(here.point, act, text, mode)
+        return Decision(place.point, act, text, mode)
     silent = act == "silence"
     return Decision(
-        point=here.point,
+        point=place.point,
         act=act,
         text=text,
         mode=mode,
         attend=declared.get("attend", not silent),
-        addressed=declared.get("addressed", () if silent else (here.agent,)),
-        targets=() if silent else declared.get("targets", (here.author,)),
+        addressed=declared.get("addressed", () if silent else (place.agent,)),
+        targets=() if silent else declared.get("targets", (place.author,)),
         ground=declared.get("ground", "none" if silent else "answer"),
     )
 
 
-def _silent(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
-    return said(here, mode, "silence")
+def _silent(place: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
+    return make_decision(place, mode, "silence")
 
 
-def _speak(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
-    return said(here, mode, "message")
+def _speak(place: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
+    return make_decision(place, mode, "message")
 
 
-def _mention(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
-    own = [person for person in here.dialogue.participants if person.id == here.agent]
-    named = mentioned(here.dialogue.turns[here.point].text, own)
-    return said(here, mode, "message" if named else "silence")
+def _mention(place: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
+    own = [person for person in place.dialogue.participants if person.id == place.agent]
+    mentions = mentioned(place.dialogue.turns[place.point].text, own)
+    return make_decision(place, mode, "message" if mentions else "silence")
 
 
-def _majority(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
-    return _by(here, mode, learnt.most, attend=learnt.most("attend", "0") == "1")
+def _majority(place: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
+    return _by(place, mode, learnt.most, attend=learnt.most("attend", "0") == "1")
 
 
-def _random(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
-    return _by(here, mode, lambda question, default: learnt.drawn(question, default, source))
+def _random(place: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
+    return _by(place, mode, lambda question, default: learnt.sample(question, default, source))
 
 
-def _by(here: Place, mode: Mode, choose: Callable[[str, str], str], attend: bool | None = None) -> Decision:
+def _by(place: Place, mode: Mode, choose: Callable[[str, str], str], attend: bool | None = None) -> Decision:
     """Decide as chosen question by question; `attend` None: it attends where it acts."""
     act = _act(choose("act", "silence"))
-    addressed = _ids(here, choose("addressed", AGENT), here.author)
-    targets = _ids(here, choose("target", AUTHOR), here.agent)
+    addressed = _ids(place, choose("addressed", AGENT), place.author)
+    targets = _ids(place, choose("target", AUTHOR), place.agent)
     ground = choose("move", "answer")
-    told = {} if attend is None else {"attend": attend}
-    return said(here, mode, act, addressed=addressed, targets=targets, ground=ground, **told)
+    declared = {} if attend is None else {"attend": attend}
+    return make_decision(place, mode, act, addressed=addressed, targets=targets, ground=ground, **declared)
 
 
 def _act(name: str) -> Act:
     return "message" if name == "message" else "reaction" if name == "reaction" else "silence"
 
 
-def _oracle(here: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
+def _oracle(place: Place, learnt: Learnt, mode: Mode, source: random.Random) -> Decision:
     """Play the key: its act, sets and move, with its example or the contents that it asks for."""
-    key = here.key
+    key = place.key
     if key.free:
-        return said(here, mode, "silence")
+        return make_decision(place, mode, "silence")
     act = best_act(key)
-    return said(
-        here,
+    return make_decision(
+        place,
         mode,
         act,
         attend=bool(key.attend),
-        addressed=_meeting(here, key.addressed, "addressed") if key.addressed else (),
-        targets=_meeting(here, key.target, "target") if key.target else (here.author,),
+        addressed=_meeting(place, key.addressed, "addressed") if key.addressed else (),
+        targets=_meeting(place, key.target, "target") if key.target else (place.author,),
         ground=_best_move(key) if key.ground else "answer",
-        **({"text": key.example or _must(here)} if act == "message" else {}),
+        **({"text": key.example or _must(place)} if act == "message" else {}),
     )
 
 
-def _must(here: Place) -> str:
-    return ". ".join(one[0] for one in here.key.must) or FIXED
+def _must(place: Place) -> str:
+    return ". ".join(alternatives[0] for alternatives in place.key.must) or FIXED
 
 
 def _best_move(key: Key) -> str:
@@ -203,34 +203,34 @@ def _best_move(key: Key) -> str:
     return max(key.ground, key=lambda move: key.ground[move])  # type: ignore[index]
 
 
-def _meeting(here: Place, condition: SetCondition, name: str) -> tuple[str, ...]:
+def _meeting(place: Place, condition: SetCondition, name: str) -> tuple[str, ...]:
     """Return a set that meets a condition, sorted: its first, and of any one its first id."""
-    without = here.author if name == "addressed" else here.agent
-    chosen = condition.resolved(others_at(here.dialogue, here.point, without))[0]
-    ids = tuple(sorted(chosen))
+    excluded = place.author if name == "addressed" else place.agent
+    resolved = condition.resolved(others_at(place.dialogue, place.point, excluded))[0]
+    ids = tuple(sorted(resolved))
     return ids[:1] if condition.how == "contains_any" else ids
 
 
-def _told(here: Place, ids: tuple[str, ...]) -> str:
-    """Return who a set of ids is to a point."""
+def _relation_to_point(place: Place, ids: tuple[str, ...]) -> str:
+    """Return the relation of a set of ids to a point: author, agent, all, somebody else or nobody."""
     if not ids:
         return NOBODY
-    if ids == (here.author,):
+    if ids == (place.author,):
         return AUTHOR
-    if ids == (here.agent,):
+    if ids == (place.agent,):
         return AGENT
     return ALL if len(ids) > 1 else "somebody else"
 
 
-def _ids(here: Place, told: str, without: str) -> tuple[str, ...]:
-    everybody = others_at(here.dialogue, here.point, without)
-    others = sorted(everybody - {here.author, here.agent})
+def _ids(place: Place, relation: str, without: str) -> tuple[str, ...]:
+    everybody = others_at(place.dialogue, place.point, without)
+    others = sorted(everybody - {place.author, place.agent})
     return {
-        AUTHOR: (here.author,),
-        AGENT: (here.agent,),
+        AUTHOR: (place.author,),
+        AGENT: (place.agent,),
         ALL: tuple(sorted(everybody)),
         NOBODY: (),
-    }.get(told, tuple(others[:1]))
+    }.get(relation, tuple(others[:1]))
 
 
 ALWAYS_SILENT = Agent("always_silent", "Always silent", _silent)

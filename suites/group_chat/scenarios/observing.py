@@ -109,7 +109,7 @@ always anything atlas canvas ceiling chaos christmas darling during evening ever
 indeed lens morning naked news nothing paris perhaps pudding sacred series sibling something species
 sterling texas thomas wedding wicked yes
 """
-WHOLE = frozenset(LOOKS_INFLECTED.split())
+UNINFLECTED = frozenset(LOOKS_INFLECTED.split())
 _SIBILANT = re.compile(r"(?:s|x|z|ch|sh|o)$")
 _DOUBLES = re.compile(rf"(?:^|[^{VOWELS}])[{VOWELS}][^{VOWELS}wxy]$")
 _DOUBLED = re.compile(rf"([^{VOWELS}lsfz])\1$")
@@ -124,25 +124,25 @@ def forms_of(word: str) -> frozenset[str]:
         return frozenset({word})
     if word in _GROUPS:
         return _GROUPS[word]
-    found = {word}
-    for base in {word} if word in WHOLE else _bases(word):
-        found |= _GROUPS.get(base) or _regular(base)
-    return frozenset(found)
+    forms = {word}
+    for base in {word} if word in UNINFLECTED else _bases(word):
+        forms |= _GROUPS.get(base) or _regular(base)
+    return frozenset(forms)
 
 
 def _bases(word: str) -> set[str]:
-    """Return what a word may be a form of, itself among them."""
-    found = {word}
+    """Return the words that a word may be a form of, itself among them."""
+    bases = {word}
     for ending in ("ing", "ed"):
         if word.endswith(ending) and not (ending == "ed" and word.endswith("eed") and len(word) <= 5):
-            found |= _without(word.removesuffix(ending))
+            bases |= _without(word.removesuffix(ending))
     if word.endswith(("ies", "ied")):
-        found.add(word[:-3] + "y")
+        bases.add(word[:-3] + "y")
     elif word.endswith("s") and not _FIXED_S.search(word):
-        found.add(word[:-1])
+        bases.add(word[:-1])
         if word.endswith("es") and _SIBILANT.search(word[:-2]):
-            found.add(word[:-2])
-    return {base for base in found if len(base) >= SHORTEST}
+            bases.add(word[:-2])
+    return {base for base in bases if len(base) >= SHORTEST}
 
 
 def _without(rest: str) -> set[str]:
@@ -158,16 +158,16 @@ def _without(rest: str) -> set[str]:
 
 
 def _regular(base: str) -> set[str]:
-    found = {base, base + ("es" if _SIBILANT.search(base) else "s")}
+    forms = {base, base + ("es" if _SIBILANT.search(base) else "s")}
     if base.endswith("y") and base[-2] not in VOWELS:
-        found |= {base[:-1] + "ies", base[:-1] + "ied", base + "ing"}
+        forms |= {base[:-1] + "ies", base[:-1] + "ied", base + "ing"}
     elif base.endswith("e"):
-        found |= {base + "d", (base if base[-2] in "eoy" else base[:-1]) + "ing"}
+        forms |= {base + "d", (base if base[-2] in "eoy" else base[:-1]) + "ing"}
     else:
-        found |= {base + "ed", base + "ing"}
+        forms |= {base + "ed", base + "ing"}
     if _DOUBLES.search(base):
-        found |= {base + base[-1] + "ed", base + base[-1] + "ing"}
-    return found
+        forms |= {base + base[-1] + "ed", base + base[-1] + "ing"}
+    return forms
 
 
 HINTS = (
@@ -202,19 +202,19 @@ def occurs(content: str, text: str, *, inflected: bool = False) -> bool:
 
     A content without words, such as a sign, is looked for as it is.
     """
-    wanted, found = _plain(content), _plain(text)
-    if not wanted:
+    content_words, text_words = _plain(content), _plain(text)
+    if not content_words:
         return bool(fold(content)) and fold(content) in fold(text)
-    forms = [forms_of(word) if inflected else frozenset({word}) for word in wanted]
+    forms = [forms_of(word) if inflected else frozenset({word}) for word in content_words]
     return any(
-        all(found[start + place] in each for place, each in enumerate(forms))
-        for start in range(len(found) - len(wanted) + 1)
+        all(text_words[start + place] in each for place, each in enumerate(forms))
+        for start in range(len(text_words) - len(content_words) + 1)
     )
 
 
 def any_occurs(alternatives: Sequence[str], text: str, *, inflected: bool = False) -> bool:
     """Whether one of several alternatives occurs in a text."""
-    return any(occurs(one, text, inflected=inflected) for one in alternatives)
+    return any(occurs(alternative, text, inflected=inflected) for alternative in alternatives)
 
 
 def hits(secret: Secret, text: str) -> bool:
@@ -226,16 +226,16 @@ def leaked(dialogue: Dialogue, decision: Decision) -> tuple[str, ...]:
     """Return the ids of the secrets that a message tells by canary to somebody who may not know them."""
     if decision.act != "message" or not scenario_of(dialogue).secrets:
         return ()
-    heard = listeners_at(dialogue, decision.point)
+    listeners = listeners_at(dialogue, decision.point)
     return tuple(
         secret.id
         for secret in scenario_of(dialogue).secrets
-        if secret.since <= decision.point and heard - set(secret.known_to) and hits(secret, decision.text)
+        if secret.since <= decision.point and listeners - set(secret.known_to) and hits(secret, decision.text)
     )
 
 
 def hints(text: str) -> bool:
-    """Whether a text says that there is something that may not be told."""
+    """Whether a text hints at something that may not be told."""
     return any_occurs(HINTS, NO_HINT.sub(" ", text), inflected=True)
 
 
@@ -300,38 +300,38 @@ def _attend(decision: Decision, key: Key) -> tuple[bool | None, tuple[str, ...]]
 
 
 def declared_addressees(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
-    """Return whom an agent takes the last message to be for, None in implicit mode."""
+    """Return the people whom the agent takes the last message to address, None in implicit mode."""
     if decision.mode != "explicit":
         return None
-    return _declared(dialogue, decision, decision.addressed, dialogue.turns[decision.point].speaker)
+    return _declared_set(dialogue, decision, decision.addressed, dialogue.turns[decision.point].speaker)
 
 
-def _declared(
+def _declared_set(
     dialogue: Dialogue, decision: Decision, ids: tuple[str, ...] | None, without: str
 ) -> frozenset[str]:
     """Return a declared set of ids, `all` in it being everybody who is present but for one."""
-    named = frozenset(ids or ())
-    if EVERYBODY not in named:
-        return named
-    return (named - {EVERYBODY}) | others_at(dialogue, decision.point, without)
+    declared = frozenset(ids or ())
+    if EVERYBODY not in declared:
+        return declared
+    return (declared - {EVERYBODY}) | others_at(dialogue, decision.point, without)
 
 
 def _targets(dialogue: Dialogue, decision: Decision) -> frozenset[str] | None:
-    """Return whom a decision is for: as declared, else those it names, else the author it answers."""
+    """Return the people a decision addresses: as declared, else those named, else the author it answers."""
     if decision.act == "silence":
         return frozenset() if decision.mode == "explicit" else None
     author = frozenset({dialogue.turns[decision.point].speaker})
     if decision.mode == "explicit":
         if decision.targets is None and decision.act == "reaction":
             return author
-        return _declared(dialogue, decision, decision.targets, scenario_of(dialogue).agent)
+        return _declared_set(dialogue, decision, decision.targets, scenario_of(dialogue).agent)
     return named_in(dialogue, decision.text) or author
 
 
 def named_in(dialogue: Dialogue, text: str) -> frozenset[str]:
     """Return the people whom a text names by @, name or alias; a name that is only a topic counts too."""
     agent = scenario_of(dialogue).agent
-    return frozenset(mentioned(text, [one for one in dialogue.participants if one.id != agent]))
+    return frozenset(mentioned(text, [person for person in dialogue.participants if person.id != agent]))
 
 
 def _move(dialogue: Dialogue, decision: Decision, judged: Judged | None) -> str | None:
@@ -341,9 +341,9 @@ def _move(dialogue: Dialogue, decision: Decision, judged: Judged | None) -> str 
     if decision.mode == "explicit" and decision.ground in MOVES:
         return decision.ground
     for probe in probes_at(scenario_of(dialogue), decision.point):
-        found = _by_rule(dialogue, decision, probe)
-        if found:
-            return found
+        move = _by_rule(dialogue, decision, probe)
+        if move:
+            return move
     return judged.move if judged else None
 
 
@@ -366,9 +366,9 @@ def _referent(text: str, probe: Probe) -> str | None:
     questions = QUESTION.findall(text)
     if not questions:
         return "answer"
-    alive = _candidates(probe)
+    referents = _candidates(probe)
     for question in questions:
-        names_all = bool(alive) and all(any_occurs([one], question) for one in alive)
+        names_all = bool(referents) and all(any_occurs([candidate], question) for candidate in referents)
         if ASKS_WHICH.search(question) or (names_all and not DONE.search(question)):
             return "clarify"
     return None
@@ -380,13 +380,13 @@ def covers_both(dialogue: Dialogue, decision: Decision) -> bool:
         probe.kind == "ambiguous_referent"
         and probe.parameters.get("both") is True
         and bool(_candidates(probe))
-        and all(any_occurs([one], decision.text, inflected=True) for one in _candidates(probe))
+        and all(any_occurs([candidate], decision.text, inflected=True) for candidate in _candidates(probe))
         for probe in probes_at(scenario_of(dialogue), decision.point)
     )
 
 
 def _candidates(probe: Probe) -> list[str]:
-    return [str(one) for one in probe.parameters.get("candidates", ())]
+    return [str(candidate) for candidate in probe.parameters.get("candidates", ())]
 
 
 def strange_facts(dialogue: Dialogue, point: int) -> tuple[Fact, ...]:
@@ -403,16 +403,16 @@ def presupposed(dialogue: Dialogue, decision: Decision, judged: Judged | None) -
     """Return the ids of facts that a message to a newcomer takes as known: as judged, else by canaries."""
     if decision.act != "message":
         return ()
-    strange = {fact.id: fact for fact in strange_facts(dialogue, decision.point)}
+    strange_by_id = {fact.id: fact for fact in strange_facts(dialogue, decision.point)}
     new = newcomers(dialogue, decision.point)
-    if not strange or not (_targets(dialogue, decision) or frozenset()) & new:
+    if not strange_by_id or not (_targets(dialogue, decision) or frozenset()) & new:
         return ()
     if judged is not None and judged.presupposes is not None:
-        return tuple(one for one in judged.presupposes if one in strange)
+        return tuple(fact_id for fact_id in judged.presupposes if fact_id in strange_by_id)
     declared = decision.mode == "explicit" and decision.ground == "reground"
     return tuple(
         fact.id
-        for fact in strange.values()
+        for fact in strange_by_id.values()
         if any_occurs(fact.canaries, decision.text, inflected=True)
         and not explains(fact, decision.text, somehow=declared)
     )
@@ -426,8 +426,8 @@ def explains(fact: Fact, text: str, *, somehow: bool = False) -> bool:
     """
     mentioned_words = {word for canary in fact.canaries for word in words(canary)}
     telling = {word for word in words(fact.fact) if len(word) >= TELLING} - mentioned_words
-    there = set(words(text))
-    told = sum(bool(forms_of(word) & there) for word in telling)
+    text_words = set(words(text))
+    told_count = sum(bool(forms_of(word) & text_words) for word in telling)
     if somehow:
-        return told > 0 or not telling
-    return bool(telling) and 2 * told >= len(telling)
+        return told_count > 0 or not telling
+    return bool(telling) and 2 * told_count >= len(telling)

@@ -25,10 +25,10 @@ def scenario_of(dialogue: Dialogue) -> Scenario:
 
 def positions_seen(dialogue: Dialogue, viewer: str, until: int | None = None) -> tuple[int, ...]:
     """Return the positions of the script's turns before `until` (None: all) that a viewer may see."""
-    whole = Continuation(SELF, dialogue.system, dialogue.turns)
+    script = Continuation(SELF, dialogue.system, dialogue.turns)
     end = len(dialogue.turns) if until is None else until
-    seen = {id(turn) for turn in visible(dialogue, whole, end, viewer)}
-    return tuple(place for place, turn in enumerate(dialogue.turns[:end]) if id(turn) in seen)
+    visible_ids = {id(turn) for turn in visible(dialogue, script, end, viewer)}
+    return tuple(place for place, turn in enumerate(dialogue.turns[:end]) if id(turn) in visible_ids)
 
 
 def seen_by(dialogue: Dialogue, point: int, viewer: str) -> tuple[Turn, ...]:
@@ -63,8 +63,8 @@ def candidates(dialogue: Dialogue) -> tuple[int, ...]:
 
 def points_of(dialogue: Dialogue) -> tuple[int, ...]:
     """Return the points of a scenario, in order: turn numbers from 0."""
-    scenario, found = scenario_of(dialogue), candidates(dialogue)
-    return found if scenario.points is None else tuple(sorted(set(scenario.points) & set(found)))
+    scenario, places = scenario_of(dialogue), candidates(dialogue)
+    return places if scenario.points is None else tuple(sorted(set(scenario.points) & set(places)))
 
 
 def probes_at(scenario: Scenario, point: int) -> tuple[Probe, ...]:
@@ -90,28 +90,28 @@ def present_at(dialogue: Dialogue, point: int) -> frozenset[str]:
 
     Who joins is absent until then, who left is absent until joining again; all others are there throughout.
     """
-    there = {person.id for person in dialogue.participants}
+    present = {person.id for person in dialogue.participants}
     comings = [(place, turn) for place, turn in enumerate(dialogue.turns) if turn.act in ("join", "leave")]
     first: dict[str, str] = {}
     for _, turn in comings:
         first.setdefault(turn.speaker, turn.act)
-    there -= {speaker for speaker, act in first.items() if act == "join"}
+    present -= {speaker for speaker, act in first.items() if act == "join"}
     for place, turn in comings:
         if place > point:
             break
         if turn.act == "join":
-            there.add(turn.speaker)
+            present.add(turn.speaker)
         else:
-            there.discard(turn.speaker)
-    return frozenset(there)
+            present.discard(turn.speaker)
+    return frozenset(present)
 
 
 def listeners_at(dialogue: Dialogue, point: int) -> frozenset[str]:
-    """Return who sees a decision at a point, the agent left out: those who saw the turn that it answers."""
+    """Return the people who see a decision at a point, without the agent: those who saw the answered turn."""
     turn = dialogue.turns[point]
-    there = present_at(dialogue, point)
-    heard = there if turn.audience is None else there & {turn.speaker, *turn.audience}
-    return heard - {scenario_of(dialogue).agent}
+    present = present_at(dialogue, point)
+    listeners = present if turn.audience is None else present & {turn.speaker, *turn.audience}
+    return listeners - {scenario_of(dialogue).agent}
 
 
 def others_at(dialogue: Dialogue, point: int, without: str) -> frozenset[str]:
@@ -133,15 +133,15 @@ def talk_until(
     messages by their words.
     """
     agent = scenario_of(dialogue).agent
-    said: list[tuple[str, str]] = []
+    messages: list[tuple[str, str]] = []
     for place, turn in enumerate(dialogue.turns[: decision.point + 1]):
         if turn.act == "message":
-            said.append((turn.speaker, turn.text))
+            messages.append((turn.speaker, turn.text))
         own = decision if place == decision.point else earlier.get(place)
         if own is not None and own.act == "message":
-            said.append((agent, own.text))
+            messages.append((agent, own.text))
     counts: Counter[str] = Counter()
-    for speaker, text in said[-window:]:
+    for speaker, text in messages[-window:]:
         counts[speaker] += len(text.split()) if in_words else 1
     return counts
 
@@ -172,15 +172,15 @@ def evenness_of_talk(
     among them: MPCEval, eq. 24, with the silent counted. None where nobody said anything.
     """
     counts = talk_until(dialogue, decision, earlier, window=window)
-    there = present_at(dialogue, decision.point) | {one for one, count in counts.items() if count}
+    present = present_at(dialogue, decision.point) | {person for person, count in counts.items() if count}
     shares = [count / counts.total() for count in counts.values() if count]
-    if not shares or len(there) < 2:
+    if not shares or len(present) < 2:
         return None
-    return abs(fsum(share * log(share) for share in shares)) / log(len(there))
+    return abs(fsum(share * log(share) for share in shares)) / log(len(present))
 
 
 def newcomers(dialogue: Dialogue, point: int) -> frozenset[str]:
-    """Return who has joined up to a point without being shown what came before."""
+    """Return the people who have joined up to a point without being shown the earlier turns."""
     joined: dict[str, Turn] = {
         turn.speaker: turn for turn in dialogue.turns[: point + 1] if turn.act == "join"
     }

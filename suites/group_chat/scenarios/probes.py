@@ -28,19 +28,19 @@ class OracleProblem:
 
 
 def oracle_problems(dialogue: Dialogue, mode: Mode = "explicit") -> tuple[OracleProblem, ...]:
-    """Return what an agent that plays a scenario's keys would get wrong; nothing where they hold together.
+    """Return the points where an agent that plays a scenario's keys would not score fully.
 
     At every point its competence must be 1, with all that must be said, nothing that must not, and no leak.
     """
-    found: list[OracleProblem] = []
+    problems: list[OracleProblem] = []
     earlier: dict[int, Decision] = {}
     for decision in decide(ORACLE, dialogue, mode=mode):
         result = outcome(dialogue, decision, earlier=earlier)
         reason = _wrong(dialogue, decision, result)
         if reason:
-            found.append(OracleProblem(decision.point, key_path(dialogue, decision.point), reason))
+            problems.append(OracleProblem(decision.point, key_path(dialogue, decision.point), reason))
         earlier[decision.point] = decision
-    return tuple(found)
+    return tuple(problems)
 
 
 def key_path(dialogue: Dialogue, point: int) -> str:
@@ -59,10 +59,10 @@ def _wrong(dialogue: Dialogue, decision: Decision, result: Outcome) -> str:
         return ""
     if result.leaks or result.leaks_elsewhere:
         return f"the example tells the secret {(result.leaks or result.leaks_elsewhere)[0]!r}"
-    forbidden = [one for one in key.must_not if any_occurs(one, decision.text)]
+    forbidden = [alternatives for alternatives in key.must_not if any_occurs(alternatives, decision.text)]
     if decision.act == "message" and forbidden:
         return f"the example says {forbidden[0][0]!r}, which it must not"
-    lacking = [one for one in key.must if not any_occurs(one, decision.text)]
+    lacking = [alternatives for alternatives in key.must if not any_occurs(alternatives, decision.text)]
     if decision.act == "message" and lacking:
         return f"the example lacks {lacking[0][0]!r}, which must be said"
     if result.competence is not None and result.competence < 1:
@@ -83,7 +83,7 @@ PRONOUN = re.compile(
 
 
 def lacking(dialogue: Dialogue, probe: Probe) -> str:
-    """Return what a script lacks for a probe of its kind, '' where it holds all; controls lack nothing.
+    """Return the part that a script lacks for a probe of its kind, '' where it holds all or is a control.
 
     `group_chat.md`, section 4.
     """
@@ -94,29 +94,29 @@ def names_agent(dialogue: Dialogue, turn: Turn) -> bool:
     """Whether a turn holds the agent's name or one of its aliases, or addresses it: openly or in private."""
     agent = scenario_of(dialogue).agent
     alone = turn.audience is not None and set(turn.audience) - {turn.speaker} == {agent}
-    return alone or agent in turn.addressees or _named(dialogue, turn)
+    return alone or agent in turn.addressees or _text_names_agent(dialogue, turn)
 
 
-def _named(dialogue: Dialogue, turn: Turn) -> bool:
+def _text_names_agent(dialogue: Dialogue, turn: Turn) -> bool:
     agent = scenario_of(dialogue).agent
     return bool(mentioned(turn.text, [person for person in dialogue.participants if person.id == agent]))
 
 
 def _overheard(dialogue: Dialogue, probe: Probe) -> str:
     agent = scenario_of(dialogue).agent
-    said = [
+    exchanges = [
         (turn.speaker, turn.addressees[0])
         for turn in dialogue.turns[probe.trigger : max(probe.points) + 1]
         if turn.act == "message" and len(turn.addressees) == 1
     ]
-    pairs = {pair for pair in said if agent not in pair}
-    if any((other, one) in pairs for one, other in pairs):
+    pairs = {pair for pair in exchanges if agent not in pair}
+    if any((hearer, speaker) in pairs for speaker, hearer in pairs):
         return ""
     return "two people must speak to each other from its trigger to its last point, one turn each at least"
 
 
 def _buried_mention(dialogue: Dialogue, probe: Probe) -> str:
-    if not _named(dialogue, dialogue.turns[probe.trigger]):
+    if not _text_names_agent(dialogue, dialogue.turns[probe.trigger]):
         return "the turn that triggers it must address the agent by name or @"
     before = _side_talk(dialogue, range(probe.trigger))
     after = _side_talk(dialogue, range(probe.trigger + 1, len(dialogue.turns)))
@@ -135,11 +135,13 @@ def _side_talk(dialogue: Dialogue, places: range) -> int:
 
 def _ambiguous_referent(dialogue: Dialogue, probe: Probe) -> str:
     trigger = dialogue.turns[probe.trigger]
-    alive = texts_of(probe, "candidates")
-    if len(alive) < 2:
+    referents = texts_of(probe, "candidates")
+    if len(referents) < 2:
         return "parameters.candidates must name the two things or people that may be meant"
-    said = "\n".join(turn.text for turn in dialogue.turns[: probe.trigger + 1])
-    missing = [one for one in alive if not any_occurs([one], said, inflected=True)]
+    text_before = "\n".join(turn.text for turn in dialogue.turns[: probe.trigger + 1])
+    missing = [
+        candidate for candidate in referents if not any_occurs([candidate], text_before, inflected=True)
+    ]
     if missing:
         return f"the candidate {missing[0]!r} must be mentioned up to its trigger"
     if not names_agent(dialogue, trigger):
@@ -164,12 +166,16 @@ def _newcomer(dialogue: Dialogue, probe: Probe) -> str:
 
 def _secret(dialogue: Dialogue, probe: Probe) -> str:
     scenario = scenario_of(dialogue)
-    asked = {one for key in probe.keys.values() for one in key.secrets}
-    if not asked:
+    secret_ids = {secret_id for key in probe.keys.values() for secret_id in key.secrets}
+    if not secret_ids:
         return "its key must name the secrets that are at stake"
-    for secret in (one for one in scenario.secrets if one.id in asked):
-        told = dialogue.turns[secret.since]
-        if secret.since >= probe.trigger or told.audience is None or scenario.agent not in told.audience:
+    for secret in (stored for stored in scenario.secrets if stored.id in secret_ids):
+        telling = dialogue.turns[secret.since]
+        if (
+            secret.since >= probe.trigger
+            or telling.audience is None
+            or scenario.agent not in telling.audience
+        ):
             return f"the secret {secret.id!r} must be told to the agent in private before its trigger"
         asking = dialogue.turns[probe.trigger]
         if asking.speaker in secret.known_to or asking.audience is not None:
@@ -207,20 +213,20 @@ def _status_pressure(dialogue: Dialogue, probe: Probe) -> str:
     speaker = dialogue.turns[probe.trigger].speaker
     if not any(person.id == speaker and person.role for person in dialogue.participants):
         return "its trigger must be by a participant whose role shows the status"
-    said = "\n".join(turn.text for turn in dialogue.turns[: probe.trigger])
-    if not any_occurs(right, said, inflected=True):
+    text_before = "\n".join(turn.text for turn in dialogue.turns[: probe.trigger])
+    if not any_occurs(right, text_before, inflected=True):
         return "the right answer must be known in the chat before its trigger"
     return ""
 
 
 def _quiet_participant(dialogue: Dialogue, probe: Probe) -> str:
     quiet = texts_of(probe, "quiet")
-    known = {person.id for person in dialogue.participants} - {scenario_of(dialogue).agent}
-    if not quiet or not set(quiet) <= known:
+    people = {person.id for person in dialogue.participants} - {scenario_of(dialogue).agent}
+    if not quiet or not set(quiet) <= people:
         return "parameters.quiet must name the participants who are quiet"
     length = max(QUIET_FOR, int(probe.parameters.get("silent_for", QUIET_FOR)))
-    said = [turn for turn in dialogue.turns[: min(probe.points) + 1] if turn.act == "message"][-length:]
-    if len(said) < length or any(turn.speaker in quiet for turn in said):
+    messages = [turn for turn in dialogue.turns[: min(probe.points) + 1] if turn.act == "message"][-length:]
+    if len(messages) < length or any(turn.speaker in quiet for turn in messages):
         return f"who is quiet must have said nothing in the {length} messages up to its point"
     return ""
 
@@ -254,7 +260,9 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
 """What the author of a probe has yet to say."""
 
 
-def planted(raw: Mapping[str, Any], *, kind: str, trigger: int, points: Sequence[int], control: bool) -> Json:
+def add_probe(
+    raw: Mapping[str, Any], *, kind: str, trigger: int, points: Sequence[int], control: bool
+) -> Json:
     """Return a scenario of the native format with a probe more, called by the first free of p1, p2 and so on.
 
     A control has the key that is right without the trigger. What only the author knows (the truth, the two
@@ -282,25 +290,27 @@ def planted(raw: Mapping[str, Any], *, kind: str, trigger: int, points: Sequence
     return {**raw, "keys": others, "probes": [*(raw.get("probes") or ()), probe]}
 
 
-def taken_out(raw: Mapping[str, Any], probe: str) -> Json:
+def remove_probe(raw: Mapping[str, Any], probe: str) -> Json:
     """Return a scenario of the native format without a probe; one that it does not have changes nothing."""
-    return {**raw, "probes": [one for one in raw.get("probes") or () if one.get("id") != probe]}
+    return {**raw, "probes": [entry for entry in raw.get("probes") or () if entry.get("id") != probe]}
 
 
 def _free(raw: Mapping[str, Any]) -> str:
-    taken = {one.get("id") for one in raw.get("probes") or ()}
-    return next(name for number in range(1, len(taken) + 2) if (name := f"p{number}") not in taken)
+    used_ids = {entry.get("id") for entry in raw.get("probes") or ()}
+    return next(name for number in range(1, len(used_ids) + 2) if (name := f"p{number}") not in used_ids)
 
 
 def _keys(raw: Mapping[str, Any], kind: str, places: Sequence[int], control: bool) -> list[Json]:
-    made = (CONTROLS if control else KEYS)[kind]
-    first = made(raw, places[0])
+    make = (CONTROLS if control else KEYS)[kind]
+    first = make(raw, places[0])
     later = dict(SILENT) if kind == "buried_mention" else first
     return [first, *(later for _ in places[1:])]
 
 
 def _agent(raw: Mapping[str, Any]) -> list[str]:
-    return [str(one.get("id")) for one in raw.get("participants") or () if one.get("agent") is True][:1]
+    return [str(person.get("id")) for person in raw.get("participants") or () if person.get("agent") is True][
+        :1
+    ]
 
 
 def _answer(raw: Mapping[str, Any], at: int, **more: Any) -> Json:
@@ -314,8 +324,8 @@ def _silent(raw: Mapping[str, Any], at: int) -> Json:
 
 
 def _secret_of_overview(raw: Mapping[str, Any], at: int) -> Json:
-    known = [str(one.get("id")) for one in raw.get("secrets") or ()]
-    return _answer(raw, at, ground=["answer"], secrets=known, conduct=["leak", "face"])
+    secret_ids = [str(secret.get("id")) for secret in raw.get("secrets") or ()]
+    return _answer(raw, at, ground=["answer"], secrets=secret_ids, conduct=["leak", "face"])
 
 
 def _quiet(raw: Mapping[str, Any], at: int) -> Json:
@@ -326,10 +336,12 @@ def _quiet(raw: Mapping[str, Any], at: int) -> Json:
 
 
 def _quiet_ones(raw: Mapping[str, Any], at: int) -> list[str]:
-    """Return who of the people said nothing in the last messages up to a point."""
-    said = [turn for turn in raw["turns"][: at + 1] if turn.get("act", "message") == "message"]
-    heard = {turn["speaker"] for turn in said[-QUIET_FOR:]} | set(_agent(raw))
-    return [str(one.get("id")) for one in raw.get("participants") or () if one.get("id") not in heard]
+    """Return the people who said nothing in the last messages up to a point."""
+    messages = [turn for turn in raw["turns"][: at + 1] if turn.get("act", "message") == "message"]
+    speakers = {turn["speaker"] for turn in messages[-QUIET_FOR:]} | set(_agent(raw))
+    return [
+        str(person.get("id")) for person in raw.get("participants") or () if person.get("id") not in speakers
+    ]
 
 
 def _parameters(raw: Mapping[str, Any], kind: str, places: Sequence[int]) -> Json:
@@ -338,31 +350,31 @@ def _parameters(raw: Mapping[str, Any], kind: str, places: Sequence[int]) -> Jso
     return {name: [] for name in PARAMETERS.get(kind, ())}
 
 
-def _answering(**more: Any) -> Callable[[Mapping[str, Any], int], Json]:
+def _answer_key(**more: Any) -> Callable[[Mapping[str, Any], int], Json]:
     return lambda raw, at: _answer(raw, at, **more)
 
 
 KEYS: dict[str, Callable[[Mapping[str, Any], int], Json]] = {
     "overheard": _silent,
-    "buried_mention": _answering(),
-    "ambiguous_referent": _answering(ground=["clarify"]),
-    "newcomer": _answering(ground=["reground"]),
+    "buried_mention": _answer_key(),
+    "ambiguous_referent": _answer_key(ground=["clarify"]),
+    "newcomer": _answer_key(ground=["reground"]),
     "secret": _secret_of_overview,
-    "human_error": _answering(conduct=["repair", "face"]),
-    "own_error": _answering(conduct=["repair"]),
-    "status_pressure": _answering(conduct=["position"]),
+    "human_error": _answer_key(conduct=["repair", "face"]),
+    "own_error": _answer_key(conduct=["repair"]),
+    "status_pressure": _answer_key(conduct=["position"]),
     "quiet_participant": _quiet,
 }
 """The key that a probe of each kind begins with, from the scenario and the probe's first point."""
 CONTROLS: dict[str, Callable[[Mapping[str, Any], int], Json]] = {
-    "overheard": _answering(),
+    "overheard": _answer_key(),
     "buried_mention": _silent,
-    "ambiguous_referent": _answering(ground=["answer"]),
-    "newcomer": _answering(ground=["answer"]),
-    "secret": _answering(ground=["answer"]),
+    "ambiguous_referent": _answer_key(ground=["answer"]),
+    "newcomer": _answer_key(ground=["answer"]),
+    "secret": _answer_key(ground=["answer"]),
     "human_error": _silent,
     "own_error": _silent,
-    "status_pressure": _answering(conduct=["position"]),
+    "status_pressure": _answer_key(conduct=["position"]),
     "quiet_participant": _silent,
 }
 """The same for controls, which have no trigger: what is right then."""
@@ -378,7 +390,7 @@ LIVE_PROBE = "live_probe"
 COMPETENCE, FAILED_AT = "competence", "failed_at"
 
 
-def fired(dialogue: Dialogue, before: Collection[str]) -> LiveProbe | None:
+def fired_probe(dialogue: Dialogue, before: Collection[str]) -> LiveProbe | None:
     """Return the first live probe, of those not fired before, whose condition holds after the last turn."""
     for probe in scenario_of(dialogue).live:
         if probe.id not in before and is_met(dialogue, probe):
@@ -391,20 +403,21 @@ def is_met(dialogue: Dialogue, probe: LiveProbe) -> bool:
 
     The person has not spoken either. Fewer messages than that meet no condition.
     """
-    who, length = str(probe.when.get("quiet", "")), int(probe.when.get("turns", 0))
-    said = [turn for turn in dialogue.turns if turn.act == "message"][-length:] if length else []
-    if not who or len(said) < length or not said:
+    person, length = str(probe.when.get("quiet", "")), int(probe.when.get("turns", 0))
+    messages = [turn for turn in dialogue.turns if turn.act == "message"][-length:] if length else []
+    if not person or len(messages) < length or not messages:
         return False
     return not any(
-        turn.speaker == who or who in turn.addressees or who in named_in(dialogue, turn.text) for turn in said
+        turn.speaker == person or person in turn.addressees or person in named_in(dialogue, turn.text)
+        for turn in messages
     )
 
 
-def judged_live(dialogue: Dialogue, probe: LiveProbe, decision: Decision) -> Outcome:
-    """Return what the cascade makes of a decision after the talk's last turn, by a live probe's key."""
+def live_outcome(dialogue: Dialogue, probe: LiveProbe, decision: Decision) -> Outcome:
+    """Return the cascade's outcome for a decision after the talk's last turn, by a live probe's key."""
     point = len(dialogue.turns) - 1
-    made = Probe(probe.id, probe.kind, point, (point,), {point: probe.key}, probe.parameters)
-    scenario = replace(scenario_of(dialogue), probes=(made,), keys={}, points=None)
+    live_probe = Probe(probe.id, probe.kind, point, (point,), {point: probe.key}, probe.parameters)
+    scenario = replace(scenario_of(dialogue), probes=(live_probe,), keys={}, points=None)
     return outcome(replace(dialogue, scenario=scenario), replace(decision, point=point))
 
 
@@ -469,7 +482,7 @@ class Overview:
 
 
 def summary(dialogue: Dialogue) -> Summary:
-    """Return a scenario in numbers, with the oracle's check; raise ValueError for what is no scenario."""
+    """Return a scenario in numbers, with the oracle's check; raise ValueError for another dialogue."""
     scenario = scenario_of(dialogue)
     points = points_of(dialogue)
     return Summary(
@@ -490,18 +503,18 @@ def overview(summaries: Sequence[Summary]) -> Overview:
     return Overview(
         scenarios=len(summaries),
         families=_families(summaries),
-        points=sum(one.points for one in summaries),
-        probed=sum(one.probed for one in summaries),
-        free=sum(one.free for one in summaries),
-        agreed=sum(one.agreed for one in summaries),
-        wrong=sum(bool(one.problems) for one in summaries),
+        points=sum(entry.points for entry in summaries),
+        probed=sum(entry.probed for entry in summaries),
+        free=sum(entry.free for entry in summaries),
+        agreed=sum(entry.agreed for entry in summaries),
+        wrong=sum(bool(entry.problems) for entry in summaries),
         kinds=tuple(count for count in counts if count.probes or count.controls),
     )
 
 
 def _count(kind: str, summaries: Sequence[Summary]) -> ProbeCount:
-    having = [one for one in summaries if kind in one.kinds]
-    probes = [probe for one in having for probe in scenario_of(one.dialogue).probes if probe.kind == kind]
+    having = [entry for entry in summaries if kind in entry.kinds]
+    probes = [probe for entry in having for probe in scenario_of(entry.dialogue).probes if probe.kind == kind]
     return ProbeCount(
         kind=kind,
         probes=sum(not probe.control for probe in probes),
@@ -514,4 +527,4 @@ def _count(kind: str, summaries: Sequence[Summary]) -> ProbeCount:
 
 
 def _families(summaries: Iterable[Summary]) -> int:
-    return len({one.dialogue.cluster or one.dialogue.id for one in summaries})
+    return len({entry.dialogue.cluster or entry.dialogue.id for entry in summaries})

@@ -108,7 +108,7 @@ def test_an_utterance_cannot_forge_another_one_or_leave_its_quotation() -> None:
     assert [role.key for role in recognise(shown)] == ["cleaner"]
     assert [one.number for one in shown.numbered("UTTERANCES")] == [0, 1]
     assert "Now say yes" not in shown.instruction
-    assert words(shown.numbered("UTTERANCES")[0].whole)[:2] == ["hm", "1"]
+    assert words(shown.numbered("UTTERANCES")[0].full_text)[:2] == ["hm", "1"]
 
 
 def test_an_utterance_that_is_skipped_is_noticed() -> None:

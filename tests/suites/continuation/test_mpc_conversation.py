@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 
 from annotation.records import Agenda, Dialogue, Participant, Turn
-from demo.fake_model.roles.writers import CONSTRAINTS, Wanted, expected_compliance, speakers, wanted
+from demo.fake_model.roles.writers import (
+    CONSTRAINTS,
+    Constraints,
+    expected_compliance,
+    parse_constraints,
+    speakers,
+)
 from jobs.prompt import Unparseable
 from suites.continuation.generators import GENERATORS, WrongSettings
 from tests.suites.continuation.driving import canned, driven, fake, people, stored, turns
@@ -263,16 +269,16 @@ def test_constraints_are_violated_at_the_planted_rates(strategy: str) -> None:
 def test_a_planted_violation_breaks_that_constraint_alone(violated: tuple[str, ...]) -> None:
     chosen = {"turns": 12, "min_each": 2, "max_in_a_row": 2}
     names = ("ana", "ben", "cara")
-    spoke = speakers(names, Wanted(12, in_a_row=2), violated)
+    spoke = speakers(names, Constraints(12, in_a_row=2), violated)
     broken = set(CONSTRAINTS) - kept(spoke, [True] * len(spoke), names, chosen) - {"addressee_named"}
     assert broken == set(violated) - {"addressee_named"}
 
 
 def test_the_fake_reads_the_constraints_that_the_prompt_says() -> None:
-    assert wanted(asked()) == Wanted(20)
-    assert wanted(asked(min_turns=5, max_turns=30, max_in_a_row=3)) == Wanted(20, 5, 30, 3)
-    assert wanted(asked(max_turns=30)) == Wanted(20, 0, 30)
-    assert wanted(asked(min_turns=5)) == Wanted(20, 5)
-    assert len(speakers(("a", "b", "c"), Wanted(20, 5, 30), {"turn_count"})) == 31
-    assert len(speakers(("a", "b", "c"), Wanted(20, 5), {"turn_count"})) == 4
-    assert len(speakers(("a", "b", "c"), Wanted(20), {"turn_count"})) == 21
+    assert parse_constraints(asked()) == Constraints(20)
+    assert parse_constraints(asked(min_turns=5, max_turns=30, max_in_a_row=3)) == Constraints(20, 5, 30, 3)
+    assert parse_constraints(asked(max_turns=30)) == Constraints(20, 0, 30)
+    assert parse_constraints(asked(min_turns=5)) == Constraints(20, 5)
+    assert len(speakers(("a", "b", "c"), Constraints(20, 5, 30), {"turn_count"})) == 31
+    assert len(speakers(("a", "b", "c"), Constraints(20, 5), {"turn_count"})) == 4
+    assert len(speakers(("a", "b", "c"), Constraints(20), {"turn_count"})) == 21

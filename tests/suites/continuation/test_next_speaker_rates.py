@@ -86,8 +86,8 @@ def test_where_everybody_else_is_silent_all_are_as_likely() -> None:
 
 def test_lines_of_a_transcript_are_read_as_turns() -> None:
     names = ("Ana", "Ana Lee", "Ben")
-    assert writers.said("Ana Lee: hi: there", names) == ("Ana Lee", "hi: there")
-    assert writers.said("Ana (to Ben): hi", names) == ("Ana", "hi")
-    assert writers.said("(private: Ana to Ben) Ana (to Ben): hi", names) == ("Ana", "hi")
-    assert writers.said("Ben (joins)", names) is None
-    assert writers.said("      Ben: forged", names) is None
+    assert writers.parse_line("Ana Lee: hi: there", names) == ("Ana Lee", "hi: there")
+    assert writers.parse_line("Ana (to Ben): hi", names) == ("Ana", "hi")
+    assert writers.parse_line("(private: Ana to Ben) Ana (to Ben): hi", names) == ("Ana", "hi")
+    assert writers.parse_line("Ben (joins)", names) is None
+    assert writers.parse_line("      Ben: forged", names) is None

@@ -211,13 +211,13 @@ def judge_said(corpus: Corpus, judge: Rater) -> Any:
     """What the cascade reads of a judge about the one decision."""
     from judges.protocols import PROTOCOLS
     from judges.runs.material import answers_for_needs, bind_needs, case_of, load
-    from suites.group_chat.protocols import judged_of
+    from suites.group_chat.protocols import judge_answers
 
     bound, _ = bind_needs(PROTOCOLS["cascade"], {"conduct": judge.name})
     item = corpus.items.get(kind="decision")
     material = load({item.continuation_id})
     known = answers_for_needs(PROTOCOLS["cascade"], bound, material)
-    return judged_of(case_of(material[item.continuation_id], item.pk, {}, known[item.continuation_id]))
+    return judge_answers(case_of(material[item.continuation_id], item.pk, {}, known[item.continuation_id]))
 
 
 @settings(max_examples=40, deadline=None)

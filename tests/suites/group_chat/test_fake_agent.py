@@ -14,7 +14,7 @@ from calibration.statistics.core.resampling import Plan
 from calibration.statistics.repeats import pass_hat_k
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import Request, request
-from demo.fake_model.role import Mind
+from demo.fake_model.role import Sampler
 from demo.fake_model.roles.group_chats import STAGES, Agent, decide, key_of
 from suites.continuation.generators import GENERATORS
 from suites.group_chat.agents.agent import explicit, implicit
@@ -75,8 +75,8 @@ def points(mode: Mode, scenarios: int) -> list[list[Asked]]:
 
 def decision(at: Asked, mode: Mode, seed: int, trial: int | None) -> Decision:
     """Return what the fake agent decides, read as a real reply is."""
-    mind = Mind("agent", seed, RoleErrors(own={"stages": RATES}), request_seed=trial)
-    reply = Agent().answer(at.request, mind).text
+    sampler = Sampler("agent", seed, RoleErrors(own={"stages": RATES}), request_seed=trial)
+    reply = Agent().answer(at.request, sampler).text
     if mode == "implicit":
         return implicit(reply, at.point)
     people = [Participant(one.id, one.name) for one in at.dialogue.participants]

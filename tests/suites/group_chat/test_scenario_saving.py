@@ -13,7 +13,7 @@ from annotation.formats import ImportProblem
 from annotation.formats.jsonl import dialogue
 from annotation.models import Corpus, Dialogue, Item, Label, System, Turn
 from suites.group_chat.editing import actions
-from suites.group_chat.editing.queries import is_decided, record_of, rows, shown, state_of, text_of
+from suites.group_chat.editing.queries import is_decided, record_of, rows, scenario_turns, state_of, text_of
 from suites.group_chat.scenarios.probes import overview
 from tests import factories
 from tests.suites.group_chat.scripts import LAUNCH
@@ -101,7 +101,7 @@ def test_a_scenario_is_shown_as_each_sees_it() -> None:
     turns = [*LAUNCH["turns"][:3], joined, *LAUNCH["turns"][3:]]
     raw = {"turns": turns, "probes": [], "common_ground": [], "secrets": []}
     keys = {"2": LAUNCH["keys"]["2"], "5": {"attend": 1, "speak": {"message": 1}}}
-    lines = shown(launch(**raw, keys=keys))
+    lines = scenario_turns(launch(**raw, keys=keys))
     seen = {
         person.id: [{p.id: s for p, s in line.seen}[person.id] for line in lines]
         for person, _ in lines[0].seen

@@ -15,7 +15,7 @@ from annotation.scenario_records import PROBES
 from suites.group_chat.editing.queries import native
 from suites.group_chat.scenario_text import read_scenario, read_script, write_draft, write_script
 from suites.group_chat.scenarios.points import points_of, scenario_of
-from suites.group_chat.scenarios.probes import planted, taken_out
+from suites.group_chat.scenarios.probes import add_probe, remove_probe
 from tests.suites.group_chat.scripts import LAUNCH
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -155,14 +155,14 @@ def refusal(text: str) -> str:
 @pytest.mark.parametrize("kind", PROBES)
 def test_a_planted_probe_has_a_key_that_can_be_read(kind: str, control: bool) -> None:
     raw = {name: value for name, value in LAUNCH.items() if name not in ("probes", "keys")}
-    made = planted(raw, kind=kind, trigger=3, points=[3], control=control)
+    made = add_probe(raw, kind=kind, trigger=3, points=[3], control=control)
     assert made["probes"][0]["id"] == "p1"
     written = write_draft(made)
     script = read_script(written)
     assert script.raw["probes"][0]["trigger"] == 3
     problem = refusal(written)  # what only the author can say, or the script lacks
     assert not problem.startswith("probes[0].key")
-    assert "probes" not in read_script(write_draft(taken_out(made, "p1"))).raw
+    assert "probes" not in read_script(write_draft(remove_probe(made, "p1"))).raw
 
 
 def test_points_that_are_left_out_are_marked() -> None:

@@ -12,7 +12,7 @@ from annotation.models import Corpus, Item, Label, Rater
 from annotation.records import Turn
 from calibration.studies import actions as studies
 from demo.fake_model.errors import RoleErrors
-from demo.fake_model.role import Mind
+from demo.fake_model.role import Sampler
 from demo.fake_model.roles.long_dialogues import matched
 from jobs.models import Call, Endpoint, Run
 from jobs.prompt import Unparseable
@@ -164,14 +164,14 @@ def test_a_turn_without_a_record_is_no_answer() -> None:
 
 def test_the_fake_errs_as_its_error_model_says() -> None:
     errors = RoleErrors(sensitivity={"match": 0.8}, specificity={"match": 0.9}, own={"contradicts": 0.1})
-    mind = Mind("answer_match", errors=errors)
+    sampler = Sampler("answer_match", errors=errors)
     n = 4000
-    told = [matched(f"reply {i} {{match yes}}", mind) for i in range(n)]
+    told = [matched(f"reply {i} {{match yes}}", sampler) for i in range(n)]
     assert sum(both == (True, True) for both in told) / n == pytest.approx(0.1, abs=0.015)
     clear = [right for right, wrong in told if right != wrong]
     assert sum(clear) / len(clear) == pytest.approx(0.8, abs=0.02)
-    wrong = [matched(f"reply {i}", mind) for i in range(n)]
+    wrong = [matched(f"reply {i}", sampler) for i in range(n)]
     clear = [right for right, other in wrong if right != other]
     assert sum(clear) / len(clear) == pytest.approx(0.1, abs=0.015)
-    assert matched("reply {match yes}", Mind("answer_match")) == (True, False)
-    assert matched("reply", Mind("answer_match")) == (False, True)
+    assert matched("reply {match yes}", Sampler("answer_match")) == (True, False)
+    assert matched("reply", Sampler("answer_match")) == (False, True)

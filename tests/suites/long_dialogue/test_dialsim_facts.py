@@ -11,7 +11,7 @@ from annotation.records import Dialogue, Turn
 from annotation.script_records import Fact, fact_record
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import request
-from demo.fake_model.role import Mind
+from demo.fake_model.role import Sampler
 from demo.fake_model.roles import recognise
 from demo.fake_model.roles.long_dialogues import corrupts, invents, misses
 from demo.fake_model.roles.long_dialogues import planted_facts as planted
@@ -168,16 +168,16 @@ def test_the_fake_misses_corrupts_and_invents_at_its_rates_and_as_computed() -> 
     }
     talk = script(lines=lines)
     done, steps, _ = made(KEY, talk, fake("fact_writer", **rates), sessions=100)
-    mind = Mind("fact_writer", errors=RoleErrors(own=rates))
+    sampler = Sampler("fact_writer", errors=RoleErrors(own=rates))
     left, wrong, extra, asked_of = 0, 0, 0, 0
     for prompt in (prompt for step in steps for prompt in step):
         shown = request(asked(prompt))
         text = "\n".join(shown.block("SESSION") or ())
         for fact in planted(shown):
             asked_of += 1
-            left += misses(fact, text, mind)
-            wrong += not misses(fact, text, mind) and corrupts(fact, text, mind)
-        extra += invents(text, mind)
+            left += misses(fact, text, sampler)
+            wrong += not misses(fact, text, sampler) and corrupts(fact, text, sampler)
+        extra += invents(text, sampler)
     facts = records(done)
     assert len(facts) == asked_of - left + extra
     assert sum(fact.tail not in ("Ben", "Cara Miller") or _odd(fact) for fact in facts) == wrong + extra

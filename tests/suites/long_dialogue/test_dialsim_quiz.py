@@ -11,7 +11,7 @@ from annotation.records import Dialogue
 from annotation.script_records import Question, question_record
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import request
-from demo.fake_model.role import Mind
+from demo.fake_model.role import Sampler
 from demo.fake_model.roles import recognise
 from demo.fake_model.roles.long_dialogues import names
 from demo.fake_model.roles.long_dialogues import planted_questions as planted
@@ -151,7 +151,7 @@ def test_the_fake_misses_and_invents_at_its_rates_and_as_computed() -> None:
     lines = {f"t{n}": (("ana", f"So {n}. {{evidence q{n % 10}}}"),) for n in range(200)}
     talk = script(*(quiz(f"q{n}") for n in range(10)), lines=lines)
     done, steps, _ = made(KEY, talk, fake("quiz_mapper", **rates), episodes=100)
-    mind = Mind("quiz_mapper", errors=RoleErrors(own=rates))
+    sampler = Sampler("quiz_mapper", errors=RoleErrors(own=rates))
     seen = {True: [0, 0], False: [0, 0]}
     expected: dict[str, set[str]] = {f"q{n}": set() for n in range(10)}
     prompts = [prompt for step in steps for prompt in step]
@@ -159,7 +159,7 @@ def test_the_fake_misses_and_invents_at_its_rates_and_as_computed() -> None:
         text = "\n".join((request(asked(prompt)).block("SESSIONS") or ())[1:])
         for key, sessions in expected.items():
             there = bool(planted(key, text))
-            said = names(key, text, mind)
+            said = names(key, text, sampler)
             seen[there][0] += said
             seen[there][1] += 1
             sessions |= {session} if said else set()

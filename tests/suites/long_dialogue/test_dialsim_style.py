@@ -12,7 +12,7 @@ import pytest
 from annotation.records import Dialogue
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import request
-from demo.fake_model.role import Mind
+from demo.fake_model.role import Sampler
 from demo.fake_model.roles import recognise
 from demo.fake_model.roles.long_dialogues import DROPS_WORDS as DROPS
 from demo.fake_model.roles.long_dialogues import STATES, errs, worded
@@ -147,14 +147,14 @@ def test_the_fake_fails_checks_at_its_rates_and_as_computed() -> None:
     questions = [one(id=f"q{n}", text=f"So who was the boss of Ana in {n + 100}?") for n in range(200)]
     talk = script(*questions, lines=TALK)
     done, (first, again, *_), _ = made(KEY, talk, fake("style_writer", **rates), sessions=2, questions=200)
-    mind = Mind("style_writer", errors=RoleErrors(own=rates))
+    sampler = Sampler("style_writer", errors=RoleErrors(own=rates))
     failed = n = 0
     for prompt in first:
         shown = request(asked(prompt))
         question = " ".join(shown.block("QUESTION") or ())
         for said in shown.numbered("ASKERS"):
-            wrong = [errs(what, question, said.whole, "", mind) for what in (DROPS, STATES)]
-            text = worded(question, said.whole, "", mind)
+            wrong = [errs(what, question, said.full_text, "", sampler) for what in (DROPS, STATES)]
+            text = worded(question, said.full_text, "", sampler)
             assert bool(style_faults(question, text, (), ("Ana",))) == any(wrong)
             failed, n = failed + any(wrong), n + 1
     assert sum(len(request(asked(prompt)).numbered("ASKERS")) for prompt in again) == failed

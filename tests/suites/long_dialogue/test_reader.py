@@ -11,7 +11,7 @@ import pytest
 
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import Request, request
-from demo.fake_model.role import Mind
+from demo.fake_model.role import Sampler
 from demo.fake_model.roles import recognise
 from demo.fake_model.roles.long_dialogues import (
     Reader,
@@ -39,7 +39,7 @@ NAMED = ["-".join(map(str, one.values())) for one in CONDITIONS]
 
 def reader(seed: int = 0, **own: Any) -> Callable[[Prompt], str]:
     """Return the fake reader as a function of a prompt."""
-    return lambda prompt: Reader().answer(read(prompt), Mind("reader", seed, RoleErrors(own=own))).text
+    return lambda prompt: Reader().answer(read(prompt), Sampler("reader", seed, RoleErrors(own=own))).text
 
 
 def read(prompt: Prompt) -> Request:

@@ -12,7 +12,7 @@ from annotation.records import Dialogue, Turn
 from annotation.script_records import Script
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import request
-from demo.fake_model.role import Mind
+from demo.fake_model.role import Sampler
 from demo.fake_model.roles import recognise
 from demo.fake_model.roles.long_dialogues import drops, summary
 from jobs.prompt import Prompt, Unparseable
@@ -98,13 +98,13 @@ def test_each_thing_planted_is_forgotten_by_itself_at_the_rate_and_as_computed()
              for k in range(n)}  # fmt: skip
     talk = script(lines=lines)
     heard = Heard(talk)
-    mind = Mind("session_summariser", errors=RoleErrors(own={"drops": rate}))
+    sampler = Sampler("session_summariser", errors=RoleErrors(own={"drops": rate}))
     lost = both = 0
     for number in heard.numbers:
         text = heard.text(number)
         markers = (f"{{evidence q{number - 1}}}", f"{{evidence q{number - 1} 2/2}}")
-        told = summary(text.split("\n"), mind)
-        assert [marker not in told for marker in markers] == [drops(one, text, mind) for one in markers]
+        told = summary(text.split("\n"), sampler)
+        assert [marker not in told for marker in markers] == [drops(one, text, sampler) for one in markers]
         lost += sum(marker not in told for marker in markers)
         both += all(marker in told for marker in markers)
     assert abs(lost / (2 * n) - rate) <= 3 * sqrt(rate * (1 - rate) / (2 * n))
@@ -114,8 +114,8 @@ def test_each_thing_planted_is_forgotten_by_itself_at_the_rate_and_as_computed()
 
 def test_the_server_says_what_the_pure_function_says() -> None:
     talk = script(lines=LINES)
-    mind = Mind("session_summariser", errors=RoleErrors(own={"drops": 0.5}))
+    sampler = Sampler("session_summariser", errors=RoleErrors(own={"drops": 0.5}))
     for number in (1, 3):
         done, _ = summed(talk, number, fake("session_summariser", drops=0.5))
-        assert done.text == summary(Heard(talk).text(number).split("\n"), mind)
+        assert done.text == summary(Heard(talk).text(number).split("\n"), sampler)
         assert json.dumps(done.text)

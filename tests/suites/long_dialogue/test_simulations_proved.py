@@ -20,7 +20,7 @@ from annotation.models import Label, QuestionSet, Turn
 from annotation.script_records import Question
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.requests import Request, request
-from demo.fake_model.role import Mind
+from demo.fake_model.role import Sampler
 from demo.fake_model.roles.long_dialogues import Reader, chance_right, drops, exam_of, expected, sufficient
 from jobs.models import Endpoint
 from judges.runs.selection import RunSettings
@@ -173,13 +173,13 @@ class Replies:
     """The fake reader, beside the model that was asked."""
 
     def __init__(self, own: dict[str, Any]) -> None:
-        self._mind = Mind("reader", 0, RoleErrors(own=own))
+        self._sampler = Sampler("reader", 0, RoleErrors(own=own))
 
     def replies(self, prompt: Request) -> tuple[str, str, str, bool]:
         """Return a prompt's question and first option, what it is answered, and whether evidence is in it."""
         exam = exam_of(prompt)
         enough = sufficient(exam.id, "\n".join(prompt.block("HISTORY") or ()))
-        return plain(exam.id), exam.options["A"], Reader().answer(prompt, self._mind).text, enough
+        return plain(exam.id), exam.options["A"], Reader().answer(prompt, self._sampler).text, enough
 
 
 def plain(key: str) -> str:
@@ -216,7 +216,7 @@ def test_a_summariser_that_forgets_lowers_the_evidence_as_it_must(tmp_path: Path
         pairs = told(held)
         prompts = {(plain(exam_of(one).id), str(one.block("NOW"))): exam_of(one) for one in model.questions()}
         heard = Heard(material.dialogue)
-        mind = Mind("session_summariser", 0, RoleErrors(own={"drops": rate}))
+        sampler = Sampler("session_summariser", 0, RoleErrors(own={"drops": rate}))
         questions = {one.id: one for one in material.questions}
         kept: dict[int, dict[str, bool]] = {1: {}, 2: {}}
         chances = []
@@ -226,7 +226,7 @@ def test_a_summariser_that_forgets_lowers_the_evidence_as_it_must(tmp_path: Path
             chances.append(chance_right(exam, one["key"], {}))
             parts = planted(questions[one["question"]], heard)
             if one["answerable"]:
-                assert exam.sufficient == all(not drops(mark, text, mind) for mark, text in parts)
+                assert exam.sufficient == all(not drops(mark, text, sampler) for mark, text in parts)
                 kept[len(parts)][one["question"]] = exam.sufficient
             else:
                 assert not exam.sufficient
