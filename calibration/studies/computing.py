@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibration.comparisons import preference_tables as made
-from calibration.comparisons.preference_tables import Cell, Sheet, who
+from calibration.comparisons.preference_tables import Cell, Sheet, voters_line
 from calibration.ratings.coverage import ANOTHER, Coverage
 from calibration.ratings.definitions import Definition
 from calibration.ratings.evidence import Evidence
@@ -69,7 +69,7 @@ def _preference_table(compared: Compared, definition: Definition) -> PreferenceT
         found = preferences(compared.votes, definition.preferences, definition.plan)
     except ValueError as error:
         return PreferenceTable(asked.ref, asked.title, asked.item_kind, (), (), str(error))
-    told = tuple(who(voters) for voters in found.voters)
+    told = tuple(voters_line(voters) for voters in found.voters)
     sheets = tuple(_sheet(sheet, asked.title) for sheet in made.sheets(found))
     return PreferenceTable(asked.ref, asked.title, asked.item_kind, told, sheets)
 
