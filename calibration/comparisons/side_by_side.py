@@ -182,7 +182,7 @@ MOST_NAMES = 12
 
 @dataclass(frozen=True, slots=True)
 class ComparisonQuery:
-    """Which outputs to compare: the number of turns before, continuations by name, the one to compare with, and
+    """Which outputs to compare: the number of turns before, continuations by name, the one compared with, and
     one metric by its name or the rater's id. Defaults are chosen for what is left out."""
 
     at: int | None = None

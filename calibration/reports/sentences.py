@@ -74,8 +74,8 @@ def _preferred(result: Snapshot) -> list[Answer]:
                     f"Win rate of {row.about} by {sheet.of}, the highest of {len(sheet.rows)} systems, on "
                     f"{units(table.item_kind, best.n_items)}."
                 )
-                shown = percent(best.point, 1)
-                return [Answer("Which system is preferred?", shown, _percent_interval(best), text)]
+                win_rate = percent(best.point, 1)
+                return [Answer("Which system is preferred?", win_rate, _percent_interval(best), text)]
     return []
 
 
@@ -89,8 +89,8 @@ def _undefined(title: str, entry: Figure) -> Answer:
 
 
 def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
-    asked = [q for q in questions if len(q.people) > 1]
-    question = lead(asked)
+    several_people = [q for q in questions if len(q.people) > 1]
+    question = lead(several_people)
     if question is None:
         return None
     title = f"Do the {question.crowd.many} agree?"
@@ -106,15 +106,15 @@ def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
         return Answer(title, percent(agreement.point), _percent_interval(agreement), text)
     text = (
         f"Krippendorff’s alpha among {question.among_whom(entry)} on {question.title}, "
-        f"{_units(question, entry)}.{_range(asked)}"
+        f"{_units(question, entry)}.{_range(several_people)}"
     )
     return _answer(title, entry, worded("krippendorff_alpha").symbol, text)
 
 
 def _range(questions: Sequence[QuestionFigures]) -> str:
     """Say between which questions agreement runs, where there are several."""
-    found = [(q, q.among("krippendorff_alpha")) for q in questions if not q.data.pooled]
-    values = sorted(((e.point, q.title) for q, e in found if e and ok(e)), key=lambda pair: pair[0])
+    entries = [(q, q.among("krippendorff_alpha")) for q in questions if not q.data.pooled]
+    values = sorted(((e.point, q.title) for q, e in entries if e and ok(e)), key=lambda pair: pair[0])
     if len(values) < 2:
         return ""
     (low, worst), (high, best) = values[0], values[-1]
@@ -140,8 +140,10 @@ def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
 
 def ranked(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[str]:
     """Return the judges by their figure on the leading question, the highest first, those without last."""
-    found = {judge: _figure(questions, judge) for judge in judges}
-    return sorted(judges, key=lambda judge: -(entry.point if (entry := found[judge]) else NO_FIGURE))
+    figure_by_judge = {judge: _figure(questions, judge) for judge in judges}
+    return sorted(
+        judges, key=lambda judge: -(entry.point if (entry := figure_by_judge[judge]) else NO_FIGURE)
+    )
 
 
 def _figure(questions: Sequence[QuestionFigures], judge: str) -> Figure | None:
@@ -149,23 +151,25 @@ def _figure(questions: Sequence[QuestionFigures], judge: str) -> Figure | None:
     question = lead([q for q in questions if q.people])
     if question is None:
         return None
-    found = (question.with_people(question.headline, judge), question.with_mean(judge))
-    return next((entry for entry in found if entry is not None and ok(entry)), None)
+    entries = (question.with_people(question.headline, judge), question.with_mean(judge))
+    return next((entry for entry in entries if entry is not None and ok(entry)), None)
 
 
 def _ranking(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[Answer]:
     """Return which of many judges come first and last on the leading question, and that this flatters."""
-    found = [(judge, entry) for judge in judges if (entry := _figure(questions, judge))]
+    with_figure = [(judge, entry) for judge in judges if (entry := _figure(questions, judge))]
     question = lead([q for q in questions if q.people])
-    if question is None or len(found) < 2:
+    if question is None or len(with_figure) < 2:
         return []
-    first = [f"{judge} {number(entry.point, 3)} ({interval(entry)})" for judge, entry in found[:MOST_JUDGES]]
-    last, least = found[-1]
+    first = [
+        f"{judge} {number(entry.point, 3)} ({interval(entry)})" for judge, entry in with_figure[:MOST_JUDGES]
+    ]
+    last, least = with_figure[-1]
     text = (
-        f"On {question.title}, of {len(found)} judges: {listed(first)}; last is {last} with "
+        f"On {question.title}, of {len(with_figure)} judges: {listed(first)}; last is {last} with "
         f"{number(least.point, 3)} ({interval(least)}). The first of many is flattered by the choice."
     )
-    return [Answer(f"Which judge agrees with {question.crowd.many} most?", found[0][0], "", text)]
+    return [Answer(f"Which judge agrees with {question.crowd.many} most?", with_figure[0][0], "", text)]
 
 
 def _by_importance(questions: Sequence[QuestionFigures], judge: str) -> list[QuestionFigures]:
@@ -178,12 +182,14 @@ def _beside(question: QuestionFigures, statistic: str, judge: str) -> str:
     people, gap = question.people_beside(statistic, judge), question.gap(statistic, judge)
     if people is None or gap is None or not ok(people) or not ok(gap):
         return f"There are no two {question.crowd.many} on these items to compare it with."
-    who = question.crowd.many
-    said = f"{who.capitalize()} with each other reach {number(people.point, 3)} ({interval(people)}). "
-    return said + _verdict(gap, question.margin(statistic, judge), question.crowd)
+    people_name = question.crowd.many
+    people_sentence = (
+        f"{people_name.capitalize()} with each other reach {number(people.point, 3)} ({interval(people)}). "
+    )
+    return people_sentence + _verdict(gap, question.margin(statistic, judge), question.crowd)
 
 
-def _verdict(gap: Figure, margin: Figure | None, who: Crowd) -> str:
+def _verdict(gap: Figure, margin: Figure | None, crowd_words: Crowd) -> str:
     """Say what the interval of a gap shows, and what these people do not show of one more.
 
     A mean over pairs has no margin and says neither more nor less.
@@ -191,19 +197,19 @@ def _verdict(gap: Figure, margin: Figure | None, who: Crowd) -> str:
     difference = f"{signed(gap.point)} ({interval(gap)})"
     if gap.low is None or margin is None:
         return f"The difference is {difference}."
-    shown = direction(gap.point, gap.low, gap.high)
-    if shown is None:
+    comparison = direction(gap.point, gap.low, gap.high)
+    if comparison is None:
         return f"A difference is not shown: {difference}."
-    said = f"It agrees with {who.many} {shown} than they do with each other: {difference}"
+    verdict = f"It agrees with {crowd_words.many} {comparison} than they do with each other: {difference}"
     if beyond_one_more(gap.point, margin.value):
-        return f"{said}, more than one more {who.one} would differ."
-    return f"{said}; {unknown_of_one_more(len(gap.raters) - 1, who.many, who.one)}."
+        return f"{verdict}, more than one more {crowd_words.one} would differ."
+    return f"{verdict}; {unknown_of_one_more(len(gap.raters) - 1, crowd_words.many, crowd_words.one)}."
 
 
 def _rank_sentence(question: QuestionFigures, judge: str, entry: Figure) -> str:
     samples = question.rater(judge).samples
-    who = f"the mean of its {in_words(samples)} samples" if samples > 1 else "its answers"
-    text = f"Rank correlation of {who} with {_people_mean(question)} on {question.title}, "
+    answers = f"the mean of its {in_words(samples)} samples" if samples > 1 else "its answers"
+    text = f"Rank correlation of {answers} with {_people_mean(question)} on {question.title}, "
     return f"{text}{_units(question, entry)}."
 
 
@@ -261,20 +267,20 @@ def _over_judges(question: QuestionFigures, judge: str) -> str:
 
 def _metric(questions: Sequence[QuestionFigures]) -> Answer | None:
     """The metric that follows people best on the leading question, with how many it was chosen from."""
-    asked = [q for q in questions if q.people and q.names(METRIC)]
-    question = lead(asked)
+    with_metrics = [q for q in questions if q.people and q.names(METRIC)]
+    question = lead(with_metrics)
     if question is None:
         return None
-    found = [(name, question.with_mean(name)) for name in question.names(METRIC)]
-    good = [(name, e) for name, e in found if e is not None and ok(e)]
+    correlations = [(name, question.with_mean(name)) for name in question.names(METRIC)]
+    good = [(name, e) for name, e in correlations if e is not None and ok(e)]
     if not good:
         return None
     name, entry = max(good, key=lambda pair: abs(pair[1].point))
-    chosen = f" The strongest of {len(good)} metrics, so a little flattered." if len(good) > 1 else ""
+    flattery = f" The strongest of {len(good)} metrics, so a little flattered." if len(good) > 1 else ""
     falls = f" It falls where {question.crowd.many} rate higher." if entry.point < 0 else ""
     text = (
         f"{_answered(question, name)}Rank correlation of {name} with {_people_mean(question)} on "
-        f"{question.title}, {_units(question, entry)}.{falls}{chosen}"
+        f"{question.title}, {_units(question, entry)}.{falls}{flattery}"
     )
     return _answer(f"Does a metric follow {question.crowd.many}?", entry, worded("spearman").symbol, text)
 
@@ -283,13 +289,13 @@ def headline_question(result: Snapshot) -> str:
     """Return the question a report answers, as its title."""
     questions = figures(result)
     judges, metrics = in_order(questions, JUDGE), in_order(questions, METRIC)
-    people, who = in_order(questions, HUMAN), crowd(questions).many
+    people, people_name = in_order(questions, HUMAN), crowd(questions).many
     if judges and people:
-        return f"{'Does' if len(judges) == 1 else 'Do'} {listed(judges, 3)} agree with the {who}?"
+        return f"{'Does' if len(judges) == 1 else 'Do'} {listed(judges, 3)} agree with the {people_name}?"
     if metrics and people:
-        return f"{'Does' if len(metrics) == 1 else 'Do'} {listed(metrics, 2)} follow the {who}?"
+        return f"{'Does' if len(metrics) == 1 else 'Do'} {listed(metrics, 2)} follow the {people_name}?"
     if people:
-        return f"Do the {who} agree with each other?"
+        return f"Do the {people_name} agree with each other?"
     if result.preferences and not judges:
         return "Which system is preferred?"
     return "Do the judges agree with each other?" if judges else str(result.study)
@@ -309,7 +315,7 @@ def _percent_interval(entry: Figure) -> str:
 
 ALONE = {SHARE: "the share that it says yes to", MEAN: "its mean"}
 HEADINGS = {SHARE: "Says yes", MEAN: "Mean"}
-WHAT = (
+BOUNDS_REMARKS = (
     "Each figure is that of the answered items, with the lowest and the highest that it could be had every "
     "item it was asked been answered, in whatever way, beside people’s answers as they are. These are "
     "bounds, no confidence intervals: they say nothing of chance.",
@@ -334,8 +340,8 @@ def heading(name: str, mean: str) -> str:
     return f"{words.symbol or words.heading}, {mean}" if name.startswith(WITH_MEAN) else words.heading
 
 
-def told(result: Result) -> str:
-    """Return `Cohen's kappa`, or what a share and a mean are, for a sentence."""
+def figure_name(result: Result) -> str:
+    """Name a bound in a sentence: `Cohen's kappa`, or what a share and a mean are."""
     name = ALONE.get(result.name)
     if name is not None:
         return name
@@ -347,7 +353,7 @@ def told(result: Result) -> str:
 
 def sentence(result: Result, title: str) -> str:
     """Return how far a figure could lie, and what the reported one leaves out."""
-    where = f"{told(result)} on {title} could lie between {_ends(result)}"
+    where = f"{figure_name(result)} on {title} could lie between {_ends(result)}"
     return f"{where}; the reported {number(result.value)} leaves them out"
 
 
@@ -358,8 +364,8 @@ def _ends(result: Result) -> str:
 def leading(row: BoundsRow, question: QuestionFigures | None) -> Figure | None:
     """Return the bound that stands for a row: of what the report leads with, else the first with people."""
     names = [f"{NAME}{question.headline}", f"{WITH_MEAN}spearman"] if question is not None else []
-    found = [row.figure(name) for name in names] + [f for f in row.figures if f.name not in ALONE]
-    return next((figure for figure in found if figure is not None), None)
+    bounds = [row.figure(name) for name in names] + [f for f in row.figures if f.name not in ALONE]
+    return next((figure for figure in bounds if figure is not None), None)
 
 
 def of_failures(result: Snapshot, rater: str) -> str:
@@ -371,8 +377,8 @@ def of_failures(result: Snapshot, rater: str) -> str:
         question = questions.get(row.ref)
         figure = leading(row, question)
         if figure is not None:
-            said = f" Had they all been answered, {sentence(figure, row.title)}."
-            return said + (turned(row, figure, question) if question is not None else "")
+            change = f" Had they all been answered, {sentence(figure, row.title)}."
+            return change + (turned(row, figure, question) if question is not None else "")
     return ""
 
 
@@ -390,8 +396,8 @@ def turned(row: BoundsRow, figure: Figure, question: QuestionFigures) -> str:
     """
     key = statistic_of(figure.name)
     gap, moved = question.gap(key, row.rater), row.figure(f"{GAP}{key}")
-    shown = gap is not None and gap.low is not None and gap.high is not None and gap.low * gap.high > 0
-    if shown and moved is not None and (moved.low or 0) <= 0 <= (moved.high or 0):
+    gap_is_clear = gap is not None and gap.low is not None and gap.high is not None and gap.low * gap.high > 0
+    if gap_is_clear and moved is not None and (moved.low or 0) <= 0 <= (moved.high or 0):
         return " That is enough to turn what is said of it beside people with each other."
     is_mean = figure.name.startswith(WITH_MEAN)
     reported = question.with_mean(row.rater, key) if is_mean else question.with_people(key, row.rater)
@@ -420,9 +426,9 @@ def counted_row(row: BoundsRow) -> str:
         why = f"{row.n_failed:,} because a call failed and {rest:,} with a reason"
     else:
         why = "each because a call failed" if row.n_failed else "each with a reason"
-    said = f"{row.rater} left {row.n_unanswered:,} of {counted(row.n_asked, 'item')} unanswered"
+    unanswered = f"{row.rater} left {row.n_unanswered:,} of {counted(row.n_asked, 'item')} unanswered"
     some = f"; {row.n_partial:,} more lack some samples and count as answered" if row.n_partial else ""
-    return f"{said}, {why}{some}"
+    return f"{unanswered}, {why}{some}"
 
 
 # What limits a report: said where the reader needs it, once, with its numbers.
@@ -433,7 +439,7 @@ ENOUGH = 30  # answers that say whether a rater is constant
 def caveats(result: Snapshot) -> list[str]:
     """Return the sentences of a report's note, the weightiest first; none where nothing limits it."""
     questions = figures(result)
-    found = [
+    sentences = [
         _fake_systems(result),
         _fake_models(result),
         *_clusters(result, questions),
@@ -452,7 +458,7 @@ def caveats(result: Snapshot) -> list[str]:
         _left_out(result),
         _split(result),
     ]
-    return [sentence for sentence in found if sentence]
+    return [sentence for sentence in sentences if sentence]
 
 
 def _fake_models(result: Snapshot) -> str:
@@ -507,8 +513,8 @@ def _clusters(result: Snapshot, questions: list[QuestionFigures]) -> Iterable[st
         yield f"With fewer than {least} {units} intervals are {how}: {where}."
 
 
-def _spread(found: Sequence[Figure]) -> str:
-    low, high = min(e.n_clusters for e in found), max(e.n_clusters for e in found)
+def _spread(entries: Sequence[Figure]) -> str:
+    low, high = min(e.n_clusters for e in entries), max(e.n_clusters for e in entries)
     return f" ({low:,})" if low == high else f" ({low:,} to {high:,})"
 
 
@@ -522,16 +528,19 @@ def _resting(question: QuestionFigures) -> list[tuple[str, Sequence[Figure]]]:
     for entry in (*data.panel, *data.gaps, *data.replacement):
         is_judge = entry.raters[0] in question.judging and len(entry.raters) > 1
         judged = is_judge and set(entry.raters[1:]) <= set(question.people)
-        who = f"{entry.raters[0]} with {question.crowd.many}" if judged else ""
-        of.setdefault(who, []).append(entry)
+        subject = f"{entry.raters[0]} with {question.crowd.many}" if judged else ""
+        of.setdefault(subject, []).append(entry)
     means = [e for e in data.pairs if MEAN_OF_PEOPLE in e.raters]
     for entry in means or (() if of else data.pairs):
         other = [name for name in entry.raters if name != MEAN_OF_PEOPLE]
-        who = f"{other[0]} with {question.crowd.many}" if len(other) == 1 else " with ".join(other)
-        of.setdefault(who, []).append(entry)
-    if len({e.n_clusters for found in of.values() for e in found}) == 1:
-        return [(question.title, [e for found in of.values() for e in found])]
-    return [(f"{question.title}, {who}" if who else question.title, found) for who, found in of.items()]
+        subject = f"{other[0]} with {question.crowd.many}" if len(other) == 1 else " with ".join(other)
+        of.setdefault(subject, []).append(entry)
+    if len({e.n_clusters for entries in of.values() for e in entries}) == 1:
+        return [(question.title, [e for entries in of.values() for e in entries])]
+    return [
+        (f"{question.title}, {subject}" if subject else question.title, entries)
+        for subject, entries in of.items()
+    ]
 
 
 def _calls(result: Snapshot) -> Iterable[str]:
@@ -575,10 +584,11 @@ def _missing(result: Snapshot) -> str:
 def _unidentified(questions: list[QuestionFigures]) -> str:
     if not any(q.unidentified for q in questions):
         return ""
-    who = crowd(questions)
+    people = crowd(questions)
     return (
-        f"The {who.many} are unidentified: a slot is not one {who.one} across items. So only statistics that "
-        "treat raters as exchangeable are shown for them, and no kappa, correlation or matrix of pairs."
+        f"The {people.many} are unidentified: a slot is not one {people.one} across items. So only "
+        "statistics that treat raters as exchangeable are shown for them, and no kappa, correlation or "
+        "matrix of pairs."
     )
 
 
@@ -593,13 +603,13 @@ def _prevalence(questions: list[QuestionFigures]) -> str:
 
 
 def _constant(questions: list[QuestionFigures]) -> str:
-    found: dict[str, list[str]] = {}
+    titles_by_raters: dict[str, list[str]] = {}
     for question in questions:
         if names := _constant_raters(question):
-            found.setdefault(listed(names), []).append(question.title)
+            titles_by_raters.setdefault(listed(names), []).append(question.title)
     return " ".join(
         f"On {listed(titles)} {names} gave one answer throughout, which says nothing about agreement."
-        for names, titles in found.items()
+        for names, titles in titles_by_raters.items()
     )
 
 
@@ -625,16 +635,16 @@ def _with_flag(questions: list[QuestionFigures], flag: str) -> list[str]:
 
     Pairs speak for themselves alone: named where nothing else was computed, left out where something was.
     """
-    found = []
+    titles = []
     for question in questions:
-        whole = question.data.panel + question.data.gaps
-        if any(entry.ok and flag in entry.flags for entry in whole):
-            found.append(question.title)
+        aggregate = question.data.panel + question.data.gaps
+        if any(entry.ok and flag in entry.flags for entry in aggregate):
+            titles.append(question.title)
         elif not question.data.gaps:
             pairs = [e.raters for e in question.data.pairs if e.ok and flag in e.flags]
-            named = dict.fromkeys(" with ".join(raters) for raters in pairs)
-            found += [f"{question.title} ({listed(list(named))})"] if named else []
-    return found
+            flagged_pairs = dict.fromkeys(" with ".join(raters) for raters in pairs)
+            titles += [f"{question.title} ({listed(list(flagged_pairs))})"] if flagged_pairs else []
+    return titles
 
 
 def _refused(questions: list[QuestionFigures]) -> str:
@@ -643,7 +653,7 @@ def _refused(questions: list[QuestionFigures]) -> str:
 
 def _not_preferred(result: Snapshot) -> str:
     refused = [table for table in result.preferences if table.problem]
-    return " ".join(f"Preferences on {one.title} were not computed: {one.problem}." for one in refused)
+    return " ".join(f"Preferences on {table.title} were not computed: {table.problem}." for table in refused)
 
 
 def _repeated(questions: list[QuestionFigures]) -> str:
@@ -657,8 +667,8 @@ def _repeated(questions: list[QuestionFigures]) -> str:
 def _pairs_left_out(questions: list[QuestionFigures]) -> Iterable[str]:
     """Say of each crowd which of its pairs were not compared."""
     for question in questions:
-        if said := question.data.pairs_left_out:
-            yield f"{said} ({question.title})."
+        if reason := question.data.pairs_left_out:
+            yield f"{reason} ({question.title})."
 
 
 def _left_out(result: Snapshot) -> str:

@@ -18,7 +18,7 @@ from calibration.ratings import levels
 from calibration.ratings.definitions import Definition, parse
 from calibration.ratings.ratings import subjects_of
 from calibration.ratings.scope import Census, of_study, offered, scope_of
-from calibration.reports.snapshot import is_readable, written
+from calibration.reports.snapshot import is_readable, to_json
 from calibration.studies import inputs
 from calibration.studies.computing import Progress, result_of
 from config.models import Event
@@ -123,7 +123,7 @@ def compute(*, study: Study, part: str, by: User | None, progress: Progress | No
         splits.fix(split=read.split, by=by)
     found = Report.objects.filter(study=study, part=part, inputs_hash=read.hash).first()
     if found is None:
-        result = written(result_of(read, progress))
+        result = to_json(result_of(read, progress))
         found, made = Report.objects.get_or_create(
             study=study,
             part=part,
