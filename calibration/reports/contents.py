@@ -289,7 +289,7 @@ class PanelMember:
 
 
 @dataclass(frozen=True, slots=True)
-class PanelTold:
+class PanelSummary:
     """A panel on a question: its rule, its members, how many must answer, and what became of the items.
 
     `basis` is the part that is shown where weights were learned (always on dev), '' for other rules. `reason`

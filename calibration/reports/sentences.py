@@ -494,22 +494,22 @@ def _clusters(result: Snapshot, questions: list[QuestionFigures]) -> Iterable[st
     scheme = result.definition.plan.scheme
     units = UNITS.get(scheme, "dialogues or systems")
     rested = [(subject, figures) for question in questions for subject, figures in _resting(question)]
-    single = [subject for subject, found in rested if any(e.ok and e.n_clusters == 1 for e in found)]
+    single = [subject for subject, entries in rested if any(e.ok and e.n_clusters == 1 for e in entries)]
     if scheme == "clusters" and single:
         where = "Everything" if len(single) == len(rested) else f"All that is known of {listed(single)}"
         yield f"{where} is of one dialogue, so nothing has an interval: more dialogues are needed."
-    drawn = [(subject, [e for e in found if e.low is not None]) for subject, found in rested]
-    drawn = [(subject, found) for subject, found in drawn if found]
+    with_interval = [(subject, [e for e in entries if e.low is not None]) for subject, entries in rested]
+    with_interval = [(subject, entries) for subject, entries in with_interval if entries]
     for flag, least, how in TOO_FEW:
-        found = [(subject, [e for e in of if flag in e.flags]) for subject, of in drawn]
-        found = [(subject, of) for subject, of in found if of]
-        counts = {e.n_clusters for _, of in found for e in of}
-        if not found:
+        flagged = [(subject, [e for e in of if flag in e.flags]) for subject, of in with_interval]
+        flagged = [(subject, of) for subject, of in flagged if of]
+        counts = {e.n_clusters for _, of in flagged for e in of}
+        if not flagged:
             continue
-        if scheme == "clusters" and len(counts) == 1 and len(found) == len(drawn):
+        if scheme == "clusters" and len(counts) == 1 and len(flagged) == len(with_interval):
             yield f"With {in_words(counts.pop())} {units}, fewer than {least}, the intervals are {how}."
             continue
-        where = listed([f"{subject}{_spread(of) if scheme == 'clusters' else ''}" for subject, of in found])
+        where = listed([f"{subject}{_spread(of) if scheme == 'clusters' else ''}" for subject, of in flagged])
         yield f"With fewer than {least} {units} intervals are {how}: {where}."
 
 

@@ -25,7 +25,7 @@ from calibration.reports.contents import (
     Floor,
     KeyTable,
     LevelTable,
-    PanelTold,
+    PanelSummary,
     PreferenceTable,
     QuestionRaters,
     Scores,
@@ -220,7 +220,7 @@ class Snapshot:
     compared: tuple[ComparedJudges, ...] = ()
     keys: tuple[KeyTable, ...] = ()
     scores: Scores | None = None
-    panels: tuple[PanelTold, ...] = ()
+    panels: tuple[PanelSummary, ...] = ()
     floors: tuple[Floor, ...] = ()
     bounds: tuple[BoundsRow, ...] = ()
     left_out: tuple[str, ...] = ()

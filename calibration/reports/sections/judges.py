@@ -16,7 +16,7 @@ from calibration.reports.contents import (
     KeyRow,
     KeyTable,
     PanelMember,
-    PanelTold,
+    PanelSummary,
 )
 from calibration.reports.figures import crowd, figures, worded
 from calibration.reports.sections.base import (
@@ -282,7 +282,7 @@ def _member(member: PanelMember) -> str:
     return f"{member.name} (weight {number(member.weight)}, {why} on {member.n_items:,})"
 
 
-def _panel_remarks(panels: Sequence[PanelTold]) -> Iterator[str]:
+def _panel_remarks(panels: Sequence[PanelSummary]) -> Iterator[str]:
     least = sorted({panel.least for panel in panels})
     yield (
         f"A panel answers where {' or '.join(map(str, least))} of its members did; a member without an "
