@@ -20,7 +20,7 @@ from annotation.models.corpora import Corpus
 from annotation.records import HUMAN, SELF
 from calibration.errors import CountsRefused
 from calibration.ratings.scope import PARTS, Census, QuestionInfo, RaterInfo, Scope, scope_of, shown_part
-from calibration.reports.wording import crowd_of, listed
+from calibration.reports.wording import crowd_of, join_names
 from calibration.statistics import Plan
 from calibration.statistics.core.ratings import Floats, Ints
 from calibration.statistics.judge_errors import CORRECTIONS, Correction
@@ -315,7 +315,7 @@ def _raters_named(name: str, counted: Census) -> list[RaterInfo]:
     if not matching and name == PEOPLE:
         matching = [info for info in counted.raters.values() if info.kind == HUMAN_RATERS]
     if not matching:
-        names = listed([rater_name for rater_name, _ in raters(counted)], 20) or "none"
+        names = join_names([rater_name for rater_name, _ in raters(counted)], 20) or "none"
         raise CountsRefused(f"no rater {name!r} has counts or scores here; there are {names}")
     return matching
 
@@ -340,7 +340,7 @@ def _questions(
         )
     if len({question.key for question in questions}) < len(questions):
         twice = next(key for key, n in Counter(question.key for question in questions).items() if n > 1)
-        refs = listed([question.ref for question in questions if question.key == twice])
+        refs = join_names([question.ref for question in questions if question.key == twice])
         raise CountsRefused(f"{twice} is asked by several schemes: name one of {refs}")
     if len(questions) > MOST_QUESTIONS:
         raise CountsRefused(
@@ -358,7 +358,7 @@ def _match_questions(name: str, answered: Sequence[QuestionInfo]) -> list[Questi
     ):
         if matching := [question for question in answered if name in names(question)]:
             return matching
-    valid_refs = listed(list(dict.fromkeys(question.ref for question in answered)), 20)
+    valid_refs = join_names(list(dict.fromkeys(question.ref for question in answered)), 20)
     raise CountsRefused(f"the rater did not answer {name!r}; there are {valid_refs}")
 
 

@@ -35,7 +35,7 @@ from calibration.errors import CountsRefused
 from calibration.figure_cache import Kept, is_small, kept_or_job, stamp_of
 from calibration.ratings.scope import QuestionInfo, census
 from calibration.reports.wording import counted as count_text
-from calibration.reports.wording import crowd_of, listed
+from calibration.reports.wording import crowd_of, join_names
 from calibration.statistics.core.ratings import Floats
 from calibration.statistics.counts import (
     ANY,
@@ -146,7 +146,7 @@ def figures_of(ground: Ground) -> Figures:
         part = ground.part
         raise CountsRefused(f"{selection.name} has counts or scores of no continuation of the {part} part")
     if len(units_read.by) > MOST_ROWS:
-        keys = listed(query.by)
+        keys = join_names(query.by)
         raise CountsRefused(
             f"rows by {keys} are {len(units_read.by):,}, more than {MOST_ROWS}: choose other keys"
         )
@@ -387,7 +387,7 @@ def facts(counts: Counts) -> list[str]:
             f"of {query.strata}."
         )
     if selection.left_out:
-        names = listed([question.title for question in selection.left_out], 10)
+        names = join_names([question.title for question in selection.left_out], 10)
         lines.append(f"Left out, in sums too, because the rater never answered it: {names}.")
     if result.no_differences:
         lines.append(f"No differences and no distances: {result.no_differences}.")

@@ -30,7 +30,7 @@ from calibration.reports.figures import (
 )
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.tables import label
-from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd, listed
+from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd, join_names
 
 # What all charts share: colours that the page turns into its own, type, and the quantitative axis.
 
@@ -197,7 +197,10 @@ def _caption(questions: Sequence[tuple[str, QuestionFigures]], points: Sequence[
             if (title, _with(judge, people)) not in plotted:
                 names_by_reason.setdefault(_why_left_out(question, judge), []).append(f"{judge} on {title}")
     return " ".join(
-        [COMPARED, *(f"Not in this chart: {listed(names)}: {why}." for why, names in names_by_reason.items())]
+        [
+            COMPARED,
+            *(f"Not in this chart: {join_names(names)}: {why}." for why, names in names_by_reason.items()),
+        ]
     )
 
 

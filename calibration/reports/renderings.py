@@ -25,7 +25,7 @@ from calibration.reports.sections import SECTIONS, CsvLine
 from calibration.reports.snapshot import Snapshot, is_readable, snapshot_of
 from calibration.reports.tables import Cell, Table
 from calibration.reports.view import how_asked, links, looks, openings_of, tables_of, view_of, without_content
-from calibration.reports.wording import counted, interval, listed
+from calibration.reports.wording import counted, interval, join_names
 
 # What the written forms of a report share.
 
@@ -339,7 +339,7 @@ def write_markdown(report: Report) -> str:
         lines += [*_table(head, rows, None if table.compares else len(head) - 1), ""]
         lines += [*(f"- {_plain(sentence)}" for sentence in table.remarks), *([""] if table.remarks else [])]
     if uncompared := result.uncompared:
-        rows = [[q.title, q.scheme_title, listed(q.raters), q.reason] for q in uncompared]
+        rows = [[q.title, q.scheme_title, join_names(q.raters), q.reason] for q in uncompared]
         lines += ["## Not compared", "", *_table(["Question", "Scheme", "Answered by", "Why"], rows, 0), ""]
     rater_rows = [
         [r.name, r.kind, f"{r.questions:,}", f"{r.n:,}", f"{r.missing:,}"] for r in tables.raters(result)

@@ -23,7 +23,7 @@ from calibration.reports.figures import (
     worded,
 )
 from calibration.reports.snapshot import Snapshot
-from calibration.reports.wording import Crowd, counted, in_words, interval, listed, signed, units
+from calibration.reports.wording import Crowd, counted, in_words, interval, join_names, signed, units
 from calibration.statistics import Result
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.resampling import FEW_CLUSTERS, MODERATE_CLUSTERS
@@ -166,7 +166,7 @@ def _ranking(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> lis
     ]
     last, least = with_figure[-1]
     text = (
-        f"On {question.title}, of {len(with_figure)} judges: {listed(first)}; last is {last} with "
+        f"On {question.title}, of {len(with_figure)} judges: {join_names(first)}; last is {last} with "
         f"{number(least.point, 3)} ({interval(least)}). The first of many is flattered by the choice."
     )
     return [Answer(f"Which judge agrees with {question.crowd.many} most?", with_figure[0][0], "", text)]
@@ -291,9 +291,9 @@ def headline_question(result: Snapshot) -> str:
     judges, metrics = in_order(questions, JUDGE), in_order(questions, METRIC)
     people, people_name = in_order(questions, HUMAN), crowd(questions).many
     if judges and people:
-        return f"{'Does' if len(judges) == 1 else 'Do'} {listed(judges, 3)} agree with the {people_name}?"
+        return f"{'Does' if len(judges) == 1 else 'Do'} {join_names(judges, 3)} agree with the {people_name}?"
     if metrics and people:
-        return f"{'Does' if len(metrics) == 1 else 'Do'} {listed(metrics, 2)} follow the {people_name}?"
+        return f"{'Does' if len(metrics) == 1 else 'Do'} {join_names(metrics, 2)} follow the {people_name}?"
     if people:
         return f"Do the {people_name} agree with each other?"
     if result.preferences and not judges:
@@ -467,8 +467,8 @@ def _fake_models(result: Snapshot) -> str:
         return ""
     verb, its = ("asks", "its") if len(names) == 1 else ("ask", "their")
     return (
-        f"{listed(names)} {verb} a fake model, which reads what stands in braces in the texts and errs as "
-        f"it was told: {its} figures are for trying out and are no results."
+        f"{join_names(names)} {verb} a fake model, which reads what stands in braces in the texts and errs "
+        f"as it was told: {its} figures are for trying out and are no results."
     )
 
 
@@ -477,8 +477,8 @@ def _fake_systems(result: Snapshot) -> str:
     if not names:
         return ""
     return (
-        f"Continuations by {listed(list(names))} were written by a fake model, which understands nothing: "
-        "what is measured here is for trying out and is no result."
+        f"Continuations by {join_names(list(names))} were written by a fake model, which understands "
+        "nothing: what is measured here is for trying out and is no result."
     )
 
 
@@ -496,7 +496,7 @@ def _clusters(result: Snapshot, questions: list[QuestionFigures]) -> Iterable[st
     rested = [(subject, figures) for question in questions for subject, figures in _resting(question)]
     single = [subject for subject, entries in rested if any(e.ok and e.n_clusters == 1 for e in entries)]
     if scheme == "clusters" and single:
-        where = "Everything" if len(single) == len(rested) else f"All that is known of {listed(single)}"
+        where = "Everything" if len(single) == len(rested) else f"All that is known of {join_names(single)}"
         yield f"{where} is of one dialogue, so nothing has an interval: more dialogues are needed."
     with_interval = [(subject, [e for e in entries if e.low is not None]) for subject, entries in rested]
     with_interval = [(subject, entries) for subject, entries in with_interval if entries]
@@ -509,7 +509,9 @@ def _clusters(result: Snapshot, questions: list[QuestionFigures]) -> Iterable[st
         if scheme == "clusters" and len(counts) == 1 and len(flagged) == len(with_interval):
             yield f"With {in_words(counts.pop())} {units}, fewer than {least}, the intervals are {how}."
             continue
-        where = listed([f"{subject}{_spread(of) if scheme == 'clusters' else ''}" for subject, of in flagged])
+        where = join_names(
+            [f"{subject}{_spread(of) if scheme == 'clusters' else ''}" for subject, of in flagged]
+        )
         yield f"With fewer than {least} {units} intervals are {how}: {where}."
 
 
@@ -547,7 +549,7 @@ def _calls(result: Snapshot) -> Iterable[str]:
     for row in result.calls:
         if row.failed:
             calls = counted(row.calls, "call")
-            kinds = listed([f"{n:,} {kind}" for kind, n in row.kinds])
+            kinds = join_names([f"{n:,} {kind}" for kind, n in row.kinds])
             why = f" ({kinds})" if kinds else ""
             moved = of_failures(result, row.rater)
             yield f"{row.failed:,} of {calls} of {row.rater} failed and gave no label{why}.{moved}"
@@ -565,7 +567,7 @@ def _without_turns(questions: list[QuestionFigures]) -> str:
         return ""
     gave = "gives" if len(names) == 1 else "give"
     return (
-        f"{listed(list(names))} {gave} counts of whole continuations without saying which turns they are "
+        f"{join_names(list(names))} {gave} counts of whole continuations without saying which turns they are "
         "about: MCC, kappa, precision and recall compare turn by turn, so there are none for these; counts "
         "are compared by continuation."
     )
@@ -597,7 +599,7 @@ def _prevalence(questions: list[QuestionFigures]) -> str:
     if not titles:
         return ""
     return (
-        f"On {listed(titles)} one answer has 90% of the ratings or more: chance-corrected agreement is "
+        f"On {join_names(titles)} one answer has 90% of the ratings or more: chance-corrected agreement is "
         "depressed there, so read percent agreement beside it."
     )
 
@@ -606,9 +608,9 @@ def _constant(questions: list[QuestionFigures]) -> str:
     titles_by_raters: dict[str, list[str]] = {}
     for question in questions:
         if names := _constant_raters(question):
-            titles_by_raters.setdefault(listed(names), []).append(question.title)
+            titles_by_raters.setdefault(join_names(names), []).append(question.title)
     return " ".join(
-        f"On {listed(titles)} {names} gave one answer throughout, which says nothing about agreement."
+        f"On {join_names(titles)} {names} gave one answer throughout, which says nothing about agreement."
         for names, titles in titles_by_raters.items()
     )
 
@@ -625,8 +627,8 @@ def _events(questions: list[QuestionFigures]) -> str:
     if not titles:
         return ""
     return (
-        f"On {listed(titles)} figures rest on fewer than 30 of the rarer answer: their intervals may hold "
-        "the truth less often than they say."
+        f"On {join_names(titles)} figures rest on fewer than 30 of the rarer answer: their intervals may "
+        "hold the truth less often than they say."
     )
 
 
@@ -643,7 +645,7 @@ def _with_flag(questions: list[QuestionFigures], flag: str) -> list[str]:
         elif not question.data.gaps:
             pairs = [e.raters for e in question.data.pairs if e.ok and flag in e.flags]
             flagged_pairs = dict.fromkeys(" with ".join(raters) for raters in pairs)
-            titles += [f"{question.title} ({listed(list(flagged_pairs))})"] if flagged_pairs else []
+            titles += [f"{question.title} ({join_names(list(flagged_pairs))})"] if flagged_pairs else []
     return titles
 
 
@@ -677,12 +679,12 @@ def _left_out(result: Snapshot) -> str:
         return ""
     n = len({sentence.partition(" in ")[0] for sentence in result.left_out})
     people, are = ("person", "is") if n == 1 else ("people", "are")
-    return f"{in_words(n).capitalize()} {people} {are} left out, as of gold: {listed(result.left_out)}."
+    return f"{in_words(n).capitalize()} {people} {are} left out, as of gold: {join_names(result.left_out)}."
 
 
 def _occasions(result: Snapshot) -> str:
     special = [name for name in result.occasions if name not in ("main", "imported")]
-    return f"These labels were given on a special occasion: {listed(special)}." if special else ""
+    return f"These labels were given on a special occasion: {join_names(special)}." if special else ""
 
 
 def _split(result: Snapshot) -> str:

@@ -47,7 +47,7 @@ def units(kind: str, count: int, *, pooled: bool = False) -> str:
     )
 
 
-def listed(names: Sequence[str], most: int = 4) -> str:
+def join_names(names: Sequence[str], most: int = 4) -> str:
     """Return `a, b and c`; beyond `most` names the rest are counted."""
     visible = list(names)
     if len(visible) > most:
@@ -65,8 +65,8 @@ def without(alone: Sequence[str], elsewhere: Sequence[str] = ()) -> str:
     if not alone and not elsewhere:
         return ""
     share, answer = "shares" if len(alone) == 1 else "share", "answers" if len(elsewhere) == 1 else "answer"
-    parts = [f"{listed(list(alone))}, who {share} no item with the others"] if alone else []
-    parts += [f"{listed(list(elsewhere))}, who {answer} on another scale"] if elsewhere else []
+    parts = [f"{join_names(list(alone))}, who {share} no item with the others"] if alone else []
+    parts += [f"{join_names(list(elsewhere))}, who {answer} on another scale"] if elsewhere else []
     return f" (without {'; without '.join(parts)})"
 
 

@@ -22,7 +22,7 @@ from calibration.reports.sections.base import (
 )
 from calibration.reports.snapshot import PrevalenceRow, Snapshot, TagRow, TagTable
 from calibration.reports.tables import Row, Table, noted
-from calibration.reports.wording import Crowd, counted, crowd_of, listed
+from calibration.reports.wording import Crowd, counted, crowd_of, join_names
 from calibration.statistics import Result
 from calibration.statistics.cocoeval import FIGURES as TAG_FIGURES
 from calibration.statistics.cocoeval import POLICIES
@@ -92,7 +92,7 @@ def _remarks_of_table_seven(table: TagTable, people: Crowd) -> tuple[str, ...]:
         f"{counted(table.n_dropped, 'turn')} that only some of them answered " if table.n_dropped else ""
     )
     out = f"; {dropped}{'is' if table.n_dropped == 1 else 'are'} left out" if dropped else ""
-    not_asked = f"{table.judge} did not answer {listed(table.unanswered)}." if table.unanswered else ""
+    not_asked = f"{table.judge} did not answer {join_names(table.unanswered)}." if table.unanswered else ""
     alone = "" if len(table.people) > 1 else f"With one {people.one} nobody can be compared with each other."
     sentences = (
         f"{counted(table.n_items, 'turn')} that {table.judge} and {people.counted(len(table.people))} "
@@ -392,7 +392,7 @@ def _compared(row: EvidenceRow, people: Crowd) -> str:
     if row.name:
         return f"{row.name} with {people.many}"
     if row.kind == ALL:
-        return f"{listed(row.raters)} with each other"
+        return f"{join_names(row.raters)} with each other"
     return f"{people.many.capitalize()} with each other"
 
 

@@ -13,7 +13,7 @@ from calibration.reports.figures import QuestionFigures, crowd, figures, lead, w
 from calibration.reports.sections.base import CsvLine, PageParams, Section, View
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table, label, noted
-from calibration.reports.wording import Crowd, counted, listed
+from calibration.reports.wording import Crowd, counted, join_names
 from calibration.statistics import Result
 from calibration.statistics.analysis import BY_F
 from calibration.statistics.core.engine import InReports
@@ -63,7 +63,9 @@ def _rows(title: str, question: QuestionFigures, names: list[str], notes: list[s
 def _raters_of_intraclass(raters: tuple[str, ...], question: QuestionFigures) -> str:
     """Return `3 people`, or the names where raters of several kinds stand together."""
     by_raters = {entry.raters: entry for entry in question.data.f_intervals}
-    return question.counted_in(by_raters[raters]) if set(raters) <= set(question.people) else listed(raters)
+    return (
+        question.counted_in(by_raters[raters]) if set(raters) <= set(question.people) else join_names(raters)
+    )
 
 
 def intraclass_lines(result: Snapshot) -> Iterator[CsvLine]:
@@ -139,13 +141,15 @@ def _apart(raters: QuestionRaters, people: Crowd) -> list[str]:
         sizes = [len(group) for group in raters.groups]
         alone = [group[0] for group in raters.groups if len(group) == 1]
         joined = [group for group in raters.groups if len(group) > 1]
-        groups_text = "; ".join(listed(group) for group in joined[:3]) + (
+        groups_text = "; ".join(join_names(group) for group in joined[:3]) + (
             " and others" if len(joined) > 3 else ""
         )
         text = f"These raters fall into {len(sizes)} groups that share no item"
         text += f" ({groups_text})" if groups_text else ""
         text += (
-            f"; {listed(alone)} {'shares' if len(alone) == 1 else 'share'} none with anybody" if alone else ""
+            f"; {join_names(alone)} {'shares' if len(alone) == 1 else 'share'} none with anybody"
+            if alone
+            else ""
         )
         return [
             f"{text}. Severities of different groups cannot be compared: each group has a zero of its own."
@@ -177,7 +181,7 @@ def unknown(titled: Sequence[tuple[str, Any, QuestionRaters]]) -> tuple[str, ...
         if raters.reason and not raters.rows:
             by_reason.setdefault(raters.reason, []).append(title)
     return tuple(
-        f"On {listed(titles)} no rater is described: {reason}." for reason, titles in by_reason.items()
+        f"On {join_names(titles)} no rater is described: {reason}." for reason, titles in by_reason.items()
     )
 
 
