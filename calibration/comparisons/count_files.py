@@ -359,11 +359,11 @@ def _turned(counts: Counts, kind: Kind) -> list[str]:
     table = [["", *(row_name(counts, row) for row in rows)]]
     table.append(["continuations", *(f"{row.n_continuations:,}" for row in rows)])
     for at, column in enumerate(counts.columns):
-        table.append([counts.titles[column.key], *(_cell_of_text(kind, row.cells[at]) for row in rows)])
+        table.append([counts.titles[column.key], *(_cell_as_text(kind, row.cells[at]) for row in rows)])
     return aligned(table)
 
 
-def _cell_of_text(kind: Kind, cell: Cell) -> str:
+def _cell_as_text(kind: Kind, cell: Cell) -> str:
     result = kind.of(cell)
     if result is None or result.value is None:
         return "–"
@@ -394,7 +394,7 @@ def write_csv(counts: Counts) -> str:
             for key, value in zip(counts.query.by, counts.by[row.code], strict=True)
         } | {"human": int(row.human)}
         for cell in row.cells:
-            writer.writerow(place | _cell_of_as_csv(cell))
+            writer.writerow(place | _cell_as_csv(cell))
         for name, result in (row.distance or {}).items():
             halves = counts.table.halves[name] if counts.table.halves else None
             writer.writerow(
@@ -403,7 +403,7 @@ def write_csv(counts: Counts) -> str:
     return out.getvalue()
 
 
-def _cell_of_as_csv(cell: Cell) -> dict[str, Any]:
+def _cell_as_csv(cell: Cell) -> dict[str, Any]:
     line = _figure(cell.result) | {
         "column": guarded(cell.column.key),
         "lowest": cell.lowest,
@@ -552,16 +552,16 @@ def write_latex(counts: Counts) -> str:
     for kind in kinds(counts):
         lines += [
             f"% {kind.title}",
-            *_table_of_as_latex(head, [(row, _lines(counts, kind, row)) for row in rows_of(counts, kind)]),
+            *_table_as_latex(head, [(row, _lines(counts, kind, row)) for row in rows_of(counts, kind)]),
         ]
     if distance_rows := distances(counts):
-        body = [_line_of_as_latex([escaped(name), *map(escaped, texts)]) for name, texts in distance_rows]
+        body = [_line_as_latex([escaped(name), *map(escaped, texts)]) for name, texts in distance_rows]
         columns = _heads(list(DISTANCES.values()), turned=False)
         lines += ["% Distance from people", *_tabular(columns, body)]
     return "\n".join([*lines, ""])
 
 
-def _table_of_as_latex(head: Sequence[str], rows: Sequence[tuple[Row, list[str]]]) -> list[str]:
+def _table_as_latex(head: Sequence[str], rows: Sequence[tuple[Row, list[str]]]) -> list[str]:
     body: list[str] = []
     for at, (row, lines) in enumerate(rows):
         body += lines
@@ -580,7 +580,7 @@ def _tabular(head: Sequence[str], body: Sequence[str]) -> list[str]:
         [
             rf"\begin{{tabular}}{{l{'r' * len(head)}}}",
             r"\toprule",
-            _line_of_as_latex(["", *head]),
+            _line_as_latex(["", *head]),
             r"\midrule",
             *body,
             r"\bottomrule",
@@ -592,8 +592,8 @@ def _tabular(head: Sequence[str], body: Sequence[str]) -> list[str]:
 def _lines(counts: Counts, kind: Kind, row: Row) -> list[str]:
     """Return the values of a row, and under them their intervals."""
     values = [_value(kind, cell) for cell in row.cells]
-    under = [_under(kind, cell) for cell in row.cells]
-    return [_line_of_as_latex([escaped(row_name(counts, row)), *values]), _line_of_as_latex(["", *under])]
+    under = [_interval_below(kind, cell) for cell in row.cells]
+    return [_line_as_latex([escaped(row_name(counts, row)), *values]), _line_as_latex(["", *under])]
 
 
 def _value(kind: Kind, cell: Cell) -> str:
@@ -601,12 +601,12 @@ def _value(kind: Kind, cell: Cell) -> str:
     return "---" if result is None or result.value is None else escaped(number(result.value))
 
 
-def _under(kind: Kind, cell: Cell) -> str:
+def _interval_below(kind: Kind, cell: Cell) -> str:
     text = ", ".join(part for part in (interval(kind.of(cell)), kind.more(cell)) if part)
     return rf"{{\scriptsize {escaped(text)}}}" if text else ""
 
 
-def _line_of_as_latex(cells: Sequence[str]) -> str:
+def _line_as_latex(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 

@@ -524,7 +524,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def failed(query: CountsQuery, raters: Collection[int], questions: Collection[int]) -> set[int]:
+def failed_continuations(query: CountsQuery, raters: Collection[int], questions: Collection[int]) -> set[int]:
     """Return the continuations about which a judge's call failed, in a run that asked these questions."""
     question_ids = set(questions)
     runs = [
@@ -682,7 +682,7 @@ def _given_twice(scope: Scope, questions: Sequence[QuestionInfo], raters: Sequen
     return len({rater for rater, _, _ in places}) < len(places)
 
 
-def heard(voices: dict[Voice, Floats], samples: SamplesOf, first: bool) -> dict[int, list[Floats]]:
+def rater_voices(voices: dict[Voice, Floats], samples: SamplesOf, first: bool) -> dict[int, list[Floats]]:
     """Return each rater's voices that count: the first sample alone, or all of them.
 
     ``first`` is what happens unless ``samples`` says otherwise. The first is the first that there is for

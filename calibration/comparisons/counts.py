@@ -26,7 +26,7 @@ from calibration.comparisons.count_inputs import (
     CountsQuery,
     Selection,
     Units,
-    failed,
+    failed_continuations,
     part_of,
     read,
     units,
@@ -238,13 +238,17 @@ def _read(query: CountsQuery, selection: Selection, clusters: frozenset[str] | N
     questions = selection.questions
     read: Any = count_inputs.marks if selection.is_turns else count_inputs.scores
     own = read(query.scope, questions, selection.raters)
-    lost = failed(query, [rater.id for rater in selection.raters], [question.id for question in questions])
+    lost = failed_continuations(
+        query, [rater.id for rater in selection.raters], [question.id for question in questions]
+    )
     units_read = units(query, sorted(own.continuations | lost), clusters)
     mine = _voices(own.of(units_read, len(questions)), query, selection)
     theirs: list[Floats] = []
     if selection.people and query.correction != "none":
         their_answers = read(query.scope, questions, selection.people, frozenset(units_read.ids))
-        heard = count_inputs.heard(their_answers.of(units_read, len(questions)), "", selection.is_turns)
+        heard = count_inputs.rater_voices(
+            their_answers.of(units_read, len(questions)), "", selection.is_turns
+        )
         theirs = [voice for voices in heard.values() for voice in voices]
     counted, rated = (
         _by_turn(units_read, selection, mine, theirs)
@@ -257,7 +261,7 @@ def _read(query: CountsQuery, selection: Selection, clusters: frozenset[str] | N
 def _voices(
     voices: dict[count_inputs.Voice, Floats], query: CountsQuery, selection: Selection
 ) -> list[list[Floats]]:
-    return list(count_inputs.heard(voices, query.samples, selection.is_turns).values())
+    return list(count_inputs.rater_voices(voices, query.samples, selection.is_turns).values())
 
 
 def _by_turn(

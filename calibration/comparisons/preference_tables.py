@@ -80,7 +80,7 @@ def _format_value(name: str, value: float | None) -> str:
     return number(value, DIGITS.get(name, 2))
 
 
-def how(choices: Choices) -> list[str]:
+def method_lines(choices: Choices) -> list[str]:
     """Say how votes are read."""
     return [
         f"Strengths: {MODELS[choices.model]}. For win rates and strengths "

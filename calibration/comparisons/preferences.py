@@ -27,7 +27,7 @@ from calibration.comparisons.preference_tables import (
     Sheet,
     flag_sentence,
     flags_of,
-    how,
+    method_lines,
     reasons_of,
     sheets,
     voters_line,
@@ -162,7 +162,9 @@ def compute(*, query: PreferencesQuery, by: User | None) -> Computed:
     among = {
         question: reading.among(question_votes, query.systems) for question, question_votes in votes.items()
     }
-    reports = [_of(query, question, among[question.id]) for question in questions if among[question.id]]
+    reports = [
+        _report_question(query, question, among[question.id]) for question in questions if among[question.id]
+    ]
     if not reports:
         where = f"the {part} part" if split else query.scope.name
         raise PreferencesRefused(
@@ -210,7 +212,7 @@ def _select_questions(query: PreferencesQuery, comparing: list[QuestionInfo]) ->
     return matching
 
 
-def _of(query: PreferencesQuery, question: QuestionInfo, votes: list[Vote]) -> QuestionReport:
+def _report_question(query: PreferencesQuery, question: QuestionInfo, votes: list[Vote]) -> QuestionReport:
     try:
         return QuestionReport(question.ref, question.title, preferences(votes, query.choices, query.plan))
     except ValueError as error:
@@ -346,9 +348,9 @@ def _lines(figures: Preferences) -> Iterator[tuple[Line, Result]]:
         if voters.standings.tie is not None:
             yield {"raters": voters.name}, voters.standings.tie
         if voters.position is not None:
-            yield from _position_of_as_csv(voters.position)
+            yield from _position_lines(voters.position)
     for biased in figures.positions:
-        yield from _position_of_as_csv(biased)
+        yield from _position_lines(biased)
     for agreed in figures.agreement:
         place = {"raters": ";".join(agreed.raters), "setup": agreed.setup}
         yield from ((place, result) for result in agreed.results)
@@ -356,7 +358,7 @@ def _lines(figures: Preferences) -> Iterator[tuple[Line, Result]]:
         yield {"raters": ";".join(ranked.raters)}, ranked.result
 
 
-def _position_of_as_csv(bias: PositionBias) -> Iterator[tuple[Line, Result]]:
+def _position_lines(bias: PositionBias) -> Iterator[tuple[Line, Result]]:
     for result in (bias.shown_first, *(bias.swaps or {}).values()):
         yield {"raters": bias.rater}, result
 
@@ -474,7 +476,10 @@ def _render(report: Report, mark: str, table: Callable[[Sheet], list[str]]) -> s
     for question in report.questions:
         if question.title:
             lines += ["", f"{mark * 2} {plain(question.title)}".strip()]
-        lines += ["", *_wrapped([*map(voters_line, question.figures.voters), *how(question.figures.choices)])]
+        lines += [
+            "",
+            *_wrapped([*map(voters_line, question.figures.voters), *method_lines(question.figures.choices)]),
+        ]
         question_sheets = sheets(question.figures)
         for sheet in question_sheets:
             lines += ["", f"{mark * 3} {plain(sheet.title)}".strip(), "", *table(sheet)]
@@ -521,7 +526,7 @@ def write_latex(report: Report) -> str:
     lines = [_remark(report.name), *map(_remark, report.facts), NEEDS]
     for question in report.questions:
         question_sheets = sheets(question.figures)
-        lines += [_remark(text) for text in (question.title, *how(question.figures.choices)) if text]
+        lines += [_remark(text) for text in (question.title, *method_lines(question.figures.choices)) if text]
         for sheet in question_sheets:
             lines += ["", _remark(sheet.title), *_table(sheet)]
         lines += [_remark(note) for note in notes_of(question, question_sheets)]

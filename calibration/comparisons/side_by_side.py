@@ -97,7 +97,9 @@ def contexts(dialogue: Dialogue) -> list[Context]:
     length = Turn.objects.filter(continuation=own).count() if own else 0
     answers = list(_answers(parts, _rows(dialogue), length))
     if own is not None:
-        answers += _own(own, {answer.at for answer in answers if not answer.given and answer.at < length})
+        answers += _own_turns(
+            own, {answer.at for answer in answers if not answer.given and answer.at < length}
+        )
     groups: dict[tuple[int, Utterances], list[Answer]] = defaultdict(list)
     for answer in answers:
         groups[answer.at, answer.given].append(answer)
@@ -151,7 +153,7 @@ def _utterances(rows: Iterable[_Row]) -> Utterances:
     return tuple((row.speaker, row.text) for row in rows)
 
 
-def _own(own: Continuation, points: Collection[int]) -> list[Answer]:
+def _own_turns(own: Continuation, points: Collection[int]) -> list[Answer]:
     """Return the dialogue's own turns at some points, those that can be rated."""
     rows = Turn.objects.filter(continuation=own, position__in=points, item__isnull=False)
     return [Answer(own, at, at) for at in rows.order_by("position").values_list("position", flat=True)]
@@ -211,7 +213,7 @@ def choose(dialogue: str, candidates: Sequence[Context], query: ComparisonQuery)
             f"no two continuations of {dialogue} share a context: import another system's, or another trial"
         )
     names = tuple(dict.fromkeys(query.continuations))
-    context = _context_of_contexts(dialogue, candidates, query.at, names)
+    context = _select_context(dialogue, candidates, query.at, names)
     answers = _columns(context, names)
     if len(answers) > MOST:
         raise CompareRefused(f"{len(answers)} continuations are too many for one table: name {MOST} at most")
@@ -222,7 +224,7 @@ def choose(dialogue: str, candidates: Sequence[Context], query: ComparisonQuery)
     return Choice(context, answers, place or 0)
 
 
-def _context_of_contexts(
+def _select_context(
     dialogue: str, candidates: Sequence[Context], at: int | None, names: Sequence[str]
 ) -> Context:
     """Return the context with most answers of those that are meant, the first among equals."""
@@ -423,7 +425,7 @@ def _by_place(labels: Iterable[Label]) -> Labels:
     return labels_by_place
 
 
-def _at(answer: Answer, kind: str, labels: Labels) -> Mapping[int, Label]:
+def _labels_at(answer: Answer, kind: str, labels: Labels) -> Mapping[int, Label]:
     """Return the labels of a column: of its turn, or of the whole rollout that it begins."""
     if KINDS[kind].has_turn:
         return labels.get((answer.continuation.pk, answer.position), {})
@@ -435,7 +437,7 @@ def _raters(answers: Sequence[Answer], labels: Labels, tellings: Tellings) -> li
     columns = {}
     for answer in answers:
         for kind in {metric.kind for metric in METRICS.values()}:
-            for rater, label in _at(answer, kind, labels).items():
+            for rater, label in _labels_at(answer, kind, labels).items():
                 metric = METRICS[label.rater.spec["metric"]]
                 if metric.kind == kind:
                     variant = label.rater.spec.get("variant", PAPER)
@@ -464,18 +466,20 @@ def _context(answer: Answer, telling: Telling) -> list[Line]:
 def _column(answer: Answer, telling: Telling, labels: Labels) -> Column:
     position = telling.offset + answer.position
     rest = telling.lines[position + 1 :] if answer.is_rollout else []
-    scored = any(_at(answer, kind, labels) for kind in KINDS)
+    scored = any(_labels_at(answer, kind, labels) for kind in KINDS)
     return Column(answer, telling.lines[position], tuple(rest[:MOST_LINES]), len(rest), scored)
 
 
 def _row(metric: MetricColumn, choice: Choice, labels: Labels, tellings: Tellings) -> Row:
     cells = [_cell(metric, answer, labels, tellings[answer.continuation.pk]) for answer in choice.answers]
     base = cells[choice.against].value
-    return Row(metric, tuple(_less(cell, base, at == choice.against) for at, cell in enumerate(cells)))
+    return Row(
+        metric, tuple(_with_difference(cell, base, at == choice.against) for at, cell in enumerate(cells))
+    )
 
 
 def _cell(metric: MetricColumn, answer: Answer, labels: Labels, telling: Telling) -> Cell:
-    label = _at(answer, metric.metric.kind, labels).get(metric.id)
+    label = _labels_at(answer, metric.metric.kind, labels).get(metric.id)
     if label is None:
         about_dialogue = not KINDS[metric.metric.kind].has_turn
         return Cell(None, NO_CONVERSATION if about_dialogue and not answer.is_rollout else NOT_SCORED)
@@ -483,7 +487,7 @@ def _cell(metric: MetricColumn, answer: Answer, labels: Labels, telling: Telling
     return Cell(value.value, value.missing, None, value.causes, value.leads)
 
 
-def _less(cell: Cell, base: float | str | None, is_base: bool) -> Cell:
+def _with_difference(cell: Cell, base: float | str | None, is_base: bool) -> Cell:
     if is_base or not isinstance(cell.value, float) or not isinstance(base, float):
         return cell
     return Cell(cell.value, cell.missing, cell.value - base, cell.causes, cell.leads)

@@ -589,7 +589,7 @@ def _question(asked: QuestionReport) -> dict[str, Any]:
         "ref": asked.key,
         "who": [
             *map(preference_tables.voters_line, asked.figures.voters),
-            *preference_tables.how(asked.figures.choices),
+            *preference_tables.method_lines(asked.figures.choices),
         ],
         "charts": [(chart, mark_safe(charts.inline_svg(chart))) for chart in preference_charts.charts(asked)],
         "sheets": [_sheet(sheet) for sheet in found],

@@ -156,7 +156,7 @@ def _beside(statistic: str, questions: Sequence[tuple[str, QuestionFigures]], le
         if question.headline != statistic:
             continue
         own = [
-            _point(title, _with(judge, humans), entry)
+            _point(title, _judge_series(judge, humans), entry)
             for judge in judges
             if (entry := question.with_people(statistic, judge))
         ]
@@ -194,7 +194,7 @@ def _caption(questions: Sequence[tuple[str, QuestionFigures]], points: Sequence[
     names_by_reason: dict[str, list[str]] = {}
     for title, question in questions:
         for judge in question.judging if title in rows else ():
-            if (title, _with(judge, people)) not in plotted:
+            if (title, _judge_series(judge, people)) not in plotted:
                 names_by_reason.setdefault(_why_left_out(question, judge), []).append(f"{judge} on {title}")
     return " ".join(
         [
@@ -204,7 +204,7 @@ def _caption(questions: Sequence[tuple[str, QuestionFigures]], points: Sequence[
     )
 
 
-def _with(judge: str, people: Crowd) -> str:
+def _judge_series(judge: str, people: Crowd) -> str:
     return f"{judge} with {people.many}"
 
 

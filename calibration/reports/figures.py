@@ -185,7 +185,9 @@ def crowd(questions: Iterable[QuestionFigures]) -> Crowd:
     return crowd_of(rater for question in questions for rater in question.data.raters if rater.n)
 
 
-def lead(questions: Sequence[QuestionFigures], rater: str | None = None) -> QuestionFigures | None:
+def leading_question(
+    questions: Sequence[QuestionFigures], rater: str | None = None
+) -> QuestionFigures | None:
     """Return the question that stands for the others (with a rater).
 
     That is overall, else the first that is asked by itself, else all tags pooled: pooled tags stand for
@@ -203,15 +205,15 @@ def lead(questions: Sequence[QuestionFigures], rater: str | None = None) -> Ques
     return candidates[0] if candidates else None
 
 
-def won(entry: Figure) -> int:
+def n_replaceable(entry: Figure) -> int:
     """Return how many people a judge can replace, by a winning rate of the alternative annotator test."""
     return round((entry.value or 0) * (entry.n_raters - 1))
 
 
-def replaced(entry: Figure, people: Crowd) -> str:
+def replaced_text(entry: Figure, people: Crowd) -> str:
     """Return `2 of 3 people` whom a judge can replace, and how many of all could not be tested."""
     tested, everybody = entry.n_raters - 1, len(entry.raters) - 1
-    won_of_tested = f"{won(entry)} of {people.counted(tested)}"
+    won_of_tested = f"{n_replaceable(entry)} of {people.counted(tested)}"
     if tested == everybody:
         return won_of_tested
     untested = everybody - tested

@@ -201,9 +201,9 @@ def write_latex(report: Report) -> str:
     for table in tables_of(result):
         who_column = ["Who"] if table.compares else []
         head = [table.first, *who_column, "Items", *(text for _, text in table.columns)]
-        body = _under_headings_of_as_latex(table, who_column, len(head))
-        above = _over(table, len(head) - len(table.columns))
-        tabular = _table_of_as_latex(
+        body = _rows_as_latex(table, who_column, len(head))
+        above = _column_groups(table, len(head) - len(table.columns))
+        tabular = _table_as_latex(
             head, body, table.notes, texts=1 + len(who_column), above=above, remarks=table.remarks
         )
         lines += [_comment(table.title), *tabular]
@@ -214,7 +214,7 @@ def _comment(text: str) -> str:
     return f"% {' '.join(text.split())}"
 
 
-def _under_headings_of_as_latex(table: Table, who_column: Sequence[str], columns: int) -> list[str]:
+def _rows_as_latex(table: Table, who_column: Sequence[str], columns: int) -> list[str]:
     """Return the rows, with a line across the table wherever another heading begins."""
     body: list[str] = []
     heading = ""
@@ -234,7 +234,7 @@ def _under_headings_of_as_latex(table: Table, who_column: Sequence[str], columns
     return body
 
 
-def _over(table: Table, before: int) -> list[str]:
+def _column_groups(table: Table, before: int) -> list[str]:
     """Return the line of headings above those of the columns, with rules that show what each spans."""
     if not table.over:
         return []
@@ -244,10 +244,10 @@ def _over(table: Table, before: int) -> list[str]:
         if text:
             rules.append(rf"\cmidrule(lr){{{at}-{at + columns - 1}}}")
         at += columns
-    return [_line_of_as_latex(cells), "".join(rules)]
+    return [_line_as_latex(cells), "".join(rules)]
 
 
-def _table_of_as_latex(
+def _table_as_latex(
     head: Sequence[str],
     body: Sequence[str],
     notes: Sequence[str],
@@ -264,7 +264,7 @@ def _table_of_as_latex(
         rf"\begin{{tabular}}{{{'l' * texts}{'r' * (len(head) - texts)}}}",
         r"\toprule",
         *above,
-        _line_of_as_latex([escaped(text) for text in head]),
+        _line_as_latex([escaped(text) for text in head]),
         r"\midrule",
         *body,
         r"\bottomrule",
@@ -275,8 +275,8 @@ def _table_of_as_latex(
 
 def _rows(texts: Sequence[str], entries: Sequence[Figure | None]) -> str:
     """Return two lines: the values, and under them their intervals."""
-    values = _line_of_as_latex([*map(escaped, texts), *map(_value, entries)])
-    under = _line_of_as_latex([*("" for _ in texts), *map(_under, entries)])
+    values = _line_as_latex([*map(escaped, texts), *map(_value, entries)])
+    under = _line_as_latex([*("" for _ in texts), *map(_interval_below, entries)])
     return f"{values}\n{under}"
 
 
@@ -300,13 +300,13 @@ def _marked(text: str, marks: Marks | None) -> str:
     return rf"{text}\rlap{{{SIGNS[marks.sign]}}}" if marks.sign else text
 
 
-def _under(entry: Figure | None) -> str:
+def _interval_below(entry: Figure | None) -> str:
     if entry is None or not entry.ok or entry.bare:
         return ""
     return rf"{{\scriptsize {escaped(interval(entry))}}}"
 
 
-def _line_of_as_latex(cells: Sequence[str]) -> str:
+def _line_as_latex(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 

@@ -16,10 +16,10 @@ from calibration.reports.figures import (
     crowd,
     figures,
     in_order,
-    lead,
+    leading_question,
+    n_replaceable,
     ok,
-    replaced,
-    won,
+    replaced_text,
     worded,
 )
 from calibration.reports.snapshot import Snapshot
@@ -90,7 +90,7 @@ def _undefined(title: str, entry: Figure) -> Answer:
 
 def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
     several_people = [q for q in questions if len(q.people) > 1]
-    question = lead(several_people)
+    question = leading_question(several_people)
     if question is None:
         return None
     title = f"Do the {question.crowd.many} agree?"
@@ -148,7 +148,7 @@ def ranked(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[
 
 def _figure(questions: Sequence[QuestionFigures], judge: str) -> Figure | None:
     """Return a judge's figure on the leading question of all: with people, else with their mean."""
-    question = lead([q for q in questions if q.people])
+    question = leading_question([q for q in questions if q.people])
     if question is None:
         return None
     entries = (question.with_people(question.headline, judge), question.with_mean(judge))
@@ -158,7 +158,7 @@ def _figure(questions: Sequence[QuestionFigures], judge: str) -> Figure | None:
 def _ranking(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[Answer]:
     """Return which of many judges come first and last on the leading question, and that this flatters."""
     with_figure = [(judge, entry) for judge in judges if (entry := _figure(questions, judge))]
-    question = lead([q for q in questions if q.people])
+    question = leading_question([q for q in questions if q.people])
     if question is None or len(with_figure) < 2:
         return []
     first = [
@@ -173,7 +173,7 @@ def _ranking(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> lis
 
 
 def _by_importance(questions: Sequence[QuestionFigures], judge: str) -> list[QuestionFigures]:
-    first = lead([q for q in questions if q.people], judge)
+    first = leading_question([q for q in questions if q.people], judge)
     rest = [q for q in questions if q is not first and q.people]
     return [first, *rest] if first else rest
 
@@ -238,8 +238,8 @@ def _stand_in(questions: Sequence[QuestionFigures], judge: str, epsilon: float) 
             return Answer(title, "", "", f"{answered}Not passed {about}: {verdict.why}.{also}")
         text = (
             f"{answered}Passed {about}: by the alternative annotator test it can replace "
-            f"{replaced(entry, question.crowd)} (at least half is wanted), with a margin ε of {epsilon:g}."
-            f"{_over_judges(question, judge)}{also}"
+            f"{replaced_text(entry, question.crowd)} (at least half is wanted), with a margin ε of "
+            f"{epsilon:g}.{_over_judges(question, judge)}{also}"
         )
         return _answer(title, entry, worded("alt_test_winning_rate").symbol, text)
     return None
@@ -262,13 +262,13 @@ def _over_judges(question: QuestionFigures, judge: str) -> str:
     if entry is None or not ok(entry):
         return ""
     passed = "passed" if entry.point >= 0.5 else "not shown"
-    return f" Corrected over the judges tested: {passed}, {won(entry)} of {entry.n_raters - 1}."
+    return f" Corrected over the judges tested: {passed}, {n_replaceable(entry)} of {entry.n_raters - 1}."
 
 
 def _metric(questions: Sequence[QuestionFigures]) -> Answer | None:
     """The metric that follows people best on the leading question, with how many it was chosen from."""
     with_metrics = [q for q in questions if q.people and q.names(METRIC)]
-    question = lead(with_metrics)
+    question = leading_question(with_metrics)
     if question is None:
         return None
     correlations = [(name, question.with_mean(name)) for name in question.names(METRIC)]
@@ -361,7 +361,7 @@ def _ends(result: Result) -> str:
     return f"{number(result.low)} and {number(result.high)}"
 
 
-def leading(row: BoundsRow, question: QuestionFigures | None) -> Figure | None:
+def leading_bound(row: BoundsRow, question: QuestionFigures | None) -> Figure | None:
     """Return the bound that stands for a row: of what the report leads with, else the first with people."""
     names = [f"{NAME}{question.headline}", f"{WITH_MEAN}spearman"] if question is not None else []
     bounds = [row.figure(name) for name in names] + [f for f in row.figures if f.name not in ALONE]
@@ -375,10 +375,10 @@ def of_failures(result: Snapshot, rater: str) -> str:
     rows.sort(key=lambda row: _importance(questions.get(row.ref)))
     for row in rows:
         question = questions.get(row.ref)
-        figure = leading(row, question)
+        figure = leading_bound(row, question)
         if figure is not None:
             change = f" Had they all been answered, {sentence(figure, row.title)}."
-            return change + (turned(row, figure, question) if question is not None else "")
+            return change + (failure_note(row, figure, question) if question is not None else "")
     return ""
 
 
@@ -388,7 +388,7 @@ def _importance(question: QuestionFigures | None) -> int:
     return 0 if question.data.pooled else 1 if question.data.key == "overall" else 2
 
 
-def turned(row: BoundsRow, figure: Figure, question: QuestionFigures) -> str:
+def failure_note(row: BoundsRow, figure: Figure, question: QuestionFigures) -> str:
     """Return what wide bounds mean for what is said of the figure; '' where they are narrow.
 
     They are wide where the report shows a difference from people with each other and the bounds of that

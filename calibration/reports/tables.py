@@ -16,7 +16,7 @@ from calibration.reports.figures import (
     crowd,
     figures,
     ok,
-    replaced,
+    replaced_text,
     worded,
 )
 from calibration.reports.snapshot import Figure, Snapshot
@@ -107,12 +107,12 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
             entry = question.replacement(judge)
             assert entry is not None
             of = {e.name: e for e in (entry, question.corrected(judge), question.advantage(judge)) if e}
-            cells = [noted(of.get(key), notes) for key in JUDGE_TESTS]
+            cells = [with_note(of.get(key), notes) for key in JUDGE_TESTS]
             verdict = question.stand_in(judge)
             state = verdict.state if verdict is not None else "cannot_say"
             compared = f"{judge}: {VERDICTS[state]}"
             if state == "passed":
-                compared = f"{compared}, for {replaced(entry, question.crowd)}"
+                compared = f"{compared}, for {replaced_text(entry, question.crowd)}"
             elif verdict is not None and ok(entry):
                 remarks.append(f"{judge} on {title} is not passed: {verdict.why}.")
             rows.append(replace(_row(title, question, compared, cells), first=place == 0))
@@ -130,14 +130,14 @@ def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns
     used = [i for i, _ in enumerate(columns) if any(row.cells[i] is not None for row in rows)]
     notes: list[str] = []
     for row in rows:
-        row.cells[:] = [noted(row.cells[i], notes) for i in used]
+        row.cells[:] = [with_note(row.cells[i], notes) for i in used]
     people = crowd(question for _, question in questions)
     others = {"gap": "Gap", "with_mean": f"{worded('spearman').symbol}, {people.own} mean"}
     headings = [(key, others.get(key) or worded(key).heading) for key in columns]
     return Table(title, [headings[i] for i in used], rows, notes)
 
 
-def noted(entry: Figure | None, notes: list[str]) -> Figure | None:
+def with_note(entry: Figure | None, notes: list[str]) -> Figure | None:
     """Return an entry with the number of the note that says why it has no value."""
     if entry is None or entry.ok:
         return entry
@@ -151,14 +151,14 @@ def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list
     if len(question.people) > 1:
         cells = [_people_cell(question, column) for column in columns]
         compared = question.counted_in(next((cell for cell in cells if cell), None))
-        rows.append(_row(title, question, compared, cells, behind(question, PEOPLE, PEOPLE)))
+        rows.append(_row(title, question, compared, cells, items_params(question, PEOPLE, PEOPLE)))
     for judge in question.judging:
         cells = [_judge_cell(question, judge, column) for column in columns]
         if any(cells):
             gap = question.gap(question.headline, judge)
             absent = question.missing_from(gap) if gap else []
             compared = f"{judge} with {question.counted_in(gap) if absent else question.crowd.many}"
-            items = behind(question, judge, PEOPLE) if judge in question.names(JUDGE) else ""
+            items = items_params(question, judge, PEOPLE) if judge in question.names(JUDGE) else ""
             rows.append(_row(title, question, compared, cells, items))
     if not question.people and len(question.names(JUDGE)) > 1:
         cells = [question.among(column, JUDGE) if column in STATISTICS else None for column in columns]
@@ -170,7 +170,7 @@ def _first(row: Row) -> Row:
     return replace(row, first=True)
 
 
-def behind(question: QuestionFigures, a: str, b: str) -> str:
+def items_params(question: QuestionFigures, a: str, b: str) -> str:
     """Return the parameters of the page with the items on which two raters (or PEOPLE) differ."""
     return urlencode({"question": question.data.ref, "a": a, "b": b})
 
@@ -220,8 +220,8 @@ def metrics(result: Snapshot) -> Table | None:
         for name in question.names(METRIC):
             cells = [question.with_mean(name, key) for key in columns]
             if any(cells):
-                noted_cells = [noted(cell, notes) for cell in cells]
-                row = _row(title, question, name, noted_cells, behind(question, name, PEOPLE))
+                noted_cells = [with_note(cell, notes) for cell in cells]
+                row = _row(title, question, name, noted_cells, items_params(question, name, PEOPLE))
                 rows.append(replace(row, first=first))
                 first = False
     own = crowd(question for _, question in questions)

@@ -22,7 +22,7 @@ from calibration.reports.contents import Figure
 from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, crowd, figures, worded
 from calibration.reports.sections import SECTIONS, PageParams, Section, View
 from calibration.reports.snapshot import Snapshot, snapshot_of
-from calibration.reports.tables import Row, Table, behind, label, noted
+from calibration.reports.tables import Row, Table, items_params, label, with_note
 from calibration.reports.wording import counted
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.panel import POOLED
@@ -140,7 +140,7 @@ def _matrix(title: str, question: QuestionFigures, key: str) -> Matrix:
         (
             a,
             [
-                (entries.get(frozenset((a, b))) if j > i else None, behind(question, a, b))
+                (entries.get(frozenset((a, b))) if j > i else None, items_params(question, a, b))
                 for j, b in enumerate(names)
             ],
         )
@@ -175,7 +175,7 @@ def means(result: Snapshot) -> list[Table]:
     used = [place for place in range(2 * len(keys)) if any(row.cells[place] for row in rows)]
     notes: list[str] = []
     for row in rows:
-        row.cells[:] = [noted(row.cells[place], notes) for place in used]
+        row.cells[:] = [with_note(row.cells[place], notes) for place in used]
     headings = [(key, worded(key).heading) for key in keys]
     columns = [
         column

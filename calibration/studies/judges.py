@@ -261,7 +261,7 @@ class Panels:
         except RatingError:
             return data  # the question itself says why
         for panel in self.definition.panels:
-            data = self._with(data, panel, ratings, learn)
+            data = self._add_panel(data, panel, ratings, learn)
         return data
 
     @property
@@ -276,7 +276,7 @@ class Panels:
         dev = self.dev.get(data.subject.question.ref)
         return dev.ratings(self._policy) if dev is not None and self.part == "test" else None
 
-    def _with(
+    def _add_panel(
         self, data: SubjectData, panel: PanelAsked, ratings: Ratings, learn: Ratings | None
     ) -> SubjectData:
         judges = [info.name for info in data.raters if info.kind == JUDGE and info.name not in data.off_scale]

@@ -172,7 +172,7 @@ def _rows(
                 samples = f"{policy} of {several}" if several else ""
                 kind = ratings.kinds[column]
                 scores = Scores(name, cast(Kind, source.kind), values[:, column], kind)
-                rows.append(_row_of_level_scores(scores, source, read, _info(name, source), samples))
+                rows.append(_scored_row(scores, source, read, _info(name, source), samples))
     return [_named_by_question(row, source) for row in rows] if clashes else rows
 
 
@@ -200,7 +200,7 @@ def _info(name: str, source: Source) -> RaterInfo:
     return next((info for info in source.data.raters if info.name in (name, base)), NOBODY)
 
 
-def _row_of_level_scores(
+def _scored_row(
     scores: Scores, source: Source, read: LevelInputs, info: RaterInfo, samples: str = ""
 ) -> ScoredRow:
     spec = read.attributes.get(info.id, {})
@@ -213,7 +213,7 @@ def _row_of_level_scores(
 def _people_row(scores: Scores, source: Source, read: LevelInputs) -> ScoredRow:
     """Return the row of people's mean, under a name that says what they labelled."""
     people = crowd_of(source.data.raters).many.capitalize()
-    row = _row_of_level_scores(scores, source, read, NOBODY)
+    row = _scored_row(scores, source, read, NOBODY)
     heading = people if row.heading == KINDS[HUMAN] else row.heading
     return replace(row, heading=heading, scores=replace(row.scores, name=f"{people} ({source.kind} labels)"))
 

@@ -60,12 +60,12 @@ def sentences(answer: PlanAnswer) -> list[str]:
 
 def _of_width(answer: PlanAnswer) -> list[str]:
     assert answer.target is not None
-    target_text = f"{_wide(answer.target)} wide (± {_wide(answer.target / 2)})"
+    target_text = f"{_width_text(answer.target)} wide (± {_width_text(answer.target / 2)})"
     name, level = figure_name(answer), percent(answer.level)
     if answer.needed is None:
         last = answer.rows[-1]
         still = (
-            f" With them it would be {_wide(last.expected)} wide{_between_of_wording(last)}."
+            f" With them it would be {_width_text(last.expected)} wide{_range_of_row(last)}."
             if last.expected
             else ""
         )
@@ -76,12 +76,12 @@ def _of_width(answer: PlanAnswer) -> list[str]:
     if not answer.more:
         return [
             f"The {level} interval of {name} is to be {target_text}, and with the {answer.n_pilot:,} "
-            f"{DIALOGUE}s there are it is {_wide(answer.width)} wide already."
+            f"{DIALOGUE}s there are it is {_width_text(answer.width)} wide already."
         ]
     return [
         f"To make the {level} interval of {name} {target_text}, about {counted(answer.needed, DIALOGUE)} are "
         f"needed: {answer.more:,} more than the {answer.n_pilot:,} there are, with which it is "
-        f"{_wide(answer.width)} wide.",
+        f"{_width_text(answer.width)} wide.",
         _range(answer),
     ]
 
@@ -230,17 +230,17 @@ def _items(answer: PlanAnswer) -> str:
     return units(answer.item_kind, answer.n_items, pooled=answer.pooled)
 
 
-def _between_of_wording(row: PlanRow) -> str:
+def _range_of_row(row: PlanRow) -> str:
     if row.low is None:
         return ""
     return (
-        f" ({_wide(row.low)} to {_wide(row.high)})"
+        f" ({_width_text(row.low)} to {_width_text(row.high)})"
         if row.high is not None
-        else f" ({_wide(row.low)} or more)"
+        else f" ({_width_text(row.low)} or more)"
     )
 
 
-def _wide(value: float | None) -> str:
+def _width_text(value: float | None) -> str:
     return number(value, 3 if value is not None and value < 0.1 else 2)
 
 

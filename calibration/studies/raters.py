@@ -164,10 +164,10 @@ def bounds(subjects: Sequence[SubjectData], definition: Definition) -> tuple[Bou
 
     Questions that cannot be read as ratings are left out; their question says why.
     """
-    return tuple(row for data in subjects for row in _of(data, definition))
+    return tuple(row for data in subjects for row in _bounds_rows(data, definition))
 
 
-def _of(data: SubjectData, definition: Definition) -> list[BoundsRow]:
+def _bounds_rows(data: SubjectData, definition: Definition) -> list[BoundsRow]:
     records = (*data.records, *data.unanswered)
     if not any(record.value is None and record.kind in KINDS for record in records):
         return []
@@ -179,7 +179,7 @@ def _of(data: SubjectData, definition: Definition) -> list[BoundsRow]:
     bounds_rows = []
     for column, name in enumerate(ratings.raters):
         if ratings.kinds[column] in KINDS:
-            row = _row_of_unanswered(data, ratings, column, definition, asked_items.get(name, set()))
+            row = _bounds_row(data, ratings, column, definition, asked_items.get(name, set()))
             if row is not None:
                 items = {i for i, v in zip(ratings.items, ratings.values[:, column], strict=True) if v == v}
                 n_failed = len(failed.get(name, set()) - items)
@@ -200,7 +200,7 @@ def _places(data: SubjectData, which: str) -> Places:
     return items_by_rater
 
 
-def _row_of_unanswered(
+def _bounds_row(
     data: SubjectData, ratings: Ratings, column: int, definition: Definition, asked_items: set[str]
 ) -> BoundsRow | None:
     name, question = ratings.raters[column], data.subject.question

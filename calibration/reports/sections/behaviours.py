@@ -21,7 +21,7 @@ from calibration.reports.sections.base import (
     select_question,
 )
 from calibration.reports.snapshot import PrevalenceRow, Snapshot, TagRow, TagTable
-from calibration.reports.tables import Row, Table, noted
+from calibration.reports.tables import Row, Table, with_note
 from calibration.reports.wording import Crowd, counted, crowd_of, join_names
 from calibration.statistics import Result
 from calibration.statistics.cocoeval import FIGURES as TAG_FIGURES
@@ -65,10 +65,7 @@ def tag_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     percent = params is not None and "percent" in params
     tag_tables = [table for table in result.tags if policy in (None, table.policy)]
     switches = () if policy is None else _switches(policy, percent)
-    return [
-        View(_table_of_table_seven(t, people, percent), _remarks_of_table_seven(t, people), switches)
-        for t in tag_tables
-    ]
+    return [View(_tag_table(t, people, percent), _tag_remarks(t, people), switches) for t in tag_tables]
 
 
 def _policy(params: PageParams) -> str:
@@ -85,7 +82,7 @@ def _switches(policy: str, percent: bool) -> tuple[Switch, ...]:
     return (*policies, Switch(words, {"policy": policy, **other}))
 
 
-def _remarks_of_table_seven(table: TagTable, people: Crowd) -> tuple[str, ...]:
+def _tag_remarks(table: TagTable, people: Crowd) -> tuple[str, ...]:
     if table.reason:
         return (f"{table.reason[:1].upper()}{table.reason[1:]}.",)
     dropped = (
@@ -105,7 +102,7 @@ def _remarks_of_table_seven(table: TagTable, people: Crowd) -> tuple[str, ...]:
     return tuple(filter(None, sentences))
 
 
-def _table_of_table_seven(table: TagTable, people: Crowd, percent: bool) -> Table:
+def _tag_table(table: TagTable, people: Crowd, percent: bool) -> Table:
     several = len(table.people) > 1
     heads = [(name, worded(STATISTIC.get(name, name)).heading) for name in TAG_FIGURES]
     columns = [
@@ -121,7 +118,7 @@ def _table_of_table_seven(table: TagTable, people: Crowd, percent: bool) -> Tabl
             "",
             row.detected_by_judge.n_items,
             row.detected_by_judge.n_clusters,
-            [noted(cell, notes) for cell in _cells(row, several, percent)],
+            [with_note(cell, notes) for cell in _cells(row, several, percent)],
             first=True,
             pooled=row is table.rows[-1],
         )
@@ -191,7 +188,7 @@ def prevalence_views(result: Snapshot, params: PageParams | None = None) -> list
     rows: list[Row] = []
     for row in result.prevalence:
         first = not rows or rows[-1].question != row.title
-        cells = [noted(entry, notes) for entry in row.figures]
+        cells = [with_note(entry, notes) for entry in row.figures]
         items = row.n_labelled + row.n_unlabelled
         clusters = row.figures[0].n_clusters
         rows.append(Row(row.title, row.judge, items, clusters, cells, first=first))
@@ -200,12 +197,12 @@ def prevalence_views(result: Snapshot, params: PageParams | None = None) -> list
     return [
         View(
             Table("How often it occurs", columns, rows, notes),
-            _remarks_of_prevalence(result.prevalence, people),
+            _prevalence_remarks(result.prevalence, people),
         )
     ]
 
 
-def _remarks_of_prevalence(rows: tuple[PrevalenceRow, ...], people: Crowd) -> tuple[str, ...]:
+def _prevalence_remarks(rows: tuple[PrevalenceRow, ...], people: Crowd) -> tuple[str, ...]:
     fewest = min(rows, key=lambda row: row.n_labelled)
     divided = max(row.n_divided for row in rows)
     sentences = (
@@ -271,7 +268,7 @@ def _view(table: CoverageTable, *, in_file: bool) -> View:
             f"{_kind(row)}, {counted(row.marked, 'turn')}",
             row.share.n_items,
             row.share.n_clusters,
-            [noted(_share_figure(row.share, [row.name]), why)],
+            [with_note(_share_figure(row.share, [row.name]), why)],
             first=True,
         )
         for row in coverage_lines
@@ -383,7 +380,7 @@ def _row(
     title: str, row: EvidenceRow, names: list[str], notes: list[str], people: Crowd, *, first: bool
 ) -> Row:
     of = {figure.name: figure for figure in row.figures}
-    cells = [noted(of.get(name), notes) for name in names]
+    cells = [with_note(of.get(name), notes) for name in names]
     from_ = of["evidence_f1"]
     return Row(title, _compared(row, people), from_.n_items, from_.n_clusters, cells, first=first)
 

@@ -32,7 +32,7 @@ from calibration.reports.sections.base import (
     select_question,
 )
 from calibration.reports.snapshot import Snapshot
-from calibration.reports.tables import Row, Table, noted
+from calibration.reports.tables import Row, Table, with_note
 from calibration.reports.wording import Crowd, counted
 from calibration.statistics.baselines import BASELINE, CHANCE, CORRELATIONS, ERROR, SHARE
 from calibration.statistics.core.ratings import CATEGORIES
@@ -73,10 +73,10 @@ def _view(
     rest: list[ComparedPair] = []
     if is_page and len(names) > FEW:
         pairs, rest = _with_best(question)
-    folded = _table_of_judges_compared(f"The other pairs on {title}", rest) if rest else None
+    folded = _compared_table(f"The other pairs on {title}", rest) if rest else None
     return View(
-        _table_of_judges_compared(f"Judges compared: {title}", pairs),
-        tuple(_remarks_of_judges_compared(question, people, is_cut=bool(rest))),
+        _compared_table(f"Judges compared: {title}", pairs),
+        tuple(_compared_remarks(question, people, is_cut=bool(rest))),
         switches,
         "calibration/_other_pairs.html" if folded else "",
         folded,
@@ -118,13 +118,13 @@ def family_heading(family: Family) -> str:
     return words if reference == OF_PEOPLE else f"{words}, {reference}"
 
 
-def _table_of_judges_compared(title: str, pairs: Sequence[ComparedPair]) -> Table:
+def _compared_table(title: str, pairs: Sequence[ComparedPair]) -> Table:
     notes: list[str] = []
     seen: set[Family] = set()
     rows = []
     for pair in pairs:
         family = pair.statistic, pair.reference
-        cells = [noted(cell, notes) for cell in _cells(pair)]
+        cells = [with_note(cell, notes) for cell in _cells(pair)]
         pair_name = f"{pair.names[0]} less {pair.names[1]}"
         of = pair.difference
         first = family not in seen
@@ -139,7 +139,7 @@ def _cells(pair: ComparedPair) -> list[Figure]:
     return [pair.first, pair.second, pair.difference, *tests, dropped]
 
 
-def _remarks_of_judges_compared(question: ComparedJudges, people: Crowd, *, is_cut: bool) -> Iterator[str]:
+def _compared_remarks(question: ComparedJudges, people: Crowd, *, is_cut: bool) -> Iterator[str]:
     """Yield what the tests found, what each column is, and what is not shown."""
     tests = [_count_differing(family, pairs) for family, pairs in families(question).items()]
     if any(tests):
@@ -212,7 +212,7 @@ def floor_views(result: Snapshot, params: PageParams | None = None) -> list[View
     people = crowd(figures(result))
     selected, switches = select_question(headed(result, result.floors), FLOOR_KEY, params)
     floor_tables = [
-        View(_table_of_floors(title, floor), tuple(_remarks_of_floors(floor, people)), switches)
+        View(_floor_table(title, floor), tuple(_floor_remarks(floor, people)), switches)
         for title, floor in selected
     ]
     if result.panels:
@@ -220,25 +220,25 @@ def floor_views(result: Snapshot, params: PageParams | None = None) -> list[View
     return floor_tables
 
 
-def _table_of_floors(title: str, floor: Floor) -> Table:
+def _floor_table(title: str, floor: Floor) -> Table:
     names = {figure.name for row in floor.rows for figure in row.figures}
     columns = [name for name in ORDER if name in names]
     notes: list[str] = []
-    rows = [_row_of_floors(row, columns, notes) for row in floor.rows]
+    rows = [_floor_row(row, columns, notes) for row in floor.rows]
     heads = [(name, floor_heading(name)) for name in columns]
     return Table(f"Judges above baselines: {title}", heads, rows, notes, first="Rater")
 
 
-def _row_of_floors(row: FloorRow, columns: Sequence[str], notes: list[str]) -> Row:
+def _floor_row(row: FloorRow, columns: Sequence[str], notes: list[str]) -> Row:
     of = {figure.name: figure for figure in row.figures}
-    cells = [noted(of.get(name), notes) for name in columns]
+    cells = [with_note(of.get(name), notes) for name in columns]
     with_value = [figure for figure in row.figures if figure.ok] or list(row.figures)
     n_items, n_clusters = (with_value[0].n_items, with_value[0].n_clusters) if with_value else (0, 0)
     name = f"{row.name}: {row.told}" if row.told else row.name
     return Row(name, row.kind, n_items, n_clusters, cells, first=True)
 
 
-def _remarks_of_floors(floor: Floor, people: Crowd) -> Iterator[str]:
+def _floor_remarks(floor: Floor, people: Crowd) -> Iterator[str]:
     learned = (
         "learned on the dev part alone"
         if floor.learned == DEV
@@ -311,14 +311,16 @@ def floor_lines(result: Snapshot) -> Iterator[CsvLine]:
     for panel in result.panels:
         for name, _ in COUNTS:
             figure = count(name, getattr(panel, name))
-            yield CsvLine(panel.ref, panel.title, f"panel_{name}", _of(figure, (panel.name,)))
+            yield CsvLine(panel.ref, panel.title, f"panel_{name}", _with_raters(figure, (panel.name,)))
         for member in panel.members:
             if member.weight is not None:
                 weight = Figure("panel_weight", member.weight, n_items=member.n_items)
-                yield CsvLine(panel.ref, panel.title, "panel_weight", _of(weight, (panel.name, member.name)))
+                yield CsvLine(
+                    panel.ref, panel.title, "panel_weight", _with_raters(weight, (panel.name, member.name))
+                )
 
 
-def _of(figure: Figure, raters: tuple[str, ...]) -> Figure:
+def _with_raters(figure: Figure, raters: tuple[str, ...]) -> Figure:
     return replace(figure, raters=raters)
 
 
@@ -355,7 +357,7 @@ def key_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
         data = [_confusion(title, table, row) for row in matrices] if on_page else None
         key_tables.append(View(_table(title, table), tuple(_key_remarks(table)), switches, template, data))
         if params is None and matrices:
-            key_tables.append(View(_met(title, table, matrices)))
+            key_tables.append(View(_answers_by_key_value(title, table, matrices)))
     return key_tables
 
 
@@ -372,7 +374,7 @@ def _table(title: str, table: KeyTable) -> Table:
 def _row(row: KeyRow, notes: list[str]) -> Row:
     of = row.figures[0]
     missing = count("missing", row.missing) if row.kind != "baseline" else None
-    cells = [noted(cell, notes) for cell in (missing, *row.figures, row.difference)]
+    cells = [with_note(cell, notes) for cell in (missing, *row.figures, row.difference)]
     return Row(row.rater, KINDS.get(row.kind, row.kind), row.n, of.n_clusters, cells, first=True)
 
 
@@ -386,7 +388,7 @@ def _confusion(title: str, table: KeyTable, row: KeyRow) -> Table:
     return Table(heading, columns, rows, first=table.key)
 
 
-def _met(title: str, table: KeyTable, raters: Sequence[KeyRow]) -> Table:
+def _answers_by_key_value(title: str, table: KeyTable, raters: Sequence[KeyRow]) -> Table:
     """Return the same of all raters in one table, for files: a rater's rows are the key's values."""
     columns = [(value, value) for value in table.values]
     rows = [

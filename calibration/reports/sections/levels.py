@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.text.display import number
-from calibration.comparisons.preference_tables import how
+from calibration.comparisons.preference_tables import method_lines
 from calibration.reports import charts as drawing
 from calibration.reports.charts import Chart
 from calibration.reports.contents import (
@@ -33,7 +33,7 @@ from calibration.reports.sections.base import (
     select_question,
 )
 from calibration.reports.snapshot import Snapshot
-from calibration.reports.tables import Row, Table, noted
+from calibration.reports.tables import Row, Table, with_note
 from calibration.reports.wording import counted
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 
@@ -91,7 +91,7 @@ def _table(title: str, sheet: PreferenceSheet) -> Table:
 
 
 def _cells(cells: Sequence[Figure | None], notes: list[str]) -> list[Figure | None]:
-    return [noted(cell and shown_as(cell), notes) for cell in cells]
+    return [with_note(cell and shown_as(cell), notes) for cell in cells]
 
 
 def shown_as(figure: Figure) -> Figure:
@@ -113,7 +113,7 @@ def _preference_remarks(
 ) -> Iterator[str]:
     if is_first:
         yield f"{'; '.join(table.voters)}."
-        yield from how(result.definition.preferences)
+        yield from method_lines(result.definition.preferences)
     if sheet.key == "agreement":
         yield BOTH_WAYS
     elif sheet.note:
@@ -192,7 +192,7 @@ def table_of(result: Snapshot, table: LevelTable) -> Table:
 def _row(
     result: Snapshot, table: LevelTable, row: LevelRow, left_out_columns: list[str], notes: list[str]
 ) -> Row:
-    cells = [noted(_figure(result, table, row, cell), notes) for cell in row.cells]
+    cells = [with_note(_figure(result, table, row, cell), notes) for cell in row.cells]
     return Row(
         row.name,
         "",

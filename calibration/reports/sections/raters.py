@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from annotation.text.display import number
 from calibration.reports.charts import Chart, Point
 from calibration.reports.contents import Figure, QuestionRaters, RaterLine, RepeatLine
-from calibration.reports.figures import QuestionFigures, crowd, figures, lead, worded
+from calibration.reports.figures import QuestionFigures, crowd, figures, leading_question, worded
 from calibration.reports.sections.base import CsvLine, PageParams, Section, View
 from calibration.reports.snapshot import Snapshot
-from calibration.reports.tables import Row, Table, label, noted
+from calibration.reports.tables import Row, Table, label, with_note
 from calibration.reports.wording import Crowd, counted, join_names
 from calibration.statistics import Result
 from calibration.statistics.analysis import BY_F
@@ -53,7 +53,7 @@ def _rows(title: str, question: QuestionFigures, names: list[str], notes: list[s
                 _raters_of_intraclass(raters, question),
                 max(cell.n_items for cell in with_value),
                 max(cell.n_clusters for cell in with_value),
-                [noted(cell, notes) for cell in cells],
+                [with_note(cell, notes) for cell in cells],
                 first=not rows,
             )
         )
@@ -119,8 +119,8 @@ def meaning(questions: Iterable[QuestionRaters], people: Crowd) -> tuple[str, ..
 
 def notes(raters: QuestionRaters, people: Crowd) -> tuple[str, ...]:
     """Return what limits the comparison of a question's raters, and what others would have said."""
-    sentences = _apart(raters, people)
-    sentences += _over(raters, people)
+    sentences = _group_remarks(raters, people)
+    sentences += _remark_over_pairs(raters, people)
     few = sum(figure.n_clusters < FEW for row in raters.rows for figure in row.figures[:1])
     if few:
         n_raters = counted(few, "rater")
@@ -135,7 +135,7 @@ def notes(raters: QuestionRaters, people: Crowd) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _apart(raters: QuestionRaters, people: Crowd) -> list[str]:
+def _group_remarks(raters: QuestionRaters, people: Crowd) -> list[str]:
     """Say who cannot be compared with whom, or is through judges alone."""
     if raters.groups:
         sizes = [len(group) for group in raters.groups]
@@ -162,7 +162,7 @@ def _apart(raters: QuestionRaters, people: Crowd) -> list[str]:
     return []
 
 
-def _over(raters: QuestionRaters, people: Crowd) -> list[str]:
+def _remark_over_pairs(raters: QuestionRaters, people: Crowd) -> list[str]:
     over = raters.over
     if over is None or not over.ok or over.low is None:
         return []
@@ -248,7 +248,7 @@ def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
 def _page(titled: Sequence[Titled], undescribed: tuple[str, ...], params: PageParams) -> View:
     """Return one view that shows the question chosen, else the one that stands for the others."""
     by_ref = {question[1].data.ref: question for question in titled}
-    first = lead([question[1] for question in titled])
+    first = leading_question([question[1] for question in titled])
     selected = params.get(KEY, "") if params.get(KEY) in by_ref else first.data.ref if first else ""
     question = by_ref[selected]
     values = list(dict.fromkeys(value for row in question[2].rows for value in row.shares))
@@ -321,7 +321,7 @@ def _row(line: RaterLine | RepeatLine, cells: Sequence[Figure | None], why: list
         _describe_rater(line),
         with_value[0].n_items,
         with_value[0].n_clusters,
-        [noted(cell, why) for cell in cells],
+        [with_note(cell, why) for cell in cells],
         first=True,
     )
 
@@ -382,7 +382,7 @@ def severity(result: Snapshot) -> list[Chart]:
         for question in _titled(result)
         if any(row.figure("rater_severity") for row in question[2].rows)
     ]
-    first = lead([question[1] for question in with_severity])
+    first = leading_question([question[1] for question in with_severity])
     for title, question, raters in with_severity:
         if first is None or question is not first:
             continue

@@ -12,7 +12,7 @@ from calibration.reports.contents import ScoreMap, ScoreMarks, ScoreProbabilitie
 from calibration.reports.figures import JUDGE, crowd, figures, worded
 from calibration.reports.sections.base import CsvLine, PageParams, Section, Switch, View
 from calibration.reports.snapshot import Figure, Snapshot
-from calibration.reports.tables import Row, Table, noted
+from calibration.reports.tables import Row, Table, with_note
 from calibration.reports.wording import counted
 from calibration.statistics.scores import ERRORS, MAPS, MARKS, RULES
 
@@ -110,7 +110,7 @@ def _table(
         items, clusters = cells[0].n_items, cells[0].n_clusters
         first = not rows or rows[-1].question != member.title
         rows.append(
-            Row(member.title, text, items, clusters, [noted(cell, notes) for cell in cells], first=first)
+            Row(member.title, text, items, clusters, [with_note(cell, notes) for cell in cells], first=first)
         )
     return Table(title, columns, rows, notes)
 

@@ -16,7 +16,14 @@ from calibration.reports.sections.base import (
     headed,
     select_question,
 )
-from calibration.reports.sentences import BOUNDS_REMARKS, counted_row, heading, leading, left_out, sentence
+from calibration.reports.sentences import (
+    BOUNDS_REMARKS,
+    counted_row,
+    heading,
+    leading_bound,
+    left_out,
+    sentence,
+)
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table
 from calibration.statistics.unanswered import MEAN, NAME, SHARE, WITH_MEAN
@@ -68,7 +75,7 @@ def _ordered(names: set[str], rows: Sequence[BoundsRow]) -> list[str]:
 
 def _row_remarks(rows: Sequence[BoundsRow], question: QuestionFigures | None) -> Iterator[str]:
     for row in rows:
-        figure = leading(row, question)
+        figure = leading_bound(row, question)
         more = f". Had they all been answered, {sentence(figure, row.title)}" if figure else ""
         yield f"{counted_row(row)}{more}."
 
