@@ -96,7 +96,7 @@ def p_text(p: float | None) -> str:
 
 
 def bounds(cell: Cell) -> str:
-    """Return where the cell would lie whatever the missing values are; nothing where none is missing."""
+    """Format the bounds of a cell over all possible missing values; empty where none is missing."""
     if not cell.result.n_missing:
         return ""
     if cell.lowest is None or cell.highest is None:
@@ -146,7 +146,7 @@ def title(counts: Counts) -> str:
 
 
 def caption(counts: Counts) -> str:
-    """Return what the marks mean, and whether the panels have axes of their own."""
+    """Explain the marks of the chart and whether its panels share an axis."""
     people = " Line: people." if _people(counts) is not None else ""
     axes = "Each panel has an axis of its own." if own_axes(counts) else "All panels share one axis."
     return f"Bars: means with {counts.query.plan.level:.0%} intervals.{people} {axes}"
@@ -179,7 +179,7 @@ def _highest(row: Row) -> float:
 
 
 def _frozen(counts: Counts) -> str:
-    """Return what is drawn, as text: the same text is drawn once."""
+    """Serialise the chart to a JSON text, the cache key of its SVG."""
     people = _people(counts)
     line = {} if people is None else {cell.column.key: cell.result.value for cell in charted_cells(people)}
     panels = [
@@ -614,7 +614,7 @@ def _line_as_latex(cells: Sequence[str]) -> str:
 
 
 def write_markdown(counts: Counts) -> str:
-    """Return what the table rests on, its tables, and what the flags warn of."""
+    """Render the facts, the tables and the meaning of their flags."""
     lines = [f"# {_plain(f'Counts of {counts.query.scope.name}')}", ""]
     lines += [_plain(sentence) for sentence in facts(counts)]
     head = ["Row", "Continuations", "Clusters", "Missing"]

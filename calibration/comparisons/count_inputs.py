@@ -190,7 +190,7 @@ def sets(counted: Census) -> dict[str, str]:
 
 
 def raters(counted: Census) -> list[tuple[str, str]]:
-    """Return who can be chosen: (name, name as it is shown), people together first."""
+    """List the selectable raters as (name, label), people together first."""
     countable_pairs = {pair for pair in counted.counts if countable(counted.questions[pair[0]])}
     answering = [
         info for pk, info in counted.raters.items() if any(rater == pk for _, rater in countable_pairs)
@@ -290,7 +290,7 @@ def _never_answered(
 
 
 def by_default(counted: Census) -> str:
-    """Return who comes by default: the judge with most labels, else people, else anybody."""
+    """Return the default rater: the judge with most labels, else people, else anybody."""
     numbers: Counter[str] = Counter()
     for (question, rater), (n, _) in counted.counts.items():
         info = counted.raters[rater]

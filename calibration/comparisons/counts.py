@@ -360,7 +360,7 @@ def _summed(values: Floats, columns: tuple[Column, ...]) -> Floats:
 
 
 def _titles(selection: Selection) -> dict[str, str]:
-    """Return how each column is headed."""
+    """Column headings by key."""
     often = Counter(question.title for question in selection.questions)
     titles = {
         question.key: question.title if often[question.title] == 1 else f"{question.title} ({question.key})"
@@ -447,7 +447,7 @@ def counts_on_test(*, query: CountsQuery, by: User | None, purpose: str) -> Coun
 
 
 def _subject(ground: Ground) -> str:
-    """Return what a job is about: the query, with the rater and the questions that it names.
+    """Return the subject of a job: a digest of the query, its rater and its questions.
 
     People together are one name: their table stays while more of them join.
     """

@@ -51,12 +51,12 @@ def turns(details: Mapping[str, Any], causes: Mapping[str, Cause]) -> tuple[int,
 
 
 def _cause(key: str, causes: Mapping[str, Cause]) -> Cause:
-    """Return how a detail is told; what a metric says nothing about is called by its own name."""
+    """Return the cause that words a detail; one the metric does not declare is called by its own name."""
     return causes.get(key) or Cause(key.replace("_", " "))
 
 
 def _phrase(cause: Cause, detail: Any, names: Names) -> str:
-    """Say what a detail is; positions become turn numbers, ids become names, long lists are cut."""
+    """Word a detail; positions become turn numbers, ids become names, long lists are cut."""
     if detail is None or detail == [] or detail == {}:
         return ""
     if cause.about == "turn":
@@ -161,7 +161,7 @@ class Telling:
         self._names = Names(_speakers(material.dialogue), agenda.items if agenda else {}, places)
 
     def value(self, label: Label) -> Value:
-        """Return what a metric's label says, with its rater and its item's turn selected."""
+        """Convert a metric's label to a value; its rater and its item's turn must be selected."""
         details = json.loads(label.explanation) if label.explanation else {}
         metric = METRICS[label.rater.spec["metric"]]
         place = None if label.item.turn is None else self.offset + label.item.turn.position + 1
@@ -227,7 +227,7 @@ def _speakers(dialogue: Dialogue) -> dict[str, str]:
 
 
 def _part(label: Label) -> tuple[int, str]:
-    """Return where a label stands among those of its rater: the metric's own question comes first."""
+    """Sort key of a label among those of its rater: the metric's own question comes first."""
     metric = METRICS[label.rater.spec["metric"]]
     key = label.question.key
     return (metric.answers.index(key) + 1, key) if key in metric.answers else (0, "")

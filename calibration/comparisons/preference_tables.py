@@ -81,7 +81,7 @@ def _format_value(name: str, value: float | None) -> str:
 
 
 def method_lines(choices: Choices) -> list[str]:
-    """Say how votes are read."""
+    """Explain how votes are read."""
     return [
         f"Strengths: {MODELS[choices.model]}. For win rates and strengths "
         f"{BOTH_BAD_POLICIES[choices.both_bad]}. "
@@ -266,5 +266,5 @@ def flags_of(tables: Sequence[Sheet]) -> list[str]:
 
 
 def reasons_of(tables: Sequence[Sheet]) -> list[str]:
-    """Return why figures have no value or no interval, each reason once."""
+    """Reasons for missing values and intervals, each once."""
     return list(dict.fromkeys(result.reason for sheet in tables for result in sheet.results if result.reason))

@@ -489,7 +489,7 @@ def _render(report: Report, mark: str, table: Callable[[Sheet], list[str]]) -> s
 
 
 def notes_of(question: QuestionReport, question_sheets: list[Sheet]) -> list[str]:
-    """Return what limits the figures, and how their intervals are made."""
+    """Notes on the limits of the figures and on the method of their intervals."""
     limits = [f"{flag_sentence(flag)}." for flag in flags_of(question_sheets)]
     reasons = [f"{reason[:1].upper()}{reason[1:]}." for reason in reasons_of(question_sheets)]
     return [*reasons, *limits, f"Intervals: {question.figures.plan.method}."]

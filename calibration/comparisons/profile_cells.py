@@ -96,7 +96,7 @@ def cells_of(corpus: Corpus, rater: int | None = None) -> Cells:
 
 
 def reasons_of(corpus: Corpus) -> Reasons:
-    """Return why values are missing and how often, per metric rater and source, the most frequent first."""
+    """Count the reasons for missing values per metric rater and source, the most frequent first."""
     reasons: Reasons = {}
     rows = _by_source(corpus).exclude(missing="").annotate(n=Count("pk")).order_by("-n", "missing")
     for rater, system, half, reason, n in rows.values_list(*SOURCE, "missing", "n"):
@@ -127,7 +127,7 @@ def joined(cells: Iterable[Cell]) -> Cell:
 
 
 def in_total(reasons: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
-    """Return how often each reason is given in both, the most frequent first."""
+    """Add two counts of reasons, the most frequent first."""
     total = dict(reasons)
     for reason, n in more.items():
         total[reason] = total.get(reason, 0) + n

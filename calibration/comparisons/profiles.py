@@ -537,7 +537,7 @@ def profile_or_job(
 
 
 def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = SAME) -> list[dict[str, Any]]:
-    """Return how a metric's values are spread: as the page that is shown has it, where that is kept."""
+    """Distribution of a metric's values, the same as on the cached page where there is one."""
     if not is_small(of_corpus(corpus)):
         cached = _kept_or_job(corpus, by, again=False)
         if (

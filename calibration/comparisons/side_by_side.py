@@ -203,7 +203,7 @@ class Choice:
 
 
 def choose(dialogue: str, candidates: Sequence[Context], query: ComparisonQuery) -> Choice:
-    """Return what is compared of a dialogue's contexts; raise CompareRefused for what cannot be.
+    """Select the context and the answers to compare; raise CompareRefused where there are none.
 
     One continuation that is named alone stands first, with the usual others beside it. Others are compared
     with the first column unless another is named.
@@ -458,7 +458,7 @@ def _is_selected(metric: MetricColumn, metric_name: str, metrics: Mapping[int, s
 
 
 def _context(answer: Answer, telling: Telling) -> list[Line]:
-    """Return what precedes an answer: the history up to its point, then what was given right before it."""
+    """Lines before an answer: the history up to its point, then the turns given right before it."""
     position = telling.offset + answer.position
     return [*telling.lines[: answer.at], *telling.lines[position - len(answer.given) : position]]
 
@@ -529,7 +529,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def head_out(comparison: Comparison) -> dict[str, Any]:
-    """Return what is compared, without the rows."""
+    """Describe the comparison as JSON, without its rows."""
     return {
         "corpus": comparison.dialogue.corpus.name,
         "dialogue": comparison.dialogue.key,
@@ -676,7 +676,7 @@ def signed(value: float) -> str:
 
 
 def _reasons(comparison: Comparison) -> list[str]:
-    """Return why values are missing: of whole columns, then metric by metric, each reason once."""
+    """Reasons for missing values: of whole columns, then metric by metric, each once."""
     scored = [at for at, column in enumerate(comparison.columns) if column.scored]
     lines = [
         f"  {column.answer.name}: no metric was run on it"

@@ -54,7 +54,7 @@ def offered(counted: Census) -> tuple[list[QuestionInfo], list[QuestionInfo]]:
 
 
 def read(corpus: Corpus, campaign: Campaign | None, params: Mapping[str, str]) -> QuestionPair:
-    """Return what an address asks for by `turns` and `whole`; left out, the two that fit best.
+    """Read the two questions from the parameters `turns` and `whole`; by default the pair that fits best.
 
     Raises LevelsRefused, in one line, where people did not answer such questions.
     """
@@ -134,7 +134,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class TurnsAndWhole:
+class TurnVsDialogue:
     """All continuations with both scores, those that changed rank most first, and each dialogue's inversions.
 
     `left_out` counts the continuations where only turns, or only the whole, were labelled. `is_locked`: the
@@ -158,7 +158,7 @@ class TurnsAndWhole:
         return sum(dialogue.pairs for dialogue in self.dialogues)
 
 
-def compute(pair: QuestionPair) -> TurnsAndWhole:
+def compute(pair: QuestionPair) -> TurnVsDialogue:
     """Put people's labels of turns beside those of the whole: three queries and one pass."""
     locked = set(splits.unopened(pair.scope.corpus).values_list("cluster", flat=True))
     turns, by_dialogue = (_people(pair, question) for question in (pair.turns, pair.dialogues))
@@ -204,7 +204,7 @@ def compute(pair: QuestionPair) -> TurnsAndWhole:
         key=lambda line: (-abs(line.moved), -abs(line.difference or 0.0), line.dialogue, line.continuation)
     )
     most_first = sorted(inversions, key=lambda dialogue: -(dialogue.share or 0.0))
-    return TurnsAndWhole(pair, tuple(lines), tuple(most_first), len(seen) - len(both), len(seen) < len(rows))
+    return TurnVsDialogue(pair, tuple(lines), tuple(most_first), len(seen) - len(both), len(seen) < len(rows))
 
 
 def _people(pair: QuestionPair, question: QuestionInfo) -> Mapping[int, list[float]]:
@@ -229,8 +229,8 @@ def _people(pair: QuestionPair, question: QuestionInfo) -> Mapping[int, list[flo
 # What turns and whole say, in sentences.
 
 
-def facts(result: TurnsAndWhole) -> list[str]:
-    """Return what the list rests on: how many, by whom, what is left out, how many inversions."""
+def facts(result: TurnVsDialogue) -> list[str]:
+    """Sentences about the list: how many, by whom, what is left out, how many inversions."""
     pair = result.pair
     crowd = crowd_of(pair.people)
     lines = [
@@ -288,8 +288,8 @@ def dialogue_out(dialogue: Inversions) -> dict[str, Any]:
     }
 
 
-def head_out(result: TurnsAndWhole) -> dict[str, Any]:
-    """Return what a list rests on: its questions, its people, what is left out, all inversions."""
+def head_out(result: TurnVsDialogue) -> dict[str, Any]:
+    """Describe the list as JSON: its questions, its people, what is left out, all inversions."""
     pair = result.pair
     return {
         "corpus": pair.scope.corpus.name,
@@ -306,24 +306,24 @@ def head_out(result: TurnsAndWhole) -> dict[str, Any]:
     }
 
 
-def lines_csv(result: TurnsAndWhole) -> str:
+def lines_csv(result: TurnVsDialogue) -> str:
     """Return a line a continuation, those that changed rank most first, unrounded."""
     return _csv(LINE, [line_out(line) for line in result.lines])
 
 
-def dialogues_csv(result: TurnsAndWhole) -> str:
+def dialogues_csv(result: TurnVsDialogue) -> str:
     """Return a line a dialogue with its inversions, unrounded."""
     return _csv(DIALOGUE_COLUMNS, [dialogue_out(dialogue) for dialogue in result.dialogues])
 
 
-def as_json(result: TurnsAndWhole) -> str:
+def as_json(result: TurnVsDialogue) -> str:
     """Return everything, unrounded."""
     content = head_out(result) | {"continuations": [line_out(line) for line in result.lines]}
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def as_text(result: TurnsAndWhole, most: int = 20) -> str:
-    """Return what the terminal shows: what it rests on, and the continuations that changed rank most."""
+def as_text(result: TurnVsDialogue, most: int = 20) -> str:
+    """Render for a terminal: the facts, and the continuations that changed rank most."""
     text_lines = [*facts(result), ""]
     for line in result.lines[:most]:
         text_lines.append(
@@ -345,7 +345,7 @@ def _csv(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
     return out.getvalue()
 
 
-FILES: dict[str, Rendering[TurnsAndWhole, str]] = {
+FILES: dict[str, Rendering[TurnVsDialogue, str]] = {
     file.key: file
     for file in (
         Rendering("csv", "CSV, continuations", "csv", "text/csv; charset=utf-8", lines_csv),

@@ -50,7 +50,7 @@ from calibration.comparisons.side_by_side import (
     signed,
 )
 from calibration.comparisons.turn_vs_dialogue import FILES as INVERSION_FILES
-from calibration.comparisons.turn_vs_dialogue import TurnsAndWhole, offered
+from calibration.comparisons.turn_vs_dialogue import TurnVsDialogue, offered
 from calibration.comparisons.turn_vs_dialogue import compute as compute_inversions
 from calibration.comparisons.turn_vs_dialogue import facts as inversion_facts
 from calibration.comparisons.turn_vs_dialogue import read as read_turn_questions
@@ -655,7 +655,7 @@ def turns_and_whole(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "calibration/turns_and_whole.html", context | _shown(request, found))
 
 
-def _shown(request: HttpRequest, found: TurnsAndWhole) -> dict[str, Any]:
+def _shown(request: HttpRequest, found: TurnVsDialogue) -> dict[str, Any]:
     return {
         "found": found,
         "facts": inversion_facts(found),

@@ -188,7 +188,7 @@ def _alpha(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Char
 
 
 def _caption(questions: Sequence[tuple[str, QuestionFigures]], points: Sequence[Point]) -> str:
-    """Say what the numbers count, and why a judge that answered a question drawn has no line in it."""
+    """Explain the numbers, and why a judge that answered a plotted question has no line in the chart."""
     plotted = {(point.question, point.series) for point in points}
     rows, people = {question for question, _ in plotted}, crowd(q for _, q in questions)
     names_by_reason: dict[str, list[str]] = {}
@@ -209,7 +209,7 @@ def _judge_series(judge: str, people: Crowd) -> str:
 
 
 def _why_left_out(question: QuestionFigures, judge: str) -> str:
-    """Return why a judge has no line beside people: what it was compared by instead, or why by nothing."""
+    """Reason why a judge has no line beside people, and the statistic used instead where there is one."""
     own, mean = question.with_people(question.headline, judge), question.with_mean(judge)
     if own is not None and not ok(own):
         return own.reason

@@ -21,7 +21,7 @@ FEW_ANSWERED = 0.95
 
 
 def worded(statistic: str) -> InReports:
-    """Return how reports word a statistic; its key where it is none of the table any more."""
+    """Wording of a statistic in reports; its key where it is no longer in the table."""
     statistic_entry = described().get(statistic)
     return statistic_entry.words if statistic_entry else InReports(statistic, statistic)
 
@@ -70,7 +70,7 @@ class QuestionFigures:
         return len(self.names(HUMAN, identified_only=True)) < len(self.people)
 
     def among(self, statistic: str, kind: str = HUMAN) -> Figure | None:
-        """Return how far the raters of a kind agree: all together, else people over all their pairs."""
+        """Agreement of the raters of a kind: all together, else people over all their pairs."""
         names = set(self.names(kind))
         if len(names) < 2:
             return None
@@ -116,7 +116,7 @@ class QuestionFigures:
         return self._beside("gap", statistic, lambda raters: raters[0] == rater)
 
     def margin(self, statistic: str, rater: str) -> Figure | None:
-        """Return how far from 0 the gap of one more person may lie; none where the gap is a mean."""
+        """How far from 0 the gap of one more person may lie; None where the gap is a mean."""
         return _first(self.data.gaps, f"margin_{statistic}", lambda raters: raters[0] == rater)
 
     def people_beside(self, statistic: str, rater: str) -> Figure | None:
@@ -152,14 +152,14 @@ class QuestionFigures:
         return _first(self.data.replacement, "alt_test_advantage", lambda raters: raters[0] == rater)
 
     def answered(self, rater: str) -> tuple[int, int] | None:
-        """Return how many of the items that people rated a rater answered, where that is under 95%."""
+        """Count the items rated by people that a rater answered, where that is under 95%."""
         answerer = next((r for r in self.data.raters if r.name == rater), None)
         if answerer is None or answerer.n_of_people >= FEW_ANSWERED * self.data.people_items:
             return None
         return answerer.n_of_people, self.data.people_items
 
     def rater(self, name: str) -> Answerer:
-        """Return what is recorded of a rater; raises KeyError for a stranger."""
+        """Return the record of a rater; raises KeyError for an unknown name."""
         for rater in self.data.raters:
             if rater.name == name:
                 return rater
@@ -181,7 +181,7 @@ def figures(result: Snapshot) -> list[QuestionFigures]:
 
 
 def crowd(questions: Iterable[QuestionFigures]) -> Crowd:
-    """Return what the people of all questions together are called."""
+    """Name the people of all questions together."""
     return crowd_of(rater for question in questions for rater in question.data.raters if rater.n)
 
 
@@ -206,7 +206,7 @@ def leading_question(
 
 
 def n_replaceable(entry: Figure) -> int:
-    """Return how many people a judge can replace, by a winning rate of the alternative annotator test."""
+    """Number of people a judge can replace, by a winning rate of the alternative annotator test."""
     return round((entry.value or 0) * (entry.n_raters - 1))
 
 

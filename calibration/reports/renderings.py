@@ -49,7 +49,7 @@ def value(entry: Figure) -> str:
 
 
 def summary(report: Report) -> str:
-    """Return what a report was made from, in one line."""
+    """Summarise a report's inputs in one line."""
     result = snapshot_of(report)
     counts, plan = result.counts, result.definition.plan
     return (
@@ -61,7 +61,7 @@ def summary(report: Report) -> str:
 
 
 def part_line(report: Report) -> str:
-    """Return which part of the split a report shows."""
+    """Name the part of the split that a report shows."""
     split = snapshot_of(report).split
     if snapshot_of(report).definition.is_of_training:
         return "The training part: its dialogues are in no split."
@@ -79,12 +79,12 @@ def look_lines(report: Report) -> list[str]:
 
 
 def _judges(look: TestLook) -> str:
-    """Return whose figures a look was about."""
+    """Name the judges that a look was about."""
     return f" (judges: {', '.join(look.judges)})" if look.judges else ""
 
 
 def headings(table: Table) -> list[str]:
-    """Return what heads each column in one line: what stands above it, and its own heading."""
+    """Column headings in one line each: the group above it, then its own."""
     above = [text for text, columns in table.over for _ in range(columns)] or [""] * len(table.columns)
     return [f"{text} {own}".strip() for text, (_, own) in zip(above, table.columns, strict=True)]
 

@@ -64,7 +64,7 @@ def lede(result: Snapshot) -> list[Answer]:
 
 
 def _preferred(result: Snapshot) -> list[Answer]:
-    """Return which system wins most, by the first voters of the first question that compares responses."""
+    """Name the system with most wins, by the first voters of the first question that compares responses."""
     for table in result.preferences[:1]:
         for sheet in [sheet for sheet in table.sheets if sheet.key == "systems"][:1]:
             rates = [(row, c) for row in sheet.rows for c in row.cells if c and c.name == WIN_RATE and c.ok]
@@ -156,7 +156,7 @@ def _figure(questions: Sequence[QuestionFigures], judge: str) -> Figure | None:
 
 
 def _ranking(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[Answer]:
-    """Return which of many judges come first and last on the leading question, and that this flatters."""
+    """Rank many judges on the leading question: the first ones and the last, with a caution."""
     with_figure = [(judge, entry) for judge in judges if (entry := _figure(questions, judge))]
     question = leading_question([q for q in questions if q.people])
     if question is None or len(with_figure) < 2:
@@ -190,7 +190,7 @@ def _beside(question: QuestionFigures, statistic: str, judge: str) -> str:
 
 
 def _verdict(gap: Figure, margin: Figure | None, crowd_words: Crowd) -> str:
-    """Say what the interval of a gap shows, and what these people do not show of one more.
+    """Interpret the interval of a gap, for these people and for one more.
 
     A mean over pairs has no margin and says neither more nor less.
     """
@@ -246,7 +246,7 @@ def _stand_in(questions: Sequence[QuestionFigures], judge: str, epsilon: float) 
 
 
 def _answered(question: QuestionFigures, rater: str) -> str:
-    """Say how many of the items that people rated a rater answered, where it left out many; else ''."""
+    """Count the items rated by people that a rater answered, where it left out many; else ''."""
     counts = question.answered(rater)
     if counts is None:
         return ""
@@ -257,7 +257,7 @@ def _answered(question: QuestionFigures, rater: str) -> str:
 
 
 def _over_judges(question: QuestionFigures, judge: str) -> str:
-    """Say what is left of the test where the judge is one of several to choose from."""
+    """Result of the test corrected over several judges."""
     entry = question.corrected(judge)
     if entry is None or not ok(entry):
         return ""
@@ -331,7 +331,7 @@ def statistic_of(name: str) -> str:
 
 
 def heading(name: str, mean: str) -> str:
-    """Return how a bound's column is headed; `mean` is what the mean of people is called."""
+    """Heading of a bound's column; `mean` is the name of people's mean."""
     if name in HEADINGS:
         return HEADINGS[name]
     words = worded(statistic_of(name))
@@ -352,7 +352,7 @@ def figure_name(result: Result) -> str:
 
 
 def sentence(result: Result, title: str) -> str:
-    """Return how far a figure could lie, and what the reported one leaves out."""
+    """Sentence with the bounds of a figure beside its reported value."""
     where = f"{figure_name(result)} on {title} could lie between {_ends(result)}"
     return f"{where}; the reported {number(result.value)} leaves them out"
 
@@ -369,7 +369,7 @@ def leading_bound(row: BoundsRow, question: QuestionFigures | None) -> Figure | 
 
 
 def of_failures(result: Snapshot, rater: str) -> str:
-    """Return what the failures of a judge could change of its leading figure; '' where nothing is bounded."""
+    """Sentence on how a judge's failures could change its leading figure; '' where nothing is bounded."""
     questions = {question.data.ref: question for question in figures(result)}
     rows = [row for row in result.bounds if row.rater == rater and row.n_failed]
     rows.sort(key=lambda row: _importance(questions.get(row.ref)))
@@ -389,7 +389,7 @@ def _importance(question: QuestionFigures | None) -> int:
 
 
 def failure_note(row: BoundsRow, figure: Figure, question: QuestionFigures) -> str:
-    """Return what wide bounds mean for what is said of the figure; '' where they are narrow.
+    """Interpret wide bounds; '' where they are narrow.
 
     They are wide where the report shows a difference from people with each other and the bounds of that
     difference hold 0, or where they are wider than the figure's interval.
@@ -411,7 +411,7 @@ def _width(figure: Figure) -> float:
 
 
 def left_out(rows: Sequence[BoundsRow]) -> list[str]:
-    """Return which statistics have no bounds, by reason."""
+    """Statistics without bounds, by reason."""
     by_reason: dict[str, dict[str, None]] = {}
     for row in rows:
         for key, reason in row.unbounded:
@@ -420,7 +420,7 @@ def left_out(rows: Sequence[BoundsRow]) -> list[str]:
 
 
 def counted_row(row: BoundsRow) -> str:
-    """Return how many items a rater left unanswered, and why."""
+    """Count the items a rater left unanswered, by cause."""
     rest = row.n_unanswered - row.n_failed
     if row.n_failed and rest:
         why = f"{row.n_failed:,} because a call failed and {rest:,} with a reason"
@@ -521,7 +521,7 @@ def _spread(entries: Sequence[Figure]) -> str:
 
 
 def _resting(question: QuestionFigures) -> list[tuple[str, Sequence[Figure]]]:
-    """Return what a question's figures speak of, each with its figures: people together, a judge with them.
+    """Group a question's figures by subject: people together, a judge with them.
 
     Pairs of raters speak for themselves alone; they count where nothing else was computed.
     """
@@ -616,7 +616,7 @@ def _constant(questions: list[QuestionFigures]) -> str:
 
 
 def _constant_raters(question: QuestionFigures) -> list[str]:
-    """Return who gave a single answer, of those who answered half of the items, or 30: few may be alike."""
+    """Raters who gave a single answer, of those who answered half of the items or 30."""
     enough = min(ENOUGH, question.data.n_items / 2)
     raters = [r for r in question.data.raters if r.kind != METRIC and r.constant]
     return [r.name for r in raters if r.n >= enough]
@@ -674,7 +674,7 @@ def _pairs_left_out(questions: list[QuestionFigures]) -> Iterable[str]:
 
 
 def _left_out(result: Snapshot) -> str:
-    """Return who is left out, and why; somebody may be so in several campaigns."""
+    """People who are left out, with the reasons; a person may be left out of several campaigns."""
     if not result.left_out:
         return ""
     n = len({sentence.partition(" in ")[0] for sentence in result.left_out})

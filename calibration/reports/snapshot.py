@@ -248,7 +248,7 @@ def is_readable(report: Report) -> bool:
 
 
 def snapshot_of(report: Report) -> Snapshot:
-    """Return what a report's row holds, read once per row: a page and its parts ask for it several times.
+    """Read the snapshot of a report's row, once per row: a page and its parts ask for it several times.
 
     Raises OlderFormat where it was kept in a format of before.
     """

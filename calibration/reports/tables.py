@@ -260,7 +260,7 @@ class WhoAnswered:
 
 
 def raters(result: Snapshot) -> list[WhoAnswered]:
-    """Return who answered, people first. Whoever answered is there, also where nothing was compared."""
+    """List the raters who answered, people first, also where nothing was compared."""
     return [_answered(rater) for kind in KINDS for rater in result.answered if rater.kind == kind]
 
 

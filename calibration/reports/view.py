@@ -192,7 +192,7 @@ def _row(title: str, question: QuestionFigures, compared: str, cells: Both) -> R
 
 
 def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Both]]:
-    """Return who is compared, with both figures of each statistic; of two people alone both are the same."""
+    """Rows of raters compared, with both figures of each statistic; of two people alone both are the same."""
     crowd_words, judges = question.crowd, question.judging
     people = question.names(HUMAN, identified_only=True)
     compared_rows = []
@@ -249,7 +249,7 @@ def sections(result: Snapshot, params: PageParams | None = None) -> list[tuple[S
 
 
 def without_content(result: Snapshot) -> list[str]:
-    """Return what is said of the sections that are not printed: each with the reason, in one sentence."""
+    """Reasons why sections are not printed, one sentence each."""
     views = [view for section in SECTIONS if not section.leads for view in section.views(result, None)]
     return [view.why_empty for view in views if not view.has_content]
 
@@ -293,7 +293,7 @@ def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
 
 
 def _everyone(study: Study) -> dict[str, Any] | None:
-    """Return who gold leaves out and whether an automatic report counts them; None where it is nobody."""
+    """People whom gold leaves out, and whether an automatic report counts them; None where there are none."""
     if not study.automatic:
         return None
     people = left_out(study.corpus, study.campaign)
@@ -311,7 +311,7 @@ def pairs_of(result: Snapshot, params: PageParams) -> Pairs | None:
 
 
 def _changes(report: Report) -> scope.Changes:
-    """Return what became of the labels that a report was computed from."""
+    """Changes to the labels since a report was computed."""
     return scope.since(of_study(report.study), report.created_at)
 
 
@@ -337,7 +337,7 @@ def openings_of(report: Report) -> list[Opened]:
 
 
 def links(result: Snapshot) -> list[str]:
-    """Return which questions were read as answers to which, and through which map; many in one sentence."""
+    """Sentences about questions that were read as answers to others, and through which map."""
     refs_by_link: dict[tuple[str, str], list[str]] = {}
     for question in result.questions:
         for link in question.links:

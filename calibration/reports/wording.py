@@ -38,7 +38,7 @@ def counted(count: int, singular: str, plural: str | None = None) -> str:
 
 
 def units(kind: str, count: int, *, pooled: bool = False) -> str:
-    """Return what the items of a kind are called, with their number."""
+    """Count the items of a kind in words: `1 turn`, `12 dialogues`."""
     singular, plural = KINDS[kind].singular, KINDS[kind].plural
     return counted(
         count,
@@ -112,7 +112,7 @@ class Somebody(Protocol):
 
 
 def crowd_of(raters: Iterable[Somebody]) -> Crowd:
-    """Return what the human raters among those of a report are called."""
+    """Name the human raters among those of a report."""
     humans = [rater for rater in raters if rater.kind == "human"]
     simulated = [rater for rater in humans if rater.simulated]
     if simulated:

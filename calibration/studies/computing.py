@@ -92,7 +92,7 @@ def _sheet(sheet: Sheet, title: str) -> PreferenceSheet:
 
 
 def _name(sheet: Sheet, at: int) -> str:
-    """Return what the figures of a column are called in files."""
+    """Name of the figures of a column in files."""
     result = next((row[at] for row in sheet.rows if isinstance(row[at], Result)), None)
     name = result.name if isinstance(result, Result) else sheet.head[at].lower().replace(" ", "_")
     return f"preference_{name}"

@@ -95,7 +95,7 @@ def distances(compared: Comparison) -> Floats:
 
 
 def table(compared: Comparison) -> list[list[int]] | None:
-    """Return how often each answer of the first met each of the second, over all pairs.
+    """Cross-tabulate the answers of the first and the second, over all pairs.
 
     None for people among themselves, without a shared scale, or with more than LARGEST_TABLE values.
     """
@@ -106,7 +106,7 @@ def table(compared: Comparison) -> list[list[int]] | None:
 
 
 def in_cell(compared: Comparison, row: int, column: int) -> npt.NDArray[np.bool_]:
-    """Return which items some pair answered with the row-th and the column-th value of the scale."""
+    """Mask of the items that some pair answered with the row-th and the column-th value of the scale."""
     scale = compared.ratings.scale or ()
     hits: Sequence[npt.NDArray[np.bool_]] = _hits(compared, scale[row], scale[column])
     return np.logical_or.reduce(hits) if hits else np.zeros(compared.ratings.n_items, dtype=bool)
@@ -355,7 +355,7 @@ def _reasons(question: RatedQuestion, ids: Sequence[int]) -> dict[Place, str]:
 
 
 def points_of(question: RatedQuestion, ids: Sequence[int]) -> dict[Place, tuple[Pointed, ...]]:
-    """Return what answers point at, by place: of the first sample that points at something."""
+    """Evidence of answers by place, of the first sample that points at something."""
     evidence_by_place = _label_contents(question, ids, Q(evidence__isnull=True), "evidence")
     dialogue = dict(
         Item.objects.filter(pk__in={place[0] for place in evidence_by_place}).values_list(*OF_DIALOGUE)

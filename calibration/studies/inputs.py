@@ -182,7 +182,7 @@ def _schemes(definition: Definition, subjects: Sequence[Subject]) -> set[str] | 
 
 
 def _without_ids(table: dict[str, Any]) -> dict[str, Any]:
-    """Return what was covered without the ids of the database: the same labels are the same inputs."""
+    """Drop the ids of the database: the same labels are the same inputs."""
     notes = [{name: value for name, value in note.items() if name != "dialogue"} for note in table["notes"]]
     return table | {"notes": notes}
 
@@ -190,7 +190,7 @@ def _without_ids(table: dict[str, Any]) -> dict[str, Any]:
 def dev_keys(
     scope: Scope, loaded: Sequence[SubjectData], counted: Census, split: Split | None
 ) -> tuple[SubjectData, ...]:
-    """Return what the keys of questions answer in the dev part: what can be learned without reading."""
+    """Answers of the questions' keys in the dev part, from which baselines learn."""
     keys = {info.id for data in loaded for info in data.raters if info.kind == "key"}
     if not keys:
         return ()

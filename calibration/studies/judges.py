@@ -320,7 +320,7 @@ class Panels:
 
 
 def _least(panel: PanelAsked) -> int:
-    """Return how many must answer; of members that are named more than half of all named, there or not."""
+    """Number of members who must answer: by default more than half of the members named, present or not."""
     return panel.least or (len(panel.members) // 2 + 1 if panel.members else 0)
 
 

@@ -177,7 +177,7 @@ def _rows(
 
 
 def _repeated(source: Source) -> dict[str, int]:
-    """Return how many answers the raters gave at most to an item, those with more than one."""
+    """Most answers of each rater to one item, for raters with more than one."""
     most: dict[str, int] = {}
     for record in source.data.records:
         if record.sample:
@@ -195,7 +195,7 @@ def _on_frame(ratings: Ratings, source: Source, laid: Laid) -> Floats:
 
 
 def _info(name: str, source: Source) -> RaterInfo:
-    """Return who a row is; repeated answers may be rows of their own, called `name#0`."""
+    """Find the rater of a row; repeated answers may be rows of their own, called `name#0`."""
     base = name.rpartition("#")[0]
     return next((info for info in source.data.raters if info.name in (name, base)), NOBODY)
 
@@ -254,7 +254,7 @@ def level_tables(
 
 
 def _with_panels(read: LevelInputs, own: Sequence[SubjectData], panels: Panels) -> LevelInputs:
-    """Return what was read with the answers of panels; judges of turns and of wholes make panels apart."""
+    """Add the answers of panels; judges of turns and of dialogues make separate panels."""
     questions = []
     for question, data in zip(read.questions, own, strict=True):
         across = [replace(source, data=panels.among(source.data)) for source in question.sources[1:]]

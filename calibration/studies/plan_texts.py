@@ -25,7 +25,7 @@ DIALOGUE = "double-rated dialogue"
 
 
 def figure_name(answer: PlanAnswer) -> str:
-    """Return what is planned for: `Cohen’s κ of gpt-4 with people on Overall`."""
+    """Name the figure of a plan: `Cohen’s κ of gpt-4 with people on Overall`."""
     if answer.goal == "power":
         return f"{answer.rater} in the alternative annotator test on {answer.title}"
     key = answer.statistic.removeprefix(GAP)
@@ -87,7 +87,7 @@ def _of_width(answer: PlanAnswer) -> list[str]:
 
 
 def _range(answer: PlanAnswer) -> str:
-    """Say what the pilot leaves open, in numbers of dialogues."""
+    """Range of the plan over pilots, in numbers of dialogues."""
     low, high = answer.needed_low, answer.needed_high
     ends = _ends(low, high) if low and high else f"from {low or 2:,} to more than {_most(answer):,}"
     return (
@@ -145,7 +145,7 @@ def _pilot(answer: PlanAnswer) -> str:
 
 
 def _effort(answer: PlanAnswer) -> list[str]:
-    """Say what it takes, as far as it is known."""
+    """Ratings, hours and cost of the plan, as far as they are known."""
     plan_efforts = answer.efforts
     if not plan_efforts or plan_efforts[0].dialogues is None:
         return []
@@ -172,7 +172,7 @@ def money_of(amount: float | None) -> str:
 
 
 def cautions(answer: PlanAnswer) -> list[str]:
-    """Return what one may and may not conclude, the plan's own limits first."""
+    """Cautions for reading a plan, its own limits first."""
     remarks = []
     if answer.labels_since and answer.computed_at:
         remarks.append(
@@ -322,7 +322,7 @@ def effort_headings(answer: PlanAnswer) -> list[str]:
 
 
 def efforts(answer: PlanAnswer) -> list[list[str]]:
-    """Return what the plan takes in words, a row for each number of raters an item; [] without a plan."""
+    """Ratings, hours and cost in words, a row for each number of raters an item; [] without a plan."""
     table_rows = []
     for place, plan_effort in enumerate(answer.efforts):
         raters = f"{number(plan_effort.raters, 1)} (the pilot)" if place == 0 else f"{plan_effort.raters:g}"

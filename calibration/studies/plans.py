@@ -221,7 +221,7 @@ class Effort:
 
 
 def timing(study: Study, questions: Sequence[int], plan: Plan) -> Timing | None:
-    """Return how long rating an item of a study took its people; None where no page told it.
+    """Time that people took to rate an item of a study; None where no page recorded it.
 
     What answers one of the questions counts, of the study's campaign or of all campaigns of its corpus. The
     time is that of the whole screen, whatever else was asked there.
@@ -260,7 +260,7 @@ def effort(
     pay: float | None,
     reason: str = "",
 ) -> Effort:
-    """Return what a plan takes. `needed` are its dialogues and their range; `pay` is for an hour."""
+    """Effort of a plan. `needed` are its dialogues and their range; `pay` is for an hour."""
     dialogues, fewest, most = needed
     each = items_a_dialogue * raters
 
@@ -458,7 +458,7 @@ class Choices:
         return sorted(raters_by_name.values(), key=lambda info: (kinds.index(info.kind), info.id, info.name))
 
     def n_labels(self, plan_question: PlanQuestion) -> int:
-        """Return how many labels a question has in the whole scope."""
+        """Count the labels of a question in the whole scope."""
         question_ids = {number for subject in plan_question.subjects for number in subject.question_ids}
         return sum(n for (question, _), (n, _) in self.counted.counts.items() if question in question_ids)
 
@@ -546,7 +546,7 @@ def plan_for(answer: PlanAnswer, ratings: Ratings, plan: Plan, progress: Told = 
 
 
 def _rater(query: PlanQuery, ratings: Ratings) -> str:
-    """Return whom a report leads with: a judge where there is one, else the people, else a metric."""
+    """Return the rater that a report leads with: a judge, else the people, else a metric."""
     judges, metrics = ratings.of_kind("judge"), ratings.of_kind("metric")
     if judges:
         return ratings.raters[judges[0]]

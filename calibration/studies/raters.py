@@ -40,7 +40,7 @@ from calibration.studies.inputs import Inputs
 def scores(
     subjects: Sequence[SubjectData], learning: Sequence[SubjectData], definition: Definition
 ) -> Scores | None:
-    """Return what scores are worth in people's terms; None where no question has people and scores.
+    """Thresholds, probabilities and maps of scores; None where no question has people and scores.
 
     `learning` are dev's answers where test is shown: then nothing is learned on what is shown. Where they are
     empty, figures are cross-fitted by cluster. Questions that cannot be read as ratings are left out; the

@@ -294,7 +294,7 @@ def _kind(row: CoverageLine) -> str:
 
 
 def _findings(table: CoverageTable) -> tuple[str, ...]:
-    """Return what people found, then what judges did; of nobody nothing."""
+    """Sentences about the behaviours that people found, then those that judges found."""
     people = crowd_of(table.rows)
     by_people = (
         [] if table.share is None else [_sentence(_annotators(people, table), table.marked, table.share)]

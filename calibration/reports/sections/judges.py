@@ -102,7 +102,7 @@ def _with_best(question: ComparedJudges) -> tuple[list[ComparedPair], list[Compa
 
 
 def _best(pairs: Sequence[ComparedPair]) -> str:
-    """Return who has the highest value: on average over its pairs, which may rest on other items."""
+    """Return the contender with the highest value: its mean over its pairs, which may rest on other items."""
     values: dict[str, list[float]] = {}
     for pair in pairs:
         for name, figure in zip(pair.names, (pair.first, pair.second), strict=True):
@@ -112,7 +112,7 @@ def _best(pairs: Sequence[ComparedPair]) -> str:
 
 
 def family_heading(family: Family) -> str:
-    """Return how a statistic is headed, with the key that it is measured against."""
+    """Heading of a statistic, with the key that it is measured against."""
     statistic, reference = family
     words = "Accuracy" if statistic == ACCURACY else worded(statistic).heading
     return words if reference == OF_PEOPLE else f"{words}, {reference}"
@@ -140,7 +140,7 @@ def _cells(pair: ComparedPair) -> list[Figure]:
 
 
 def _compared_remarks(question: ComparedJudges, people: Crowd, *, is_cut: bool) -> Iterator[str]:
-    """Yield what the tests found, what each column is, and what is not shown."""
+    """Yield the results of the tests, the meaning of the columns, and what is not shown."""
     tests = [_count_differing(family, pairs) for family, pairs in families(question).items()]
     if any(tests):
         differences = "; ".join(filter(None, tests))
@@ -203,7 +203,7 @@ COUNTS = [("n_answered", "Answered"), ("n_ties", "Ties"), ("n_short", "Too few m
 
 
 def floor_heading(figure: str) -> str:
-    """Return how a figure is headed."""
+    """Heading of a figure."""
     return "Mean error" if figure == ERROR else worded(figure).heading
 
 
@@ -379,7 +379,7 @@ def _row(row: KeyRow, notes: list[str]) -> Row:
 
 
 def _confusion(title: str, table: KeyTable, row: KeyRow) -> Table:
-    """Return how often each value of the key met each of the rater's, but for values that neither gave."""
+    """Confusion matrix of key and rater, without the values that neither gave."""
     used = [n for n, counts in enumerate(row.matrix) if sum(counts) or any(r[n] for r in row.matrix)]
     columns = [(table.values[n], table.values[n]) for n in used]
     rows = [_counts(table, row)[n] for n in used]

@@ -230,7 +230,7 @@ def share(key: str, row: LevelRow) -> Figure:
 
 
 def level_remarks(result: Snapshot, table: LevelTable) -> tuple[str, ...]:
-    """Return what the table rests on, what its marks mean, and its warnings."""
+    """Remarks under the table: its inputs, the meaning of its marks, its warnings."""
     levels, plan = result.definition.levels, result.definition.plan
     if levels is None:
         raise ValueError("only a study at levels has such tables")
@@ -268,7 +268,7 @@ def _few_systems(table: LevelTable) -> list[str]:
 
 
 def _without_interval(table: LevelTable) -> list[str]:
-    """Return why some figures have no interval, in a sentence for each reason."""
+    """Sentences about missing intervals, one for each reason."""
     results = [cell.result for row in table.rows for cell in row.cells]
     reasons = [result.reason for result in results if result.ok and result.low is None and result.reason]
     distinct = (reason.removeprefix("no interval: ") for reason in dict.fromkeys(reasons))
@@ -276,7 +276,7 @@ def _without_interval(table: LevelTable) -> list[str]:
 
 
 def _untested(table: LevelTable) -> list[str]:
-    """Return why some figures have no p-value, in a sentence for each reason."""
+    """Sentences about missing p-values, one for each reason."""
     cells = [cell for row in table.rows for cell in row.cells if cell.result.ok and cell.p is None]
     return [f"†: no p-value, as {reason}." for reason in dict.fromkeys(cell.p_reason for cell in cells)]
 

@@ -106,7 +106,7 @@ REPEATED = (
 
 
 def meaning(questions: Iterable[QuestionRaters], people: Crowd) -> tuple[str, ...]:
-    """Return what the figures of some questions mean: each sentence once."""
+    """Explain the figures of some questions, each sentence once."""
     questions = list(questions)
     rows = [row for raters in questions for row in raters.rows]
     figure_names = {figure.name for row in rows for figure in row.figures}
@@ -118,7 +118,7 @@ def meaning(questions: Iterable[QuestionRaters], people: Crowd) -> tuple[str, ..
 
 
 def notes(raters: QuestionRaters, people: Crowd) -> tuple[str, ...]:
-    """Return what limits the comparison of a question's raters, and what others would have said."""
+    """Notes on the limits of comparing a question's raters."""
     sentences = _group_remarks(raters, people)
     sentences += _remark_over_pairs(raters, people)
     few = sum(figure.n_clusters < FEW for row in raters.rows for figure in row.figures[:1])
@@ -136,7 +136,7 @@ def notes(raters: QuestionRaters, people: Crowd) -> tuple[str, ...]:
 
 
 def _group_remarks(raters: QuestionRaters, people: Crowd) -> list[str]:
-    """Say who cannot be compared with whom, or is through judges alone."""
+    """Name the raters who cannot be compared, or only through judges."""
     if raters.groups:
         sizes = [len(group) for group in raters.groups]
         alone = [group[0] for group in raters.groups if len(group) == 1]
