@@ -33,7 +33,7 @@ from calibration.comparisons.preferences import content as preference_content
 from calibration.comparisons.preferences import read as read_preferences_query
 from calibration.comparisons.profile_cells import POINTS, SAME
 from calibration.comparisons.profiles import profile_or_job
-from calibration.comparisons.side_by_side import Wanted, compare, head_out, row_out
+from calibration.comparisons.side_by_side import ComparisonQuery, compare, head_out, row_out
 from calibration.comparisons.turn_vs_dialogue import compute as compute_inversions
 from calibration.comparisons.turn_vs_dialogue import head_out as inversions_head
 from calibration.comparisons.turn_vs_dialogue import line_out
@@ -371,7 +371,7 @@ def compared(request: Request, pk: int) -> Response:
     data = dict(given.validated_data)
     names = tuple(data.pop("continuation", ()))
     try:
-        made = compare(dialogue, Wanted(continuations=names, **data))
+        made = compare(dialogue, ComparisonQuery(continuations=names, **data))
     except CalibrationError as error:
         raise ValidationError({"detail": [str(error)]}) from error
     pager = Pages()

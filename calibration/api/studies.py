@@ -248,8 +248,8 @@ def disagreements(request: Request, pk: int) -> Response:
         raise NotFound(str(error.args[0])) from error
     pager = Pages()
     rows: list[Any] = pager.paginate_queryset(found.rows, request) or []
-    items = [found.asked.items[row] for row in rows]
-    numbers, points = _numbers(items), points_of(found.asked, items)
+    items = [found.question.items[row] for row in rows]
+    numbers, points = _numbers(items), points_of(found.question, items)
     answer = pager.get_paginated_response(
         [_row(found, row, numbers) | {"evidence": _evidence(found, row, points)} for row in rows]
     )
@@ -276,7 +276,7 @@ def _evidence(
     """Return what the answers to a row point at, by rater."""
     ratings = found.compared.ratings
     names = [ratings.raters[column] for column in found.compared.columns]
-    place = found.asked.items[row], found.asked.tags[row]
+    place = found.question.items[row], found.question.tags[row]
     return {name: [one.as_json() for one in kept] for name in names if (kept := points.get((*place, name)))}
 
 
@@ -286,7 +286,7 @@ def _row(found: Listing, row: int, numbers: Mapping[int, int]) -> dict[str, Any]
     answers = {ratings.raters[column]: ratings.values[row, column] for column in found.compared.columns}
     return {
         "item": ratings.items[row],
-        "turn_number": numbers.get(found.asked.items[row]),
+        "turn_number": numbers.get(found.question.items[row]),
         "distance": found.apart[row],
         "answers": {
             rater: ratings.names[int(value)] if ratings.names else float(value)

@@ -45,17 +45,17 @@ def value_text(value: Any) -> str:
     return str(value)
 
 
-def row_name(made: Counts, row: Row) -> str:
+def row_name(counts: Counts, row: Row) -> str:
     """Return `vanilla, turns_per_call 5` for a row, `people` for theirs: numbers are named by their key.
 
     A row that holds continuations by a fake model says so.
     """
-    name = PEOPLE_ROW if row.human else _condition(made, row)
-    return f"{name} {MARK}" if row.code in made.fakes else name
+    name = PEOPLE_ROW if row.human else _condition(counts, row)
+    return f"{name} {MARK}" if row.code in counts.fakes else name
 
 
-def _condition(made: Counts, row: Row) -> str:
-    keys, values = made.query.by, made.by[row.code]
+def _condition(counts: Counts, row: Row) -> str:
+    keys, values = counts.query.by, counts.by[row.code]
     parts = [
         f"{key} {value_text(value)}"
         if key != SYSTEM and (value is None or isinstance(value, bool | int | float))
@@ -65,9 +65,9 @@ def _condition(made: Counts, row: Row) -> str:
     return ", ".join(parts)
 
 
-def by_of(made: Counts, row: Row) -> dict[str, Any]:
+def by_of(counts: Counts, row: Row) -> dict[str, Any]:
     """Return a row's values by key, null where there is none."""
-    return dict(zip(made.query.by, made.by[row.code], strict=True))
+    return dict(zip(counts.query.by, counts.by[row.code], strict=True))
 
 
 def interval(result: Result | None, digits: int = 2) -> str:
@@ -96,7 +96,7 @@ def p_text(p: float | None) -> str:
 
 
 def bounds(cell: Cell) -> str:
-    """Return where the cell would lie whatever the missing values are; nothing where none is missing."""
+    """Format the bounds of a cell over all possible missing values; empty where none is missing."""
     if not cell.result.n_missing:
         return ""
     if cell.lowest is None or cell.highest is None:
@@ -104,15 +104,15 @@ def bounds(cell: Cell) -> str:
     return f"{number(cell.lowest)} to {number(cell.highest)} with {cell.result.n_missing:,} missing"
 
 
-def flags(made: Counts) -> list[tuple[str, str]]:
+def flags(counts: Counts) -> list[tuple[str, str]]:
     """Return the flags that some figure carries, each with what it warns of, in the order of the table."""
-    found = set()
-    for row in made.table.rows:
+    raised = set()
+    for row in counts.table.rows:
         for cell in row.cells:
             results = [cell.result, cell.corrected, cell.difference.result if cell.difference else None]
-            found |= {flag for result in results if result is not None for flag in result.flags}
-        found |= {flag for result in (row.distance or {}).values() for flag in result.flags}
-    return [(flag, text) for flag, text in FLAGS.items() if flag in found]
+            raised |= {flag for result in results if result is not None for flag in result.flags}
+        raised |= {flag for result in (row.distance or {}).values() for flag in result.flags}
+    return [(flag, text) for flag, text in FLAGS.items() if flag in raised]
 
 
 # The chart of a table of counts: one panel a row, a bar a column with its interval, people as a line.
@@ -123,86 +123,86 @@ COLUMNS, BAR, LEAST, HEIGHT = 3, 22, 120, 150
 MOST_TITLE = 46
 
 
-def svg(made: Counts) -> str:
+def svg(counts: Counts) -> str:
     """Return the chart as a free-standing SVG on white."""
-    return charts.on_white(_drawn(_frozen(made)))
+    return charts.on_white(_render_svg(_frozen(counts)))
 
 
-def inline_svg(made: Counts) -> str:
+def inline_svg(counts: Counts) -> str:
     """Return the chart for a page, in the page's colours."""
-    spoken = f"{title(made)}. {caption(made)} The same figures are in the table below."
-    return charts.in_page(_drawn(_frozen(made)), spoken)
+    spoken = f"{title(counts)}. {caption(counts)} The same figures are in the table below."
+    return charts.in_page(_render_svg(_frozen(counts)), spoken)
 
 
-def png(made: Counts) -> bytes:
+def png(counts: Counts) -> bytes:
     """Return the chart as a PNG at twice the size of the page's."""
-    drawn: bytes = vl_convert.svg_to_png(svg(made), scale=2)
-    return drawn
+    image: bytes = vl_convert.svg_to_png(svg(counts), scale=2)
+    return image
 
 
-def title(made: Counts) -> str:
+def title(counts: Counts) -> str:
     """Return the chart's heading."""
-    return "Counts by behaviour, row by row" if made.is_turns else "Scores, row by row"
+    return "Counts by behaviour, row by row" if counts.is_turns else "Scores, row by row"
 
 
-def caption(made: Counts) -> str:
-    """Return what the marks mean, and whether the panels have axes of their own."""
-    people = " Line: people." if _people(made) is not None else ""
-    axes = "Each panel has an axis of its own." if own_axes(made) else "All panels share one axis."
-    return f"Bars: means with {made.query.plan.level:.0%} intervals.{people} {axes}"
+def caption(counts: Counts) -> str:
+    """Explain the marks of the chart and whether its panels share an axis."""
+    people = " Line: people." if _people(counts) is not None else ""
+    axes = "Each panel has an axis of its own." if own_axes(counts) else "All panels share one axis."
+    return f"Bars: means with {counts.query.plan.level:.0%} intervals.{people} {axes}"
 
 
-def shown(row: Row) -> list[Cell]:
+def charted_cells(row: Row) -> list[Cell]:
     """Return the cells that have bars: behaviours and scores, no sums."""
     return [cell for cell in row.cells if cell.column.kind in ("tag", "alone", "score")]
 
 
-def own_axes(made: Counts) -> bool:
+def own_axes(counts: Counts) -> bool:
     """Whether one panel's highest bar is over three times another's."""
-    highest = [_highest(row) for row in _panels(made)]
+    highest = [_highest(row) for row in _panels(counts)]
     return bool(highest) and max(highest) > APART * min(highest)
 
 
-def _panels(made: Counts) -> list[Row]:
+def _panels(counts: Counts) -> list[Row]:
     """Return the rows with a panel; people's alone where there are no others."""
-    others = [row for row in made.table.rows if not row.human]
-    return others or list(made.table.rows)
+    others = [row for row in counts.table.rows if not row.human]
+    return others or list(counts.table.rows)
 
 
-def _people(made: Counts) -> Row | None:
-    panels = _panels(made)
-    return next((row for row in made.table.rows if row.human and row not in panels), None)
+def _people(counts: Counts) -> Row | None:
+    panels = _panels(counts)
+    return next((row for row in counts.table.rows if row.human and row not in panels), None)
 
 
 def _highest(row: Row) -> float:
-    return max((cell.result.value or 0.0 for cell in shown(row)), default=0.0)
+    return max((cell.result.value or 0.0 for cell in charted_cells(row)), default=0.0)
 
 
-def _frozen(made: Counts) -> str:
-    """Return what is drawn, as text: the same text is drawn once."""
-    people = _people(made)
-    line = {} if people is None else {cell.column.key: cell.result.value for cell in shown(people)}
+def _frozen(counts: Counts) -> str:
+    """Serialise the chart to a JSON text, the cache key of its SVG."""
+    people = _people(counts)
+    line = {} if people is None else {cell.column.key: cell.result.value for cell in charted_cells(people)}
     panels = [
         {
-            "title": row_name(made, row),
-            "bars": [_bar(made, cell, line.get(cell.column.key)) for cell in shown(row)],
+            "title": row_name(counts, row),
+            "bars": [_bar(counts, cell, line.get(cell.column.key)) for cell in charted_cells(row)],
         }
-        for row in _panels(made)
+        for row in _panels(counts)
     ]
-    axis = f"per {made.query.per_turns} turns" if made.query.per_turns else "turns per continuation"
+    axis = f"per {counts.query.per_turns} turns" if counts.query.per_turns else "turns per continuation"
     return json.dumps(
         {
             "panels": panels,
-            "axis": axis if made.is_turns else "mean score",
-            "own": own_axes(made),
+            "axis": axis if counts.is_turns else "mean score",
+            "own": own_axes(counts),
             "people": people is not None,
         }
     )
 
 
-def _bar(made: Counts, cell: Cell, people: float | None) -> dict[str, Any]:
+def _bar(counts: Counts, cell: Cell, people: float | None) -> dict[str, Any]:
     return {
-        "column": made.titles[cell.column.key],
+        "column": counts.titles[cell.column.key],
         "value": cell.result.value,
         "low": cell.result.low,
         "high": cell.result.high,
@@ -211,28 +211,28 @@ def _bar(made: Counts, cell: Cell, people: float | None) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=64)
-def _drawn(frozen: str) -> str:
+def _render_svg(frozen: str) -> str:
     return charts.to_svg(_specification(json.loads(frozen)))
 
 
 def _specification(content: dict[str, Any]) -> dict[str, Any]:
     ends = [_end(panel) for panel in content["panels"]]
-    whole = max(ends, default=1.0)
+    highest_end = max(ends, default=1.0)
     panels = [
-        _panel(panel, content["axis"], end if content["own"] else whole)
+        _panel(panel, content["axis"], end if content["own"] else highest_end)
         for panel, end in zip(content["panels"], ends, strict=True)
     ]
-    said = "Each panel has an axis of its own" if content["own"] else ""
+    subtitle = "Each panel has an axis of its own" if content["own"] else ""
     if content["people"]:
-        said = "; ".join(part for part in ("Line: people", said) if part)
+        subtitle = "; ".join(part for part in ("Line: people", subtitle) if part)
     header = alt.TitleParams(
-        said, anchor="start", fontSize=12, fontWeight="normal", color=charts.INK_2, offset=6
+        subtitle, anchor="start", fontSize=12, fontWeight="normal", color=charts.INK_2, offset=6
     )
     columns = 1 if panels and len(content["panels"][0]["bars"]) * BAR > 2 * LEAST * 2 else COLUMNS
-    drawn = alt.concat(*panels, columns=columns, spacing=18).properties(
+    chart = alt.concat(*panels, columns=columns, spacing=18).properties(
         title=header, background="transparent", padding=6
     )
-    return dict(drawn.configure(font=charts.FONT).configure_view(stroke=None).to_dict())
+    return dict(chart.configure(font=charts.FONT).configure_view(stroke=None).to_dict())
 
 
 def _end(panel: dict[str, Any]) -> float:
@@ -246,10 +246,10 @@ def _panel(panel: dict[str, Any], axis: str, end: float) -> Any:
     names = [bar["column"] for bar in panel["bars"]]
     base = alt.Chart(alt.Data(values=panel["bars"])).encode(x=_names(names))
     y = alt.Y("value:Q", title=axis, scale=alt.Scale(domain=[0, end], nice=True), axis=charts.axis())
-    given = base.transform_filter("datum.value !== null")
+    with_value = base.transform_filter("datum.value !== null")
     layers = [
-        given.mark_bar(size=BAR * 0.6, color=charts.COLOURS[0], opacity=0.55).encode(y=y),
-        given.transform_filter("datum.low !== null")
+        with_value.mark_bar(size=BAR * 0.6, color=charts.COLOURS[0], opacity=0.55).encode(y=y),
+        with_value.transform_filter("datum.low !== null")
         .mark_rule(strokeWidth=1.5, color=charts.INK)
         .encode(y=alt.Y("low:Q"), y2="high:Q"),
         base.transform_filter("datum.people !== null")
@@ -290,26 +290,26 @@ class Kind:
     more: Callable[[Cell], str] = lambda cell: ""
 
 
-def kinds(made: Counts) -> list[Kind]:
+def kinds(counts: Counts) -> list[Kind]:
     """Return the tables that there are figures for."""
-    found = [Kind("As counted" if made.is_turns else "As scored", lambda cell: cell.result)]
-    cells = [cell for row in made.table.rows for cell in row.cells]
+    tables = [Kind("As counted" if counts.is_turns else "As scored", lambda cell: cell.result)]
+    cells = [cell for row in counts.table.rows for cell in row.cells]
     if any(cell.corrected is not None for cell in cells):
-        found.append(Kind("Corrected for the judge’s errors", lambda cell: cell.corrected))
+        tables.append(Kind("Corrected for the judge’s errors", lambda cell: cell.corrected))
     if any(cell.difference is not None for cell in cells):
-        found.append(
+        tables.append(
             Kind(
                 "Difference from people",
                 lambda cell: cell.difference.result if cell.difference else None,
                 lambda cell: p_text(cell.difference.p_holm) if cell.difference else "",
             )
         )
-    return found
+    return tables
 
 
-def rows_of(made: Counts, kind: Kind) -> list[Row]:
+def rows_of(counts: Counts, kind: Kind) -> list[Row]:
     """Return the rows that a table shows: people have no difference from themselves."""
-    return [row for row in made.table.rows if any(kind.of(cell) is not None for cell in row.cells)]
+    return [row for row in counts.table.rows if any(kind.of(cell) is not None for cell in row.cells)]
 
 
 def cell_text(kind: Kind, cell: Cell) -> str:
@@ -317,53 +317,53 @@ def cell_text(kind: Kind, cell: Cell) -> str:
     return ", ".join(part for part in (figure(kind.of(cell)), kind.more(cell)) if part)
 
 
-def distances(made: Counts) -> list[tuple[str, list[str]]]:
+def distances(counts: Counts) -> list[tuple[str, list[str]]]:
     """Return a line per row with a distance, and last that of two random halves of people's continuations."""
-    found = [
-        (row_name(made, row), [figure(row.distance[name], DIGITS[name]) for name in DISTANCES])
-        for row in made.table.rows
+    rows = [
+        (row_name(counts, row), [figure(row.distance[name], DIGITS[name]) for name in DISTANCES])
+        for row in counts.table.rows
         if row.distance is not None
     ]
-    if found and made.table.halves is not None:
-        halves = made.table.halves
-        found.append(("two halves of people", [figure(halves[name], DIGITS[name]) for name in DISTANCES]))
-    return found
+    if rows and counts.table.halves is not None:
+        halves = counts.table.halves
+        rows.append(("two halves of people", [figure(halves[name], DIGITS[name]) for name in DISTANCES]))
+    return rows
 
 
 # A table of counts for the terminal.
 
 
-def write_text(made: Counts) -> str:
+def write_text(counts: Counts) -> str:
     """Return the table turned round: a line a column, so that it fits a terminal's width, and its notes."""
-    lines = [made.query.scope.name, *facts(made)]
-    for kind in kinds(made):
-        lines += ["", kind.title, *_turned(made, kind)]
-    if found := distances(made):
-        rows = [["", *DISTANCES.values()], *([name, *texts] for name, texts in found)]
+    lines = [counts.query.scope.name, *facts(counts)]
+    for kind in kinds(counts):
+        lines += ["", kind.title, *_turned(counts, kind)]
+    if distance_rows := distances(counts):
+        rows = [["", *DISTANCES.values()], *([name, *texts] for name, texts in distance_rows)]
         lines += ["", "Distance from people", *aligned(rows)]
     missing = [
-        [row_name(made, row), made.titles[cell.column.key], bounds(cell)]
-        for row in made.table.rows
+        [row_name(counts, row), counts.titles[cell.column.key], bounds(cell)]
+        for row in counts.table.rows
         for cell in row.cells
         if bounds(cell)
     ]
     if missing:
         lines += ["", "With all missing at the lowest and at the highest", *aligned(missing)]
-    if noted := flags(made):
+    if noted := flags(counts):
         lines += ["", *(f"{flag}: {text}" for flag, text in noted)]
     return "\n".join([*map(printable, lines), ""])
 
 
-def _turned(made: Counts, kind: Kind) -> list[str]:
-    rows = rows_of(made, kind)
-    table = [["", *(row_name(made, row) for row in rows)]]
+def _turned(counts: Counts, kind: Kind) -> list[str]:
+    rows = rows_of(counts, kind)
+    table = [["", *(row_name(counts, row) for row in rows)]]
     table.append(["continuations", *(f"{row.n_continuations:,}" for row in rows)])
-    for at, column in enumerate(made.columns):
-        table.append([made.titles[column.key], *(_cell_of_text(kind, row.cells[at]) for row in rows)])
+    for at, column in enumerate(counts.columns):
+        table.append([counts.titles[column.key], *(_cell_as_text(kind, row.cells[at]) for row in rows)])
     return aligned(table)
 
 
-def _cell_of_text(kind: Kind, cell: Cell) -> str:
+def _cell_as_text(kind: Kind, cell: Cell) -> str:
     result = kind.of(cell)
     if result is None or result.value is None:
         return "–"
@@ -381,29 +381,29 @@ HEAD = (
 )  # fmt: skip
 
 
-def write_csv(made: Counts) -> str:
+def write_csv(counts: Counts) -> str:
     """Return the lines; a column `by:KEY` for each key, text guarded against spreadsheets."""
     out = io.StringIO()
     writer = csv.DictWriter(
-        out, [*(f"by:{key}" for key in made.query.by), *HEAD], lineterminator="\n", restval=""
+        out, [*(f"by:{key}" for key in counts.query.by), *HEAD], lineterminator="\n", restval=""
     )
     writer.writeheader()
-    for row in made.table.rows:
+    for row in counts.table.rows:
         place = {
             f"by:{key}": "" if value is None else guarded(value_text(value))
-            for key, value in zip(made.query.by, made.by[row.code], strict=True)
+            for key, value in zip(counts.query.by, counts.by[row.code], strict=True)
         } | {"human": int(row.human)}
         for cell in row.cells:
-            writer.writerow(place | _cell_of_as_csv(cell))
+            writer.writerow(place | _cell_as_csv(cell))
         for name, result in (row.distance or {}).items():
-            halves = made.table.halves[name] if made.table.halves else None
+            halves = counts.table.halves[name] if counts.table.halves else None
             writer.writerow(
-                place | _figure(result) | {"column": f"distance:{name}"} | _named("halves", halves)
+                place | _figure(result) | {"column": f"distance:{name}"} | _with_bounds("halves", halves)
             )
     return out.getvalue()
 
 
-def _cell_of_as_csv(cell: Cell) -> dict[str, Any]:
+def _cell_as_csv(cell: Cell) -> dict[str, Any]:
     line = _figure(cell.result) | {
         "column": guarded(cell.column.key),
         "lowest": cell.lowest,
@@ -411,9 +411,9 @@ def _cell_of_as_csv(cell: Cell) -> dict[str, Any]:
         "raw": cell.raw,
     }
     if cell.corrected is not None:
-        line |= _named("corrected", cell.corrected) | {"corrected_method": cell.corrected.method}
+        line |= _with_bounds("corrected", cell.corrected) | {"corrected_method": cell.corrected.method}
     if cell.difference is not None:
-        line |= _named("difference", cell.difference.result)
+        line |= _with_bounds("difference", cell.difference.result)
         line |= {"p": cell.difference.p, "p_holm": cell.difference.p_holm}
     return line
 
@@ -431,7 +431,7 @@ def _figure(result: Result) -> dict[str, Any]:
     }
 
 
-def _named(name: str, result: Result | None) -> dict[str, Any]:
+def _with_bounds(name: str, result: Result | None) -> dict[str, Any]:
     if result is None:
         return {}
     return {name: result.value, f"{name}_low": result.low, f"{name}_high": result.high}
@@ -440,56 +440,58 @@ def _named(name: str, result: Result | None) -> dict[str, Any]:
 # A table of counts as JSON: everything, unrounded.
 
 
-def write_json(made: Counts) -> str:
+def write_json(counts: Counts) -> str:
     """Return the table as one JSON object."""
-    return json.dumps(content(made), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(content(counts), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def content(made: Counts) -> dict[str, Any]:
+def content(counts: Counts) -> dict[str, Any]:
     """Return the table as plain data."""
-    query, chosen = made.query, made.chosen
+    query, selection = counts.query, counts.selection
     return {
         "corpus": query.corpus.name,
         "campaign": query.campaign.name if query.campaign else None,
-        "part": made.part,
-        "computed_at": made.kept.at.isoformat() if made.kept else None,
-        "labels_since": bool(made.kept and made.kept.labels_since),
-        "calls_since": bool(made.kept and made.kept.calls_since),
-        "rater": chosen.name,
-        "kind": chosen.kind,
-        "simulated": chosen.simulated,
-        "questions": [question.ref for question in chosen.questions],
+        "part": counts.part,
+        "computed_at": counts.cached.at.isoformat() if counts.cached else None,
+        "labels_since": bool(counts.cached and counts.cached.labels_since),
+        "calls_since": bool(counts.cached and counts.cached.calls_since),
+        "rater": selection.name,
+        "kind": selection.kind,
+        "simulated": selection.simulated,
+        "questions": [question.ref for question in selection.questions],
         "by": list(query.by),
         "strata": query.strata or None,
-        "n_strata": made.table.n_strata,
+        "n_strata": counts.table.n_strata,
         "per_turns": query.per_turns,
         "resamples": query.plan.resamples,
         "seed": query.plan.seed,
         "level": query.plan.level,
-        "rows": [_row(made, row) for row in made.table.rows],
-        "halves": {name: _result(one) for name, one in made.table.halves.items()}
-        if made.table.halves
+        "rows": [_row(counts, row) for row in counts.table.rows],
+        "halves": {name: _result(result) for name, result in counts.table.halves.items()}
+        if counts.table.halves
         else None,
-        "no_differences": made.table.no_differences,
-        "no_distance": made.table.no_distance,
-        "notes": facts(made),
+        "no_differences": counts.table.no_differences,
+        "no_distance": counts.table.no_distance,
+        "notes": facts(counts),
         "looks_at_test": [
             {"by": str(look.by) if look.by else None, "at": look.at.isoformat(), "purpose": look.purpose}
-            for look in made.looks
+            for look in counts.looks
         ],
     }
 
 
-def _row(made: Counts, row: Row) -> dict[str, Any]:
+def _row(counts: Counts, row: Row) -> dict[str, Any]:
     return {
-        "by": by_of(made, row),
+        "by": by_of(counts, row),
         "human": row.human,
-        "fake_model": row.code in made.fakes,
+        "fake_model": row.code in counts.fakes,
         "n_continuations": row.n_continuations,
         "n_clusters": row.n_clusters,
         "n_missing": row.n_missing,
         "cells": {cell.column.key: _cell(cell) for cell in row.cells},
-        "distance": {name: _result(one) for name, one in row.distance.items()} if row.distance else None,
+        "distance": {name: _result(result) for name, result in row.distance.items()}
+        if row.distance
+        else None,
     }
 
 
@@ -542,24 +544,24 @@ MOST_LEVEL = 4
 """Headings of more columns than these are turned, so that columns are as narrow as their figures."""
 
 
-def write_latex(made: Counts) -> str:
+def write_latex(counts: Counts) -> str:
     """Return a table for each kind of figure: values over their intervals, people's row first and apart."""
-    lines = [f"% {' '.join(text.split())}" for text in (made.query.scope.name, *facts(made))]
+    lines = [f"% {' '.join(text.split())}" for text in (counts.query.scope.name, *facts(counts))]
     lines.append(f"{NEEDS}; under each value its interval")
-    head = [made.titles[column.key] for column in made.columns]
-    for kind in kinds(made):
+    head = [counts.titles[column.key] for column in counts.columns]
+    for kind in kinds(counts):
         lines += [
             f"% {kind.title}",
-            *_table_of_as_latex(head, [(row, _lines(made, kind, row)) for row in rows_of(made, kind)]),
+            *_table_as_latex(head, [(row, _lines(counts, kind, row)) for row in rows_of(counts, kind)]),
         ]
-    if found := distances(made):
-        body = [_line_of_as_latex([escaped(name), *map(escaped, texts)]) for name, texts in found]
+    if distance_rows := distances(counts):
+        body = [_line_as_latex([escaped(name), *map(escaped, texts)]) for name, texts in distance_rows]
         columns = _heads(list(DISTANCES.values()), turned=False)
         lines += ["% Distance from people", *_tabular(columns, body)]
     return "\n".join([*lines, ""])
 
 
-def _table_of_as_latex(head: Sequence[str], rows: Sequence[tuple[Row, list[str]]]) -> list[str]:
+def _table_as_latex(head: Sequence[str], rows: Sequence[tuple[Row, list[str]]]) -> list[str]:
     body: list[str] = []
     for at, (row, lines) in enumerate(rows):
         body += lines
@@ -578,7 +580,7 @@ def _tabular(head: Sequence[str], body: Sequence[str]) -> list[str]:
         [
             rf"\begin{{tabular}}{{l{'r' * len(head)}}}",
             r"\toprule",
-            _line_of_as_latex(["", *head]),
+            _line_as_latex(["", *head]),
             r"\midrule",
             *body,
             r"\bottomrule",
@@ -587,11 +589,11 @@ def _tabular(head: Sequence[str], body: Sequence[str]) -> list[str]:
     )
 
 
-def _lines(made: Counts, kind: Kind, row: Row) -> list[str]:
+def _lines(counts: Counts, kind: Kind, row: Row) -> list[str]:
     """Return the values of a row, and under them their intervals."""
     values = [_value(kind, cell) for cell in row.cells]
-    under = [_under(kind, cell) for cell in row.cells]
-    return [_line_of_as_latex([escaped(row_name(made, row)), *values]), _line_of_as_latex(["", *under])]
+    under = [_interval_below(kind, cell) for cell in row.cells]
+    return [_line_as_latex([escaped(row_name(counts, row)), *values]), _line_as_latex(["", *under])]
 
 
 def _value(kind: Kind, cell: Cell) -> str:
@@ -599,49 +601,49 @@ def _value(kind: Kind, cell: Cell) -> str:
     return "---" if result is None or result.value is None else escaped(number(result.value))
 
 
-def _under(kind: Kind, cell: Cell) -> str:
+def _interval_below(kind: Kind, cell: Cell) -> str:
     text = ", ".join(part for part in (interval(kind.of(cell)), kind.more(cell)) if part)
     return rf"{{\scriptsize {escaped(text)}}}" if text else ""
 
 
-def _line_of_as_latex(cells: Sequence[str]) -> str:
+def _line_as_latex(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
 # A table of counts as Markdown.
 
 
-def write_markdown(made: Counts) -> str:
-    """Return what the table rests on, its tables, and what the flags warn of."""
-    lines = [f"# {_plain(f'Counts of {made.query.scope.name}')}", ""]
-    lines += [_plain(sentence) for sentence in facts(made)]
+def write_markdown(counts: Counts) -> str:
+    """Render the facts, the tables and the meaning of their flags."""
+    lines = [f"# {_plain(f'Counts of {counts.query.scope.name}')}", ""]
+    lines += [_plain(sentence) for sentence in facts(counts)]
     head = ["Row", "Continuations", "Clusters", "Missing"]
-    titles = [made.titles[column.key] for column in made.columns]
-    for kind in kinds(made):
+    titles = [counts.titles[column.key] for column in counts.columns]
+    for kind in kinds(counts):
         body = [
             [
-                row_name(made, row),
+                row_name(counts, row),
                 f"{row.n_continuations:,}",
                 f"{row.n_clusters:,}",
                 f"{row.n_missing:,}",
                 *(cell_text(kind, cell) for cell in row.cells),
             ]
-            for row in rows_of(made, kind)
+            for row in rows_of(counts, kind)
         ]
         lines += ["", f"## {kind.title}", "", *_table([*head, *titles], body)]
-    if found := distances(made):
-        rows = [[name, *texts] for name, texts in found]
+    if distance_rows := distances(counts):
+        rows = [[name, *texts] for name, texts in distance_rows]
         lines += ["", "## Distance from people", "", *_table(["Row", *DISTANCES.values()], rows)]
     missing = [
-        [row_name(made, row), made.titles[cell.column.key], bounds(cell)]
-        for row in made.table.rows
+        [row_name(counts, row), counts.titles[cell.column.key], bounds(cell)]
+        for row in counts.table.rows
         for cell in row.cells
         if bounds(cell)
     ]
     if missing:
         lines += ["", "## With all missing at the lowest and at the highest", ""]
         lines += _table(["Row", "Column", "Between"], missing)
-    if noted := flags(made):
+    if noted := flags(counts):
         lines += ["", *(f"- {_plain(flag)}: {_plain(text)}" for flag, text in noted)]
     return "\n".join([*lines, ""])
 

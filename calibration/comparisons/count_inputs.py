@@ -20,7 +20,7 @@ from annotation.models.corpora import Corpus
 from annotation.records import HUMAN, SELF
 from calibration.errors import CountsRefused
 from calibration.ratings.scope import PARTS, Census, QuestionInfo, RaterInfo, Scope, scope_of, shown_part
-from calibration.reports.wording import crowd_of, listed
+from calibration.reports.wording import crowd_of, join_names
 from calibration.statistics import Plan
 from calibration.statistics.core.ratings import Floats, Ints
 from calibration.statistics.judge_errors import CORRECTIONS, Correction
@@ -67,12 +67,12 @@ class CountsQuery:
         return scope_of(self.corpus, self.campaign, self.part)
 
 
-def read(given: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -> CountsQuery:
+def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -> CountsQuery:
     """Return the query that plain texts (of an address, a form, a command) ask for.
 
     Lists are separated by commas. Raises CountsRefused with one clear line.
     """
-    text = {key: str(value).strip() for key, value in given.items() if value is not None}
+    text = {key: str(value).strip() for key, value in params.items() if value is not None}
     correction, samples = text.get("correction") or "auto", text.get("samples", "")
     if correction not in CORRECTIONS:
         raise CountsRefused(f"no correction {correction!r}; there are {', '.join(CORRECTIONS)}")
@@ -81,8 +81,8 @@ def read(given: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) ->
     part = text.get("part", "")
     if part not in PARTS:
         raise CountsRefused(f"a part is dev, test, all or training, not {part!r}")
-    resamples = _whole("resamples", text.get("resamples", ""), MOST_RESAMPLES)
-    seed = _whole("seed", text.get("seed", ""), 2**31)
+    resamples = _parse_integer("resamples", text.get("resamples", ""), MOST_RESAMPLES)
+    seed = _parse_integer("seed", text.get("seed", ""), 2**31)
     by = _list(text.get("by", "")) or (SYSTEM,)
     return CountsQuery(
         corpus=corpus,
@@ -91,7 +91,7 @@ def read(given: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) ->
         questions=_list(text.get("questions", "")),
         by=tuple(dict.fromkeys(by)),
         strata=text.get("strata", ""),
-        per_turns=_whole("per_turns", text.get("per_turns", ""), MOST_TURNS, least=1),
+        per_turns=_parse_integer("per_turns", text.get("per_turns", ""), MOST_TURNS, least=1),
         samples=samples,  # type: ignore[arg-type]
         correction=correction,
         part=part,
@@ -103,7 +103,7 @@ def _list(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def _whole(name: str, text: str, most: int, least: int = 0) -> int | None:
+def _parse_integer(name: str, text: str, most: int, least: int = 0) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most):
@@ -140,8 +140,8 @@ MOST_QUESTIONS = 60
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """Who counts: one rater, or people together.
+class Selection:
+    """Whose labels are counted: one rater, or people together; and on which questions.
 
     ``people`` are those whose ratings may correct a judge; ``left_out`` are questions of the scheme that the
     rater never gave an answer to.
@@ -185,23 +185,25 @@ def countable(question: QuestionInfo) -> bool:
 
 def sets(counted: Census) -> dict[str, str]:
     """Return the schemes whose answers can be counted, `key@version` to title."""
-    found = [question for question in counted.questions.values() if countable(question)]
-    return {question.scheme: question.scheme_title for question in found}
+    questions = [question for question in counted.questions.values() if countable(question)]
+    return {question.scheme: question.scheme_title for question in questions}
 
 
 def raters(counted: Census) -> list[tuple[str, str]]:
-    """Return who can be chosen: (name, name as it is shown), people together first."""
-    asked = {pair for pair in counted.counts if countable(counted.questions[pair[0]])}
-    there = [info for pk, info in counted.raters.items() if any(rater == pk for _, rater in asked)]
-    humans = [info for info in there if info.kind == HUMAN_RATERS]
-    found = []
+    """List the selectable raters as (name, label), people together first."""
+    countable_pairs = {pair for pair in counted.counts if countable(counted.questions[pair[0]])}
+    answering = [
+        info for pk, info in counted.raters.items() if any(rater == pk for _, rater in countable_pairs)
+    ]
+    humans = [info for info in answering if info.kind == HUMAN_RATERS]
+    choices = []
     if humans:
-        who = crowd_of(humans)
-        found.append((PEOPLE, f"{who.many} together".capitalize()))
-    for info in there:
+        crowd = crowd_of(humans)
+        choices.append((PEOPLE, f"{crowd.many} together".capitalize()))
+    for info in answering:
         if _is_counted(info, counted) and info.identified and info.name != PEOPLE:
-            found.append((info.name, f"{info.name}, {'simulated' if info.simulated else info.kind}"))
-    return found
+            choices.append((info.name, f"{info.name}, {'simulated' if info.simulated else info.kind}"))
+    return choices
 
 
 def _is_counted(info: RaterInfo, counted: Census) -> bool:
@@ -229,17 +231,19 @@ def _texts(sql: str, corpus: Corpus) -> list[str]:
         return [row[0] for row in cursor.fetchall()]
 
 
-def choose(query: CountsQuery, counted: Census) -> Chosen:
-    """Return who and what a query names. Raises CountsRefused, in one line, where there is no such thing."""
-    known = condition_keys(query.corpus)
-    if unknown := [key for key in query.by if key not in known]:
-        raise CountsRefused(f"no continuation has the condition {unknown[0]!r}; there are {', '.join(known)}")
+def choose(query: CountsQuery, counted: Census) -> Selection:
+    """Resolve a query to its raters and questions. Raises CountsRefused, in one line, for an unknown name."""
+    valid_keys = condition_keys(query.corpus)
+    if unknown := [key for key in query.by if key not in valid_keys]:
+        raise CountsRefused(
+            f"no continuation has the condition {unknown[0]!r}; there are {', '.join(valid_keys)}"
+        )
     if query.strata and query.strata not in metadata_keys(query.corpus):
         keys = ", ".join(metadata_keys(query.corpus)) or "none"
         raise CountsRefused(f"no dialogue's metadata has {query.strata!r}; there are {keys}")
     name = query.rater or by_default(counted)
-    who = _who(name, counted)
-    ids = {info.id for info in who}
+    chosen_raters = _raters_named(name, counted)
+    ids = {info.id for info in chosen_raters}
     answered = [
         question
         for question in counted.questions.values()
@@ -251,16 +255,25 @@ def choose(query: CountsQuery, counted: Census) -> Chosen:
     silent = _never_answered(questions, ids, counted)
     left_out = () if query.questions or len(silent) == len(questions) else silent
     questions = [question for question in questions if question not in left_out]
-    asked = {question.id for question in questions}
+    question_ids = {question.id for question in questions}
     people = [
         info
         for info in counted.raters.values()
-        if info.kind == HUMAN_RATERS and any((question, info.id) in counted.counts for question in asked)
+        if info.kind == HUMAN_RATERS
+        and any((question, info.id) in counted.counts for question in question_ids)
     ]
-    together = name == PEOPLE and who[0].name != PEOPLE
-    own = [info for info in who if any((question, info.id) in counted.counts for question in asked)]
-    return Chosen(
-        tuple(own), together, tuple(questions), tuple(people) if who[0].kind == JUDGE else (), left_out
+    together = name == PEOPLE and chosen_raters[0].name != PEOPLE
+    own = [
+        info
+        for info in chosen_raters
+        if any((question, info.id) in counted.counts for question in question_ids)
+    ]
+    return Selection(
+        tuple(own),
+        together,
+        tuple(questions),
+        tuple(people) if chosen_raters[0].kind == JUDGE else (),
+        left_out,
     )
 
 
@@ -277,7 +290,7 @@ def _never_answered(
 
 
 def by_default(counted: Census) -> str:
-    """Return who comes by default: the judge with most labels, else people, else anybody."""
+    """Return the default rater: the judge with most labels, else people, else anybody."""
     numbers: Counter[str] = Counter()
     for (question, rater), (n, _) in counted.counts.items():
         info = counted.raters[rater]
@@ -291,78 +304,78 @@ def by_default(counted: Census) -> str:
     return offered[0][0]
 
 
-def _who(name: str, counted: Census) -> list[RaterInfo]:
-    found = [info for info in counted.raters.values() if info.name == name]
-    if found and not _is_counted(found[0], counted):
+def _raters_named(name: str, counted: Census) -> list[RaterInfo]:
+    matching = [info for info in counted.raters.values() if info.name == name]
+    if matching and not _is_counted(matching[0], counted):
         raise CountsRefused(f"{name} is a metric: the profile shows what metrics say of each system")
-    if found and not found[0].identified:
+    if matching and not matching[0].identified:
         raise CountsRefused(
             f"{name} is an anonymous slot, not one person throughout: count {PEOPLE} together"
         )
-    if not found and name == PEOPLE:
-        found = [info for info in counted.raters.values() if info.kind == HUMAN_RATERS]
-    if not found:
-        names = listed([known for known, _ in raters(counted)], 20) or "none"
+    if not matching and name == PEOPLE:
+        matching = [info for info in counted.raters.values() if info.kind == HUMAN_RATERS]
+    if not matching:
+        names = join_names([rater_name for rater_name, _ in raters(counted)], 20) or "none"
         raise CountsRefused(f"no rater {name!r} has counts or scores here; there are {names}")
-    return found
+    return matching
 
 
 def _questions(
-    wanted: Sequence[str], answered: Sequence[QuestionInfo], ids: set[int], counted: Census
+    names: Sequence[str], answered: Sequence[QuestionInfo], ids: set[int], counted: Census
 ) -> list[QuestionInfo]:
     """Return the questions that are counted: those named, or the scheme that the rater answered most."""
-    if not wanted:
+    if not names:
         numbers: Counter[str] = Counter()
         for question in answered:
             key = f"{question.scheme} {question.item_kind}"
             numbers[key] += sum(counted.counts.get((question.id, pk), (0, 0))[0] for pk in ids)
         most = min(numbers, key=lambda key: (-numbers[key], key))
-        found = [question for question in answered if f"{question.scheme} {question.item_kind}" == most]
+        questions = [question for question in answered if f"{question.scheme} {question.item_kind}" == most]
     else:
-        named = [_named(one, answered) for one in wanted]
-        found = list({question.id: question for several in named for question in several}.values())
-    if len({question.item_kind for question in found}) > 1:
+        matches = [_match_questions(name, answered) for name in names]
+        questions = list({question.id: question for several in matches for question in several}.values())
+    if len({question.item_kind for question in questions}) > 1:
         raise CountsRefused(
             "marks on turns and scores of continuations are two tables: name one kind of question"
         )
-    if len({question.key for question in found}) < len(found):
-        twice = next(key for key, n in Counter(question.key for question in found).items() if n > 1)
-        refs = listed([question.ref for question in found if question.key == twice])
+    if len({question.key for question in questions}) < len(questions):
+        twice = next(key for key, n in Counter(question.key for question in questions).items() if n > 1)
+        refs = join_names([question.ref for question in questions if question.key == twice])
         raise CountsRefused(f"{twice} is asked by several schemes: name one of {refs}")
-    if len(found) > MOST_QUESTIONS:
+    if len(questions) > MOST_QUESTIONS:
         raise CountsRefused(
-            f"{len(found)} questions are too many for one table: name at most {MOST_QUESTIONS}"
+            f"{len(questions)} questions are too many for one table: name at most {MOST_QUESTIONS}"
         )
-    return sorted(found, key=lambda question: (question.scheme, question.position))
+    return sorted(questions, key=lambda question: (question.scheme, question.position))
 
 
-def _named(name: str, answered: Sequence[QuestionInfo]) -> list[QuestionInfo]:
+def _match_questions(name: str, answered: Sequence[QuestionInfo]) -> list[QuestionInfo]:
     """Return the questions of a name: a reference, a scheme with or without version, or a key."""
     for names in (
         lambda question: {question.ref},
         lambda question: {question.scheme, question.scheme.rpartition("@")[0]},
         lambda question: {question.key},
     ):
-        if found := [question for question in answered if name in names(question)]:
-            return found
-    known = listed(list(dict.fromkeys(question.ref for question in answered)), 20)
-    raise CountsRefused(f"the rater did not answer {name!r}; there are {known}")
+        if matching := [question for question in answered if name in names(question)]:
+            return matching
+    valid_refs = join_names(list(dict.fromkeys(question.ref for question in answered)), 20)
+    raise CountsRefused(f"the rater did not answer {name!r}; there are {valid_refs}")
 
 
-def standing_alone(questions: Iterable[QuestionInfo]) -> list[str]:
+def ungrouped_keys(questions: Iterable[QuestionInfo]) -> list[str]:
     """Return the keys of binary questions that are alone in their group: no part of a set of behaviours.
 
     Where no question of the scheme shares a group, all of them are one set.
     """
-    asked = list(questions)
-    schemes = Question.objects.filter(pk__in=[question.id for question in asked]).values("version")
-    rows = Question.objects.filter(version__in=schemes, level=asked[0].level).values_list(
+    binary_questions = list(questions)
+    schemes = Question.objects.filter(pk__in=[question.id for question in binary_questions]).values("version")
+    rows = Question.objects.filter(version__in=schemes, level=binary_questions[0].level).values_list(
         "version", "group", "pk"
     )
     sizes = Counter((version, group) for version, group, _ in rows if group)
     place = {pk: (version, group) for version, group, pk in rows}
-    lonely = [question.key for question in asked if sizes.get(place[question.id], 0) < 2]
-    return lonely if len(lonely) < len(asked) else []
+    lonely = [question.key for question in binary_questions if sizes.get(place[question.id], 0) < 2]
+    return lonely if len(lonely) < len(binary_questions) else []
 
 
 # The continuations that are counted: their rows, dialogues, clusters, strata and numbers of turns.
@@ -422,7 +435,7 @@ def units(query: CountsQuery, ids: Collection[int], clusters: frozenset[str] | N
     turns = np.array(list(items.values_list("pk", "continuation_id")), dtype=np.int64).reshape(-1, 2)
     with_turns = set(turns[:, 1].tolist())
     read = _read(query, [pk for pk in ids if pk in with_turns], clusters)
-    kept = np.isin(turns[:, 1], read.ids)
+    in_units = np.isin(turns[:, 1], read.ids)
     place = {pk: at for at, pk in enumerate(read.ids)}
     order = _in_order(read.by)
     codes = {by: code for code, by in enumerate(order)}
@@ -434,8 +447,8 @@ def units(query: CountsQuery, ids: Collection[int], clusters: frozenset[str] | N
         np.array([codes[by] for by in read.by], dtype=np.int64),
         tuple(by or _of_people(query) for by in order),
         codes.get(PEOPLE_ROW),
-        turns[kept, 0],
-        np.array([place[pk] for pk in turns[kept, 1].tolist()], dtype=np.int64),
+        turns[in_units, 0],
+        np.array([place[pk] for pk in turns[in_units, 1].tolist()], dtype=np.int64),
         frozenset(codes[by] for by in read.fakes),
     )
 
@@ -489,9 +502,9 @@ def _of_people(query: CountsQuery) -> By:
     return tuple(HUMAN if key == SYSTEM else None for key in query.by)
 
 
-def _in_order(found: list[By]) -> list[By]:
+def _in_order(row_values: list[By]) -> list[By]:
     """Return the rows, people's first; by each key numbers ascending, then texts as they first appear."""
-    distinct = list(dict.fromkeys(found))
+    distinct = list(dict.fromkeys(row_values))
     people = [by for by in distinct if by == PEOPLE_ROW]
     others = [by for by in distinct if by != PEOPLE_ROW]
     width = max(map(len, others), default=0)
@@ -511,22 +524,22 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def failed(query: CountsQuery, raters: Collection[int], questions: Collection[int]) -> set[int]:
+def failed_continuations(query: CountsQuery, raters: Collection[int], questions: Collection[int]) -> set[int]:
     """Return the continuations about which a judge's call failed, in a run that asked these questions."""
-    asked = set(questions)
+    question_ids = set(questions)
     runs = [
         pk
         for pk, answers in Run.objects.filter(rater__in=raters, corpus=query.corpus).values_list(
             "pk", "questions"
         )
-        if asked & set(answers.values())
+        if question_ids & set(answers.values())
     ]
     calls = Call.objects.filter(run__in=runs, state=Call.State.FAILED)
     if query.campaign is not None:
         tasks = Task.objects.filter(campaign=query.campaign)
         calls = calls.filter(continuation__in=tasks.values("continuation"))
-    found = Continuation.objects.filter(of_dialogues(query.scope.part, "dialogue__"))
-    return set(found.filter(pk__in=calls.values("continuation")).values_list("pk", flat=True))
+    continuations = Continuation.objects.filter(of_dialogues(query.scope.part, "dialogue__"))
+    return set(continuations.filter(pk__in=calls.values("continuation")).values_list("pk", flat=True))
 
 
 # Labels as voices: what each person, or each sample of a judge, answered on every turn or continuation.
@@ -549,23 +562,24 @@ class Marks:
         """Return each voice's marks, turns x questions: 1, 0, or NaN where it has not answered."""
         bits = np.int64(1) << np.arange(n, dtype=np.int64)
         order = np.argsort(units.turn_items)
-        known = units.turn_items[order]
-        found = {}
+        sorted_items = units.turn_items[order]
+        marks_by_voice = {}
         for voice, rows in sorted(self.voices.items()):
-            marks = np.full((len(known), n), np.nan)
+            marks = np.full((len(sorted_items), n), np.nan)
             table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-            at = np.searchsorted(known, table[:, 0])
-            there = (
-                (at < len(known)) & (known[np.minimum(at, max(0, len(known) - 1))] == table[:, 0])
-                if len(known)
+            at = np.searchsorted(sorted_items, table[:, 0])
+            is_unit = (
+                (at < len(sorted_items))
+                & (sorted_items[np.minimum(at, max(0, len(sorted_items) - 1))] == table[:, 0])
+                if len(sorted_items)
                 else at < 0
             )
-            table, at = table[there], order[at[there]]
+            table, at = table[is_unit], order[at[is_unit]]
             answered = (table[:, 1, None] & bits) != 0
             marks[at] = np.where(answered, ((table[:, 2, None] & bits) != 0).astype(np.float64), np.nan)
             if answered.any():
-                found[voice] = marks
-        return found
+                marks_by_voice[voice] = marks
+        return marks_by_voice
 
 
 def marks(
@@ -613,15 +627,15 @@ class Scores:
     def of(self, units: Units, n: int) -> dict[Voice, Floats]:
         """Return each voice's answers, continuations x questions, NaN where missing."""
         place = {pk: at for at, pk in enumerate(units.ids)}
-        found = {}
+        scores_by_voice = {}
         for voice, rows in sorted(self.voices.items()):
             values = np.full((len(place), n), np.nan)
-            for continuation, given in rows.items():
+            for continuation, answers in rows.items():
                 if continuation in place:
-                    values[place[continuation]] = given
+                    values[place[continuation]] = answers
             if not np.isnan(values).all():
-                found[voice] = values
-        return found
+                scores_by_voice[voice] = values
+        return scores_by_voice
 
 
 def scores(
@@ -642,9 +656,9 @@ def scores(
     )
     for continuation, question, rater, sample, number in rows.iterator(chunk_size=CHUNK):
         continuations.add(continuation)
-        given = voices[rater, sample].setdefault(continuation, [float("nan")] * len(questions))
+        answers = voices[rater, sample].setdefault(continuation, [float("nan")] * len(questions))
         if number is not None:
-            given[places[question]] = number
+            answers[places[question]] = number
     return Scores(dict(voices), frozenset(continuations))
 
 
@@ -661,14 +675,14 @@ def _labels(scope: Scope, questions: Sequence[QuestionInfo], raters: Sequence[Ra
 
 def _given_twice(scope: Scope, questions: Sequence[QuestionInfo], raters: Sequence[RaterInfo]) -> bool:
     """Whether one rater may have answered the same in two places: campaigns, or a campaign and an import."""
-    kept = scope.counts().filter(
+    label_counts = scope.counts().filter(
         question__in=[question.id for question in questions], rater__in=[rater.id for rater in raters]
     )
-    places = list(kept.values_list("rater", "occasion", "campaign").distinct())
+    places = list(label_counts.values_list("rater", "occasion", "campaign").distinct())
     return len({rater for rater, _, _ in places}) < len(places)
 
 
-def heard(voices: dict[Voice, Floats], samples: SamplesOf, first: bool) -> dict[int, list[Floats]]:
+def rater_voices(voices: dict[Voice, Floats], samples: SamplesOf, first: bool) -> dict[int, list[Floats]]:
     """Return each rater's voices that count: the first sample alone, or all of them.
 
     ``first`` is what happens unless ``samples`` says otherwise. The first is the first that there is for
@@ -683,7 +697,7 @@ def heard(voices: dict[Voice, Floats], samples: SamplesOf, first: bool) -> dict[
 
 
 def _first(several: Sequence[Floats]) -> Floats:
-    found = several[0].copy()
+    merged = several[0].copy()
     for other in several[1:]:
-        found = np.where(np.isnan(found), other, found)
-    return found
+        merged = np.where(np.isnan(merged), other, merged)
+    return merged

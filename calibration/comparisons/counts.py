@@ -23,10 +23,10 @@ from calibration.comparisons import count_inputs
 from calibration.comparisons.count_inputs import (
     PEOPLE,
     By,
-    Chosen,
     CountsQuery,
+    Selection,
     Units,
-    failed,
+    failed_continuations,
     part_of,
     read,
     units,
@@ -34,8 +34,8 @@ from calibration.comparisons.count_inputs import (
 from calibration.errors import CountsRefused
 from calibration.figure_cache import Kept, is_small, kept_or_job, stamp_of
 from calibration.ratings.scope import QuestionInfo, census
-from calibration.reports.wording import counted as told
-from calibration.reports.wording import crowd_of, listed
+from calibration.reports.wording import counted as count_text
+from calibration.reports.wording import crowd_of, join_names
 from calibration.statistics.core.ratings import Floats
 from calibration.statistics.counts import (
     ANY,
@@ -64,11 +64,11 @@ class Counts:
 
     ``by`` gives each row's values of the query's keys, by the row's code. ``people`` says who rated a sample,
     ``n_rated`` how many of the judge's continuations; both empty where nothing is corrected. ``fakes`` are
-    the codes of the rows that hold a continuation by a fake model; ``kept`` is None for figures of now.
+    the codes of the rows that hold a continuation by a fake model; ``cached`` is None for figures of now.
     """
 
     query: CountsQuery
-    chosen: Chosen
+    selection: Selection
     table: Table
     by: tuple[By, ...]
     titles: dict[str, str]
@@ -78,12 +78,12 @@ class Counts:
     people: str
     n_rated: int
     fakes: frozenset[int] = frozenset()
-    kept: Kept | None = None
+    cached: Kept | None = None
 
     @property
     def is_turns(self) -> bool:
         """Whether turns were counted, not answers about whole continuations."""
-        return self.chosen.is_turns
+        return self.selection.is_turns
 
     @property
     def columns(self) -> list[Column]:
@@ -93,10 +93,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Ground:
-    """What a query speaks of: its part of the corpus, and who answered what."""
+    """A resolved query: its part of the corpus, its raters and its questions."""
 
     query: CountsQuery
-    chosen: Chosen
+    selection: Selection
     part: str
     split: Split | None
     clusters: frozenset[str] | None
@@ -125,34 +125,36 @@ def compute(*, query: CountsQuery, by: User | None) -> Counts:
 
 
 def ground_of(*, query: CountsQuery, by: User | None) -> Ground:
-    """Return what a query speaks of; little is read for it. Raises CountsRefused as `compute` does."""
+    """Resolve a query; little is read for it. Raises CountsRefused as `compute` does."""
     split, part = part_of(query)
     if split is not None:
         splits.fix(split=split, by=by)
     clusters = None if split is None else splits.clusters(split=split, part=part)
     counted = census(query.scope)
-    chosen = count_inputs.choose(query, counted)
+    selection = count_inputs.choose(query, counted)
     if split is not None and part == "test":
-        _check_opened(split, chosen)
-    return Ground(query, chosen, part, split, clusters)
+        _check_opened(split, selection)
+    return Ground(query, selection, part, split, clusters)
 
 
 def figures_of(ground: Ground) -> Figures:
     """Read the labels and compute. Raises CountsRefused."""
-    query, chosen = ground.query, ground.chosen
-    inputs = _read(query, chosen, ground.clusters)
-    found, rated = inputs.units, inputs.rated
+    query, selection = ground.query, ground.selection
+    inputs = _read(query, selection, ground.clusters)
+    units_read, rated = inputs.units, inputs.rated
     if not len(inputs.counted):
         part = ground.part
-        raise CountsRefused(f"{chosen.name} has counts or scores of no continuation of the {part} part")
-    if len(found.by) > MOST_ROWS:
-        keys = listed(query.by)
-        raise CountsRefused(f"rows by {keys} are {len(found.by):,}, more than {MOST_ROWS}: choose other keys")
+        raise CountsRefused(f"{selection.name} has counts or scores of no continuation of the {part} part")
+    if len(units_read.by) > MOST_ROWS:
+        keys = join_names(query.by)
+        raise CountsRefused(
+            f"rows by {keys} are {len(units_read.by):,}, more than {MOST_ROWS}: choose other keys"
+        )
     try:
         result = table(
             inputs.counted,
-            found.rows,
-            human=found.human,
+            units_read.rows,
+            human=units_read.human,
             rated=rated,
             per_turns=query.per_turns,
             plan=query.plan,
@@ -161,31 +163,31 @@ def figures_of(ground: Ground) -> Figures:
     except MixedLengths as error:
         raise CountsRefused(str(error)) from error
     n_rated = 0 if rated is None else int((~np.isnan(rated.values)).any(axis=1).sum())
-    return Figures(result, found.by, inputs.people, n_rated, found.fakes)
+    return Figures(result, units_read.by, inputs.people, n_rated, units_read.fakes)
 
 
-def counts_of_figures(ground: Ground, figures: Figures, kept: Kept | None = None) -> Counts:
-    """Return the table with all that is said of it. `kept` says when its figures were computed."""
+def counts_of_figures(ground: Ground, figures: Figures, cached: Kept | None = None) -> Counts:
+    """Return the table with all that is said of it. `cached` says when its figures were computed."""
     split = ground.split
     looks = split.looks.select_related("by") if split is not None and ground.part == "test" else ()
     return Counts(
         ground.query,
-        ground.chosen,
+        ground.selection,
         figures.table,
         figures.by,
-        _titles(ground.chosen),
+        _titles(ground.selection),
         ground.part,
         split,
         tuple(looks),
         figures.people,
         figures.n_rated,
         figures.fakes,
-        kept,
+        cached,
     )
 
 
-def _check_opened(split: Split, chosen: Chosen) -> None:
-    raters = Rater.objects.filter(pk__in=[info.id for info in chosen.raters])
+def _check_opened(split: Split, selection: Selection) -> None:
+    raters = Rater.objects.filter(pk__in=[info.id for info in selection.raters])
     if closed := splits.unopened_raters(split, raters):
         raise CountsRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
 
@@ -215,10 +217,10 @@ def compute_on_test(*, query: CountsQuery, by: User | None, purpose: str) -> Cou
 def _judges(query: CountsQuery) -> list[Rater]:
     """Return the judge whose marks a query counts, where it is one."""
     try:
-        chosen = count_inputs.choose(query, census(query.scope))
+        selection = count_inputs.choose(query, census(query.scope))
     except CountsRefused:
         return []  # it will be refused for that when it is counted
-    return list(Rater.objects.filter(pk__in=[info.id for info in chosen.raters], kind=Rater.Kind.JUDGE))
+    return list(Rater.objects.filter(pk__in=[info.id for info in selection.raters], kind=Rater.Kind.JUDGE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,74 +233,86 @@ class _Inputs:
     people: str
 
 
-def _read(query: CountsQuery, chosen: Chosen, clusters: frozenset[str] | None) -> _Inputs:
+def _read(query: CountsQuery, selection: Selection, clusters: frozenset[str] | None) -> _Inputs:
     """Read the labels that a query counts."""
-    questions = chosen.questions
-    read: Any = count_inputs.marks if chosen.is_turns else count_inputs.scores
-    own = read(query.scope, questions, chosen.raters)
-    lost = failed(query, [rater.id for rater in chosen.raters], [question.id for question in questions])
-    found = units(query, sorted(own.continuations | lost), clusters)
-    mine = _voices(own.of(found, len(questions)), query, chosen)
-    theirs: list[Floats] = []
-    if chosen.people and query.correction != "none":
-        said = read(query.scope, questions, chosen.people, frozenset(found.ids))
-        heard = count_inputs.heard(said.of(found, len(questions)), "", chosen.is_turns)
-        theirs = [voice for voices in heard.values() for voice in voices]
-    made, rated = (
-        _by_turn(found, chosen, mine, theirs) if chosen.is_turns else _whole(found, chosen, mine, theirs)
+    questions = selection.questions
+    read: Any = count_inputs.marks if selection.is_turns else count_inputs.scores
+    own = read(query.scope, questions, selection.raters)
+    lost = failed_continuations(
+        query, [rater.id for rater in selection.raters], [question.id for question in questions]
     )
-    return _Inputs(made, found, rated, crowd_of(chosen.people).many if rated is not None else "")
+    units_read = units(query, sorted(own.continuations | lost), clusters)
+    mine = _voices(own.of(units_read, len(questions)), query, selection)
+    theirs: list[Floats] = []
+    if selection.people and query.correction != "none":
+        their_answers = read(query.scope, questions, selection.people, frozenset(units_read.ids))
+        heard = count_inputs.rater_voices(
+            their_answers.of(units_read, len(questions)), "", selection.is_turns
+        )
+        theirs = [voice for voices in heard.values() for voice in voices]
+    counted, rated = (
+        _by_turn(units_read, selection, mine, theirs)
+        if selection.is_turns
+        else _by_continuation(units_read, selection, mine, theirs)
+    )
+    return _Inputs(counted, units_read, rated, crowd_of(selection.people).many if rated is not None else "")
 
 
 def _voices(
-    voices: dict[count_inputs.Voice, Floats], query: CountsQuery, chosen: Chosen
+    voices: dict[count_inputs.Voice, Floats], query: CountsQuery, selection: Selection
 ) -> list[list[Floats]]:
-    return list(count_inputs.heard(voices, query.samples, chosen.is_turns).values())
+    return list(count_inputs.rater_voices(voices, query.samples, selection.is_turns).values())
 
 
 def _by_turn(
-    found: Units, chosen: Chosen, mine: list[list[Floats]], theirs: list[Floats]
+    units_read: Units, selection: Selection, mine: list[list[Floats]], theirs: list[Floats]
 ) -> tuple[Counted, Rated | None]:
-    columns = _columns(chosen)
+    columns = _columns(selection)
     flat = [voice for voices in mine for voice in voices]
-    n = len(found.ids)
-    silent = [np.full((len(found.turn_of), len(chosen.questions)), np.nan)]
-    values, lowest, highest = counts_of(flat or silent, found.turn_of, n, columns)
-    made = _counted(found, columns, values, lowest, highest)
-    rated = rated_of(flat, theirs, found.turn_of, n, columns) if theirs and flat else None
-    return made, rated
+    n = len(units_read.ids)
+    silent = [np.full((len(units_read.turn_of), len(selection.questions)), np.nan)]
+    values, lowest, highest = counts_of(flat or silent, units_read.turn_of, n, columns)
+    counted = _counted(units_read, columns, values, lowest, highest)
+    rated = rated_of(flat, theirs, units_read.turn_of, n, columns) if theirs and flat else None
+    return counted, rated
 
 
-def _whole(
-    found: Units, chosen: Chosen, mine: list[list[Floats]], theirs: list[Floats]
+def _by_continuation(
+    units_read: Units, selection: Selection, mine: list[list[Floats]], theirs: list[Floats]
 ) -> tuple[Counted, Rated | None]:
     """Scores of whole continuations, or counts that were given without turns; people's mean of their own."""
-    columns = _columns(chosen)
-    shape = (len(found.ids), len(chosen.questions))
+    columns = _columns(selection)
+    shape = (len(units_read.ids), len(selection.questions))
     values = _mean([_mean(voices, shape) for voices in mine], shape)
-    ends = [_ends(question, found) for question in chosen.questions]
+    ends = [_ends(question, units_read) for question in selection.questions]
     low, high = (np.column_stack([pair[side] for pair in ends]) for side in (0, 1))
-    known = ~np.isnan(values)
-    made = _counted(
-        found,
+    is_known = ~np.isnan(values)
+    counted = _counted(
+        units_read,
         columns,
-        *(_summed(a, columns) for a in (values, np.where(known, values, low), np.where(known, values, high))),
+        *(
+            _summed(a, columns)
+            for a in (values, np.where(is_known, values, low), np.where(is_known, values, high))
+        ),
     )
     if not theirs:
-        return made, None
+        return counted, None
     truth = _summed(_mean(theirs, shape), columns)
     nothing = np.zeros(truth.shape)
-    both = ~np.isnan(made.values)
-    return made, Rated(np.where(both, truth, np.nan), nothing, nothing, nothing, nothing)
+    both = ~np.isnan(counted.values)
+    return counted, Rated(np.where(both, truth, np.nan), nothing, nothing, nothing, nothing)
 
 
 def _counted(
-    found: Units, columns: tuple[Column, ...], values: Floats, lowest: Floats, highest: Floats
+    units_read: Units, columns: tuple[Column, ...], values: Floats, lowest: Floats, highest: Floats
 ) -> Counted:
-    texts = (np.array(given, dtype=str) for given in (found.dialogues, found.clusters, found.strata))
+    texts = (
+        np.array(texts_of_unit, dtype=str)
+        for texts_of_unit in (units_read.dialogues, units_read.clusters, units_read.strata)
+    )
     dialogues, clusters, strata = texts
     return Counted(
-        columns, dialogues, clusters, strata, found.turns.astype(np.float64), values, lowest, highest
+        columns, dialogues, clusters, strata, units_read.turns.astype(np.float64), values, lowest, highest
     )
 
 
@@ -308,22 +322,22 @@ def _group(question: QuestionInfo) -> str:
     return question.group or (GROUPS.get(question.key, "") if is_count else "")
 
 
-def _columns(chosen: Chosen) -> tuple[Column, ...]:
-    questions = chosen.questions
+def _columns(selection: Selection) -> tuple[Column, ...]:
+    questions = selection.questions
     groups = {question.key: _group(question) for question in questions}
-    if chosen.is_turns:
-        return columns_of(groups, count_inputs.standing_alone(questions))
+    if selection.is_turns:
+        return columns_of(groups, count_inputs.ungrouped_keys(questions))
     if all(question.level == "ratio" and _group(question) for question in questions):
-        given = columns_of(groups, count_inputs.standing_alone(questions))
-        return tuple(column for column in given if column.kind != "any")
+        all_columns = columns_of(groups, count_inputs.ungrouped_keys(questions))
+        return tuple(column for column in all_columns if column.kind != "any")
     return tuple(Column(question.key, "score") for question in questions)
 
 
-def _ends(question: QuestionInfo, found: Units) -> tuple[Floats, Floats]:
+def _ends(question: QuestionInfo, units_read: Units) -> tuple[Floats, Floats]:
     """Return the least and greatest answer possible on each; infinite where the scale is open."""
-    n = len(found.ids)
+    n = len(units_read.ids)
     if question.level == "ratio":
-        most = found.turns.astype(np.float64) if _group(question) else np.full(n, np.inf)
+        most = units_read.turns.astype(np.float64) if _group(question) else np.full(n, np.inf)
         return np.zeros(n), np.full(n, float(max(question.values))) if question.values else most
     if not question.values:
         return np.full(n, -np.inf), np.full(n, np.inf)
@@ -332,11 +346,11 @@ def _ends(question: QuestionInfo, found: Units) -> tuple[Floats, Floats]:
 
 def _mean(several: list[Floats], shape: tuple[int, int]) -> Floats:
     """Return the mean of what there is, NaN where there is nothing."""
-    total, known = np.zeros(shape), np.zeros(shape)
+    total, n_known = np.zeros(shape), np.zeros(shape)
     for values in several:
         total += np.where(np.isnan(values), 0.0, values)
-        known += ~np.isnan(values)
-    return np.asarray(total / np.where(known > 0, known, np.nan))
+        n_known += ~np.isnan(values)
+    return np.asarray(total / np.where(n_known > 0, n_known, np.nan))
 
 
 def _summed(values: Floats, columns: tuple[Column, ...]) -> Floats:
@@ -345,45 +359,47 @@ def _summed(values: Floats, columns: tuple[Column, ...]) -> Floats:
     return np.column_stack(parts)
 
 
-def _titles(chosen: Chosen) -> dict[str, str]:
-    """Return how each column is headed."""
-    often = Counter(question.title for question in chosen.questions)
+def _titles(selection: Selection) -> dict[str, str]:
+    """Column headings by key."""
+    often = Counter(question.title for question in selection.questions)
     titles = {
         question.key: question.title if often[question.title] == 1 else f"{question.title} ({question.key})"
-        for question in chosen.questions
+        for question in selection.questions
     }
-    for question in chosen.questions:
+    for question in selection.questions:
         if _group(question):
             titles[f"{GROUP}{_group(question)}"] = f"{_group(question)}, sum"
     return titles | {ANY: "Any of these"}
 
 
-def facts(made: Counts) -> list[str]:
+def facts(counts: Counts) -> list[str]:
     """Return in sentences what a table rests on, and what is missing and why."""
-    query, result = made.query, made.table
-    unit = "Turns per continuation" if made.is_turns else "Mean over continuations"
-    if query.per_turns and any(column.is_count for column in made.columns):
+    query, result = counts.query, counts.table
+    unit = "Turns per continuation" if counts.is_turns else "Mean over continuations"
+    if query.per_turns and any(column.is_count for column in counts.columns):
         unit = f"Counts per {query.per_turns} turns"
-    who = f"{made.chosen.name}{' (simulated)' if made.chosen.simulated and not made.chosen.together else ''}"
+    selection = counts.selection
+    rater_name = f"{selection.name}{' (simulated)' if selection.simulated and not selection.together else ''}"
     lines = [
-        f"{unit}, as {who} {'mark' if made.chosen.together else 'marks'} them."
-        if made.is_turns
-        else f"{unit}, scored by {who}."
+        f"{unit}, as {rater_name} {'mark' if selection.together else 'marks'} them."
+        if counts.is_turns
+        else f"{unit}, scored by {rater_name}."
     ]
     if query.strata:
         lines.append(
-            f"Each cell is the mean over {told(result.n_strata, 'stratum', 'strata')} of {query.strata}."
+            f"Each cell is the mean over {count_text(result.n_strata, 'stratum', 'strata')} "
+            f"of {query.strata}."
         )
-    if made.chosen.left_out:
-        names = listed([question.title for question in made.chosen.left_out], 10)
+    if selection.left_out:
+        names = join_names([question.title for question in selection.left_out], 10)
         lines.append(f"Left out, in sums too, because the rater never answered it: {names}.")
     if result.no_differences:
         lines.append(f"No differences and no distances: {result.no_differences}.")
-    elif result.no_distance and made.is_turns:
+    elif result.no_distance and counts.is_turns:
         lines.append(f"No distances: {result.no_distance}.")
-    if made.n_rated:
+    if counts.n_rated:
         lines.append(
-            f"Corrected by what {made.people} said of {told(made.n_rated, 'continuation')}; the "
+            f"Corrected by what {counts.people} said of {count_text(counts.n_rated, 'continuation')}; the "
             "prediction-powered figures hold if these were drawn at random."
         )
     return lines
@@ -405,7 +421,7 @@ def counts_or_job(*, query: CountsQuery, by: User | None, again: bool = False) -
     ground = ground_of(query=query, by=by)
     if is_small(query.scope):
         return counts_of_figures(ground, figures_of(ground))
-    kept = kept_or_job(
+    cached = kept_or_job(
         kind=KIND,
         subject=_subject(ground),
         stamp=stamp_of(query.scope),
@@ -413,12 +429,14 @@ def counts_or_job(*, query: CountsQuery, by: User | None, again: bool = False) -
         by=by,
         again=again,
     )
-    if isinstance(kept, Job):
-        return kept
-    counted = set(kept.result["raters"])  # people may have joined since
-    raters = tuple(rater for rater in ground.chosen.raters if rater.id in counted) or ground.chosen.raters
-    ground = replace(ground, chosen=replace(ground.chosen, raters=raters))
-    return counts_of_figures(ground, _adapter().validate_json(kept.result["figures"]), kept)
+    if isinstance(cached, Job):
+        return cached
+    counted = set(cached.result["raters"])  # people may have joined since
+    raters = (
+        tuple(rater for rater in ground.selection.raters if rater.id in counted) or ground.selection.raters
+    )
+    ground = replace(ground, selection=replace(ground.selection, raters=raters))
+    return counts_of_figures(ground, _adapter().validate_json(cached.result["figures"]), cached)
 
 
 @transaction.atomic
@@ -429,25 +447,25 @@ def counts_on_test(*, query: CountsQuery, by: User | None, purpose: str) -> Coun
 
 
 def _subject(ground: Ground) -> str:
-    """Return what a job is about: the query, with the rater and the questions that it names.
+    """Return the subject of a job: a digest of the query, its rater and its questions.
 
     People together are one name: their table stays while more of them join.
     """
-    query, chosen = ground.query, ground.chosen
-    named = [
+    query, selection = ground.query, ground.selection
+    identity = [
         _params(query),
-        PEOPLE if chosen.together else chosen.raters[0].id,
-        [question.id for question in chosen.questions],
+        PEOPLE if selection.together else selection.raters[0].id,
+        [question.id for question in selection.questions],
         ground.split.pk if ground.split else None,
         ground.part,
     ]
-    key = sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()[:16]
-    rater = PEOPLE if chosen.together else chosen.name
+    key = sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
+    rater = PEOPLE if selection.together else selection.name
     return f"counts of corpus {query.corpus.pk}, {key}: {rater}"[:300]
 
 
 def _params(query: CountsQuery) -> dict[str, Any]:
-    given = {
+    query_params = {
         "rater": query.rater,
         "questions": ",".join(query.questions),
         "by": ",".join(query.by),
@@ -460,7 +478,7 @@ def _params(query: CountsQuery) -> dict[str, Any]:
         "seed": query.plan.seed,
     }
     campaign = query.campaign.pk if query.campaign else None
-    return {"corpus": query.corpus.pk, "campaign": campaign, "given": given}
+    return {"corpus": query.corpus.pk, "campaign": campaign, "given": query_params}
 
 
 def run(job: Job, progress: Progress) -> Mapping[str, Any]:
@@ -478,7 +496,7 @@ def run(job: Job, progress: Progress) -> Mapping[str, Any]:
     except CountsRefused as refused:
         raise JobRefused(str(refused)) from refused
     progress(1, 1)
-    raters = [rater.id for rater in ground.chosen.raters]
+    raters = [rater.id for rater in ground.selection.raters]
     return {"stamp": stamp, "raters": raters, "figures": _adapter().dump_json(figures).decode()}
 
 

@@ -39,69 +39,69 @@ class Names:
 
 def phrases(details: Mapping[str, Any], names: Names, causes: Mapping[str, Cause]) -> tuple[str, ...]:
     """Return a phrase per detail, in a fixed order; empty ones are left out."""
-    told = (_phrase(_cause(key, causes), detail, names) for key, detail in sorted(details.items()))
-    return tuple(filter(None, told))
+    all_phrases = (_phrase(_cause(key, causes), detail, names) for key, detail in sorted(details.items()))
+    return tuple(filter(None, all_phrases))
 
 
 def turns(details: Mapping[str, Any], causes: Mapping[str, Cause]) -> tuple[int, ...]:
     """Return the places (from 1, over history and continuation) of the turns that details speak of."""
     about = [detail for key, detail in details.items() if _cause(key, causes).about == "turn"]
-    positions = {position for detail in about for position in _listed(detail)}
+    positions = {position for detail in about for position in _as_list(detail)}
     return tuple(sorted(position + 1 for position in positions if isinstance(position, int)))
 
 
 def _cause(key: str, causes: Mapping[str, Cause]) -> Cause:
-    """Return how a detail is told; what a metric says nothing about is called by its own name."""
+    """Return the cause that words a detail; one the metric does not declare is called by its own name."""
     return causes.get(key) or Cause(key.replace("_", " "))
 
 
 def _phrase(cause: Cause, detail: Any, names: Names) -> str:
-    """Say what a detail is; positions become turn numbers, ids become names, long lists are cut."""
+    """Word a detail; positions become turn numbers, ids become names, long lists are cut."""
     if detail is None or detail == [] or detail == {}:
         return ""
     if cause.about == "turn":
-        return f"{cause.words} {_numbers(_listed(detail), names)}"
-    known = names.agenda if cause.about == "agenda" else {}
+        return f"{cause.words} {_numbers(_as_list(detail), names)}"
+    texts = names.agenda if cause.about == "agenda" else {}
     if isinstance(detail, dict):
-        parts = [f"{_called(cause, names, who)} {_short(n)}" for who, n in detail.items()]
+        parts = [f"{_called(cause, names, key)} {_short(n)}" for key, n in detail.items()]
         return f"{cause.words}: {_cut(parts)}"
-    return f"{cause.words} {_cut([_one(one, known) for one in _listed(detail)])}"
+    return f"{cause.words} {_cut([_entry_text(entry, texts) for entry in _as_list(detail)])}"
 
 
 def _called(cause: Cause, names: Names, key: str) -> str:
-    return _one(key, names.agenda) if cause.about == "agenda" else _name(names, key)
+    return _entry_text(key, names.agenda) if cause.about == "agenda" else _name(names, key)
 
 
-def _name(names: Names, who: str) -> str:
+def _name(names: Names, speaker: str) -> str:
     """Return a speaker's name, set apart so that a name written from right to left moves nothing else."""
-    name = names.speakers.get(who, who)
+    name = names.speakers.get(speaker, speaker)
     return name if name.isascii() else f"\N{FIRST STRONG ISOLATE}{name}\N{POP DIRECTIONAL ISOLATE}"
 
 
-def _one(found: Any, known: Mapping[str, str]) -> str:
+def _entry_text(entry: Any, texts: Mapping[str, str]) -> str:
     """Return one value; an agenda item by its text, a jump as from one to another."""
-    if isinstance(found, list):
-        return " to ".join(_one(one, known) for one in found)
-    return f"“{known[found]}”" if isinstance(found, str) and found in known else _short(found)
+    if isinstance(entry, list):
+        return " to ".join(_entry_text(part, texts) for part in entry)
+    return f"“{texts[entry]}”" if isinstance(entry, str) and entry in texts else _short(entry)
 
 
-def _short(found: Any) -> str:
-    return f"{found:.3g}" if isinstance(found, float) else str(found)
+def _short(entry: Any) -> str:
+    return f"{entry:.3g}" if isinstance(entry, float) else str(entry)
 
 
 def _cut(parts: list[str]) -> str:
     return ", ".join(parts[:MOST]) + (" …" if len(parts) > MOST else "")
 
 
-def _listed(found: Any) -> list[Any]:
-    return found if isinstance(found, list) else [found]
+def _as_list(detail: Any) -> list[Any]:
+    return detail if isinstance(detail, list) else [detail]
 
 
 def _numbers(positions: list[Any], names: Names) -> str:
     places = [position + 1 for position in positions if isinstance(position, int)]
     numbers = [str(names.turns.get(place, place)) for place in places]
-    shown = f"{', '.join(numbers[:MOST])} …" if len(numbers) > MOST else " and ".join(numbers)
-    return f"turn{'s' if len(numbers) > 1 else ''} {shown}"
+    listing = f"{', '.join(numbers[:MOST])} …" if len(numbers) > MOST else " and ".join(numbers)
+    return f"turn{'s' if len(numbers) > 1 else ''} {listing}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Value:
     leads: tuple[tuple[int, str], ...]
 
     @property
-    def shown(self) -> str:
+    def display(self) -> str:
         """The value as it is read: a category as it is called."""
         return self.value if isinstance(self.value, str) else written(self.value, 3)
 
@@ -161,7 +161,7 @@ class Telling:
         self._names = Names(_speakers(material.dialogue), agenda.items if agenda else {}, places)
 
     def value(self, label: Label) -> Value:
-        """Return what a metric's label says, with its rater and its item's turn selected."""
+        """Convert a metric's label to a value; its rater and its item's turn must be selected."""
         details = json.loads(label.explanation) if label.explanation else {}
         metric = METRICS[label.rater.spec["metric"]]
         place = None if label.item.turn is None else self.offset + label.item.turn.position + 1
@@ -188,15 +188,15 @@ def lines(material: Material, numbers: Sequence[int]) -> list[Line]:
     static = material.continuation.mode == "static" and not own
     names = context.Names(material.dialogue.participants, Blind())
     language = language_tag(material.dialogue.language)
-    found = []
+    page_lines = []
     for at, turn in enumerate([*history, *material.continuation.turns]):
-        who, how, private, text = context.happening(turn, names, turn.text)
+        speaker, how, private, text = context.happening(turn, names, turn.text)
         how = " ".join(part for part in (private, how) if part)
         is_history, number = at < len(history), counted[at]
         anchor = f"turn-{number}" if is_history or not static else f"turn-{number}-{at - len(history)}"
         place = number, at + 1, anchor
-        found.append(Line(*place, who, names.colour(turn.speaker), how, text, is_history, language))
-    return found
+        page_lines.append(Line(*place, speaker, names.colour(turn.speaker), how, text, is_history, language))
+    return page_lines
 
 
 def metric_labels(continuations: Iterable[int]) -> list[Label]:
@@ -208,9 +208,10 @@ def metric_labels(continuations: Iterable[int]) -> list[Label]:
         superseded_at__isnull=True,
     ).select_related("rater", "item__turn", "question")
     order = {key: place for place, key in enumerate(METRICS)}
-    known = [label for label in labels if label.rater.spec.get("metric") in order]
+    catalogued = [label for label in labels if label.rater.spec.get("metric") in order]
     return sorted(
-        known, key=lambda one: (order[one.rater.spec["metric"]], one.rater.name, *_part(one), one.pk)
+        catalogued,
+        key=lambda label: (order[label.rater.spec["metric"]], label.rater.name, *_part(label), label.pk),
     )
 
 
@@ -226,7 +227,7 @@ def _speakers(dialogue: Dialogue) -> dict[str, str]:
 
 
 def _part(label: Label) -> tuple[int, str]:
-    """Return where a label stands among those of its rater: the metric's own question comes first."""
+    """Sort key of a label among those of its rater: the metric's own question comes first."""
     metric = METRICS[label.rater.spec["metric"]]
     key = label.question.key
     return (metric.answers.index(key) + 1, key) if key in metric.answers else (0, "")

@@ -55,14 +55,14 @@ DIGITS = {"strength": 0, "rank": 0}
 
 def figure(result: Result) -> str:
     """Return a value as it is shown: shares in per cent; a dash where there is none."""
-    return _written(result.name, result.value)
+    return _format_value(result.name, result.value)
 
 
 def interval(result: Result) -> str:
     """Return the interval as it is shown, a dash where there is none."""
     if result.low is None or result.high is None:
         return "–"
-    return f"{_written(result.name, result.low)} to {_written(result.name, result.high)}"
+    return f"{_format_value(result.name, result.low)} to {_format_value(result.name, result.high)}"
 
 
 def with_interval(result: Result) -> str:
@@ -72,7 +72,7 @@ def with_interval(result: Result) -> str:
     return f"{figure(result)} ({interval(result)})" if result.low is not None else f"{figure(result)} (–)"
 
 
-def _written(name: str, value: float | None) -> str:
+def _format_value(name: str, value: float | None) -> str:
     if name in SHARES:
         return percent(value, 1)
     if name == "rank" and value is not None and value % 1:
@@ -80,8 +80,8 @@ def _written(name: str, value: float | None) -> str:
     return number(value, DIGITS.get(name, 2))
 
 
-def how(choices: Choices) -> list[str]:
-    """Say how votes are read."""
+def method_lines(choices: Choices) -> list[str]:
+    """Explain how votes are read."""
     return [
         f"Strengths: {MODELS[choices.model]}. For win rates and strengths "
         f"{BOTH_BAD_POLICIES[choices.both_bad]}. "
@@ -89,16 +89,16 @@ def how(choices: Choices) -> list[str]:
     ]
 
 
-def who(voters: Voters) -> str:
-    """Name voters with how many answers they gave, such as `people (3): 40 first, 12 tie`."""
+def voters_line(voters: Voters) -> str:
+    """Describe voters with their answer counts, such as `people (3): 40 first, 12 tie`."""
     several = f" ({len(voters.raters)})" if len(voters.raters) > 1 or voters.kind in ("", "human") else ""
     answers = ", ".join(f"{n:,} {ANSWERS[label]}" for label, n in voters.answers.items())
     missing = f", {voters.n_missing:,} missing" if voters.n_missing else ""
     return f"{voters.name}{several}: {answers or 'no answers'}{missing}"
 
 
-def told(flag: str) -> str:
-    """Return what a flag says, as a sentence."""
+def flag_sentence(flag: str) -> str:
+    """Format a flag's warning as a sentence."""
     return f"{FLAGS[flag][0].upper()}{FLAGS[flag][1:]}"
 
 
@@ -125,10 +125,14 @@ class Sheet:
         return [cell for row in self.rows for cell in row if isinstance(cell, Result)]
 
 
-def sheets(made: Preferences) -> list[Sheet]:
+def sheets(preferences: Preferences) -> list[Sheet]:
     """Return all tables: systems and meetings of each group of voters, position bias, agreement, rankings."""
-    found = [sheet for voters in made.voters for sheet in _of_voters(voters)]
-    return [sheet for sheet in (*found, _position(made), *_agreement(made), _rankings(made)) if sheet.rows]
+    voter_sheets = [sheet for voters in preferences.voters for sheet in _of_voters(voters)]
+    return [
+        sheet
+        for sheet in (*voter_sheets, _position(preferences), *_agreement(preferences), _rankings(preferences))
+        if sheet.rows
+    ]
 
 
 def _of_voters(voters: Voters) -> Iterator[Sheet]:
@@ -143,7 +147,7 @@ def _of_voters(voters: Voters) -> Iterator[Sheet]:
         "systems",
         f"Systems, by {voters.name}",
         (*head, "Items", "Clusters", "Raters"),
-        tuple(_standing(one) for one in standings.systems),
+        tuple(_system_row(row) for row in standings.systems),
         voters.name,
         note,
     )
@@ -161,19 +165,19 @@ def _of_voters(voters: Voters) -> Iterator[Sheet]:
             "Items",
             "Clusters",
         ),
-        tuple(_meeting(one) for one in standings.meetings if one.win_rate.n_items),
+        tuple(_meeting_row(meeting) for meeting in standings.meetings if meeting.win_rate.n_items),
         voters.name,
     )
 
 
-def _standing(one: Standing) -> tuple[Cell, ...]:
-    rate = one.win_rate
-    figures = (rate, one.strength, one.rank)
+def _system_row(row: Standing) -> tuple[Cell, ...]:
+    rate = row.win_rate
+    figures = (rate, row.strength, row.rank)
     return (
-        one.system,
-        one.wins,
-        one.ties,
-        one.losses,
+        row.system,
+        row.wins,
+        row.ties,
+        row.losses,
         *figures,
         rate.n_items,
         rate.n_clusters,
@@ -181,86 +185,86 @@ def _standing(one: Standing) -> tuple[Cell, ...]:
     )
 
 
-def _meeting(one: Meeting) -> tuple[Cell, ...]:
-    rate = one.win_rate
-    counts = (one.wins, one.ties, one.losses)
-    return (one.first, one.second, *counts, rate, one.expected, rate.n_items, rate.n_clusters)
+def _meeting_row(meeting: Meeting) -> tuple[Cell, ...]:
+    rate = meeting.win_rate
+    counts = (meeting.wins, meeting.ties, meeting.losses)
+    return (meeting.first, meeting.second, *counts, rate, meeting.expected, rate.n_items, rate.n_clusters)
 
 
-def _position(made: Preferences) -> Sheet:
-    rows = [v.position for v in made.voters if v.position is not None]
-    named = {row.rater for row in rows}
-    rows += [one for one in made.positions if one.rater not in named]
+def _position(preferences: Preferences) -> Sheet:
+    rows = [v.position for v in preferences.voters if v.position is not None]
+    listed_raters = {row.rater for row in rows}
+    rows += [bias for bias in preferences.positions if bias.rater not in listed_raters]
     return Sheet(
         "position",
         "Position: does it matter which is shown first?",
         ("Rater", NAMES["shown_first"], "Decided", *(NAMES[key] for key in SWAPS), "In both orders"),
-        tuple(_biased(row) for row in rows),
+        tuple(_position_row(row) for row in rows),
         note="Half of the decided answers are for the one shown first where position does not matter.",
     )
 
 
-def _biased(one: PositionBias) -> tuple[Cell, ...]:
-    swaps: Sequence[Cell] = [one.swaps[key] if one.swaps else None for key in SWAPS]
-    items = one.swaps["consistent"].n_items if one.swaps else 0
-    return (one.rater, one.shown_first, one.shown_first.n_items, *swaps, items)
+def _position_row(bias: PositionBias) -> tuple[Cell, ...]:
+    swaps: Sequence[Cell] = [bias.swaps[key] if bias.swaps else None for key in SWAPS]
+    items = bias.swaps["consistent"].n_items if bias.swaps else 0
+    return (bias.rater, bias.shown_first, bias.shown_first.n_items, *swaps, items)
 
 
-def _agreement(made: Preferences) -> list[Sheet]:
-    pairs = [one for one in made.agreement if len(one.results) == 2]
-    panel = [one for one in made.agreement if len(one.results) == 1]
+def _agreement(preferences: Preferences) -> list[Sheet]:
+    pairs = [agreed for agreed in preferences.agreement if len(agreed.results) == 2]
+    panel = [agreed for agreed in preferences.agreement if len(agreed.results) == 1]
     note = "Every item is read both ways round, so it does not matter which response bears which number."
     return [
         Sheet(
             "agreement",
             "Agreement of two raters",
             ("Raters", "Answers", NAMES["percent_agreement"], NAMES["kappa"], "Items", "Clusters"),
-            tuple(_agreed(one) for one in pairs),
+            tuple(_agreement_row(agreed) for agreed in pairs),
             note=note,
         ),
         Sheet(
             "panel",
             "Agreement of all raters together",
             ("Answers", NAMES["alpha"], "Items", "Clusters", "Raters"),
-            tuple(_panel(one) for one in panel),
+            tuple(_panel_row(agreed) for agreed in panel),
             note=note,
         ),
     ]
 
 
-def _agreed(one: Agreed) -> tuple[Cell, ...]:
-    n = one.results[0]
-    return (" and ".join(one.raters), SETUPS[one.setup], *one.results, n.n_items, n.n_clusters)
+def _agreement_row(agreed: Agreed) -> tuple[Cell, ...]:
+    n = agreed.results[0]
+    return (" and ".join(agreed.raters), SETUPS[agreed.setup], *agreed.results, n.n_items, n.n_clusters)
 
 
-def _panel(one: Agreed) -> tuple[Cell, ...]:
-    alpha = one.results[0]
-    return (SETUPS[one.setup], alpha, alpha.n_items, alpha.n_clusters, alpha.n_raters)
+def _panel_row(agreed: Agreed) -> tuple[Cell, ...]:
+    alpha = agreed.results[0]
+    return (SETUPS[agreed.setup], alpha, alpha.n_items, alpha.n_clusters, alpha.n_raters)
 
 
-def _rankings(made: Preferences) -> Sheet:
+def _rankings(preferences: Preferences) -> Sheet:
     return Sheet(
         "rankings",
         "Agreement on rankings",
         ("Raters", "Figure", "Value", "Items", "Clusters"),
         tuple(
             (
-                "all" if one.result.name == "kendall_w" else " and ".join(one.raters),
-                NAMES[one.result.name],
-                one.result,
-                one.result.n_items,
-                one.result.n_clusters,
+                "all" if ranking.result.name == "kendall_w" else " and ".join(ranking.raters),
+                NAMES[ranking.result.name],
+                ranking.result,
+                ranking.result.n_items,
+                ranking.result.n_clusters,
             )
-            for one in made.rankings
+            for ranking in preferences.rankings
         ),
     )
 
 
-def flags_of(found: Sequence[Sheet]) -> list[str]:
+def flags_of(tables: Sequence[Sheet]) -> list[str]:
     """Return the flags that any figure raises, each once."""
-    return list(dict.fromkeys(flag for sheet in found for result in sheet.results for flag in result.flags))
+    return list(dict.fromkeys(flag for sheet in tables for result in sheet.results for flag in result.flags))
 
 
-def reasons_of(found: Sequence[Sheet]) -> list[str]:
-    """Return why figures have no value or no interval, each reason once."""
-    return list(dict.fromkeys(result.reason for sheet in found for result in sheet.results if result.reason))
+def reasons_of(tables: Sequence[Sheet]) -> list[str]:
+    """Reasons for missing values and intervals, each once."""
+    return list(dict.fromkeys(result.reason for sheet in tables for result in sheet.results if result.reason))

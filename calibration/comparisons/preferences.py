@@ -25,12 +25,12 @@ from calibration.comparisons.count_inputs import MOST_RESAMPLES, CountsQuery, pa
 from calibration.comparisons.preference_tables import (
     Cell,
     Sheet,
+    flag_sentence,
     flags_of,
-    how,
+    method_lines,
     reasons_of,
     sheets,
-    told,
-    who,
+    voters_line,
     with_interval,
 )
 from calibration.errors import PreferencesRefused
@@ -50,7 +50,7 @@ from calibration.statistics.preferences import Choices, PositionBias, Preference
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionReport:
     """One question's figures. ``title`` is empty where a file has one question without a name."""
 
     key: str
@@ -63,7 +63,7 @@ class Report:
     """All questions of a file, a corpus or a campaign: its name, what was read, and what limits it."""
 
     name: str
-    questions: tuple[Asked, ...]
+    questions: tuple[QuestionReport, ...]
     facts: tuple[str, ...] = ()
 
 
@@ -99,19 +99,19 @@ class PreferencesQuery:
         return part_of(CountsQuery(self.corpus, self.campaign, part=self.part))
 
 
-def read(given: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -> PreferencesQuery:
+def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -> PreferencesQuery:
     """Return the query that plain texts (of an address, a form, a command) ask for.
 
     Systems are separated by commas. Raises PreferencesRefused with one clear line.
     """
-    text = {key: str(value).strip() for key, value in given.items() if value is not None}
+    text = {key: str(value).strip() for key, value in params.items() if value is not None}
     ties, both_bad = text.get("ties") or "half", text.get("both_bad") or "tie"
-    for name, value, known in (("ties", ties, MODELS), ("both_bad", both_bad, BOTH_BAD_POLICIES)):
-        if value not in known:
-            raise PreferencesRefused(f"{name} is one of {', '.join(known)}, not {value!r}")
+    for name, value, valid_values in (("ties", ties, MODELS), ("both_bad", both_bad, BOTH_BAD_POLICIES)):
+        if value not in valid_values:
+            raise PreferencesRefused(f"{name} is one of {', '.join(valid_values)}, not {value!r}")
     if (part := text.get("part", "")) not in PARTS:
         raise PreferencesRefused(f"a part is dev, test, all or training, not {part!r}")
-    resamples = _whole("resamples", text.get("resamples", ""), MOST_RESAMPLES, 2000)
+    resamples = _parse_integer("resamples", text.get("resamples", ""), MOST_RESAMPLES, 2000)
     return PreferencesQuery(
         corpus,
         campaign,
@@ -119,11 +119,11 @@ def read(given: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) ->
         tuple(name.strip() for name in text.get("systems", "").split(",") if name.strip()),
         cast(Any, Choices)(ties, both_bad, text.get("anchor", "")),
         part,
-        Plan(resamples, _whole("seed", text.get("seed", ""), 2**31, 0)),
+        Plan(resamples, _parse_integer("seed", text.get("seed", ""), 2**31, 0)),
     )
 
 
-def _whole(name: str, text: str, most: int, usual: int) -> int:
+def _parse_integer(name: str, text: str, most: int, usual: int) -> int:
     if not text:
         return usual
     if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) <= most):
@@ -152,23 +152,27 @@ def compute(*, query: PreferencesQuery, by: User | None) -> Computed:
     """
     split, part = query.parted()
     counted = census(query.scope)
-    asked = _asked(query, reading.comparing(counted))
+    questions = _select_questions(query, reading.comparing(counted))
     if split is not None:
         splits.fix(split=split, by=by)
         if part == "test":
-            _check_opened(split, asked, counted)
+            _check_opened(split, questions, counted)
     clusters = None if split is None else splits.clusters(split=split, part=part)
-    votes = reading.read_votes(query.scope, asked, counted, clusters)
-    among = {question: reading.among(given, query.systems) for question, given in votes.items()}
-    found = [_of(query, one, among[one.id]) for one in asked if among[one.id]]
-    if not found:
+    votes = reading.read_votes(query.scope, questions, counted, clusters)
+    among = {
+        question: reading.among(question_votes, query.systems) for question, question_votes in votes.items()
+    }
+    reports = [
+        _report_question(query, question, among[question.id]) for question in questions if among[question.id]
+    ]
+    if not reports:
         where = f"the {part} part" if split else query.scope.name
         raise PreferencesRefused(
             f"{where} has no answers about these systems" if any(votes.values()) else NOTHING
         )
     looks = split.looks.select_related("by") if split is not None and part == "test" else ()
     name = f"Preferences in {query.scope.name}{f', {part} part' if split else ''}"
-    report = Report(name, tuple(found), _facts(query, votes, among))
+    report = Report(name, tuple(reports), _facts(query, votes, among))
     return Computed(query, report, part, split, tuple(looks))
 
 
@@ -196,27 +200,27 @@ def compute_on_test(*, query: PreferencesQuery, by: User | None, purpose: str) -
     return compute(query=replace(query, part="test"), by=by)
 
 
-def _asked(query: PreferencesQuery, known: list[QuestionInfo]) -> list[QuestionInfo]:
-    if not known:
+def _select_questions(query: PreferencesQuery, comparing: list[QuestionInfo]) -> list[QuestionInfo]:
+    if not comparing:
         raise PreferencesRefused(NOTHING)
     if not query.question:
-        return known
-    found = [one for one in known if query.question in (one.ref, one.key)]
-    if not found:
-        there_are = ", ".join(one.ref for one in known)
+        return comparing
+    matching = [question for question in comparing if query.question in (question.ref, question.key)]
+    if not matching:
+        there_are = ", ".join(question.ref for question in comparing)
         raise PreferencesRefused(f"no question {query.question!r} compares responses; there are {there_are}")
-    return found
+    return matching
 
 
-def _of(query: PreferencesQuery, question: QuestionInfo, votes: list[Vote]) -> Asked:
+def _report_question(query: PreferencesQuery, question: QuestionInfo, votes: list[Vote]) -> QuestionReport:
     try:
-        return Asked(question.ref, question.title, preferences(votes, query.choices, query.plan))
+        return QuestionReport(question.ref, question.title, preferences(votes, query.choices, query.plan))
     except ValueError as error:
         raise PreferencesRefused(f"{question.ref}: {error}") from error
 
 
 def _judges(questions: list[QuestionInfo], counted: Census) -> list[Rater]:
-    ids = {rater.id for one in questions for rater in counted.raters_of(one.id)}
+    ids = {rater.id for question in questions for rater in counted.raters_of(question.id)}
     return list(Rater.objects.filter(pk__in=ids, kind=Rater.Kind.JUDGE))
 
 
@@ -231,9 +235,9 @@ def _facts(
     among: dict[int, list[Vote]],
 ) -> tuple[str, ...]:
     facts = ["Clusters: dialogues, or what dialogues share."]
-    left = sum(map(len, votes.values())) - sum(map(len, among.values()))
-    if left:
-        facts.append(f"{left:,} answers are about systems that were not chosen.")
+    n_excluded = sum(map(len, votes.values())) - sum(map(len, among.values()))
+    if n_excluded:
+        facts.append(f"{n_excluded:,} answers are about systems that were not chosen.")
     return tuple(facts)
 
 
@@ -244,63 +248,63 @@ MOST_SERIES = 6
 Figure = Callable[[Standing], Result]
 
 
-def charts(asked: Asked) -> list[Chart]:
+def charts(question: QuestionReport) -> list[Chart]:
     """Return the charts of one question: win rates, then strengths where there are any."""
-    made, key = asked.figures, asked.key
-    level = f"{made.plan.level:.0%} interval over clusters"
-    found = [
-        Chart(f"win_rate-{key}", "Win rate by system", f"Win rate, {level}", _points(made, _rate)),
+    figures, key = question.figures, question.key
+    level = f"{figures.plan.level:.0%} interval over clusters"
+    question_charts = [
+        Chart(f"win_rate-{key}", "Win rate by system", f"Win rate, {level}", _points(figures, _rate)),
         Chart(
             f"strength-{key}",
             "Strength by system",
             f"Strength above or below {CENTRE:g}, {level}",
-            _points(made, _strength, CENTRE),
+            _points(figures, _strength, CENTRE),
         ),
     ]
-    return [chart for chart in found if any(point.value is not None for point in chart.points)]
+    return [chart for chart in question_charts if any(point.value is not None for point in chart.points)]
 
 
-def svg(made: Report) -> str:
+def svg(report: Report) -> str:
     """Return the chart of the first question that has one, to stand alone."""
-    return drawing.svg(_first(made))
+    return drawing.svg(_first(report))
 
 
-def png(made: Report) -> bytes:
+def png(report: Report) -> bytes:
     """Return the same chart as a PNG."""
-    return drawing.png(_first(made))
+    return drawing.png(_first(report))
 
 
-def _first(made: Report) -> Chart:
+def _first(report: Report) -> Chart:
     """Return strengths where there are any, else win rates; an empty chart of a report without figures."""
-    found = [chart for asked in made.questions for chart in charts(asked)]
-    ladder = [chart for chart in found if chart.key.startswith("strength")]
-    return (ladder or found or [Chart("empty", "No preferences", "", ())])[0]
+    all_charts = [chart for question in report.questions for chart in charts(question)]
+    ladder = [chart for chart in all_charts if chart.key.startswith("strength")]
+    return (ladder or all_charts or [Chart("empty", "No preferences", "", ())])[0]
 
 
-def _rate(one: Standing) -> Result:
-    return one.win_rate
+def _rate(row: Standing) -> Result:
+    return row.win_rate
 
 
-def _strength(one: Standing) -> Result:
-    return one.strength
+def _strength(row: Standing) -> Result:
+    return row.strength
 
 
-def _points(made: Preferences, figure: Figure, above: float = 0.0) -> tuple[Point, ...]:
+def _points(figures: Preferences, figure: Figure, above: float = 0.0) -> tuple[Point, ...]:
     """Return a point per system and voters, systems in the order of the first voters."""
-    order = list(dict.fromkeys(one.system for v in made.voters for one in v.standings.systems))
-    found = list(_drawn(made, figure, above))
-    return tuple(sorted(found, key=lambda point: order.index(point.question)))
+    order = list(dict.fromkeys(row.system for v in figures.voters for row in v.standings.systems))
+    points = list(_iterate_points(figures, figure, above))
+    return tuple(sorted(points, key=lambda point: order.index(point.question)))
 
 
-def _drawn(made: Preferences, figure: Figure, above: float) -> Iterator[Point]:
-    for voters in made.voters[:MOST_SERIES]:
-        for one in voters.standings.systems:
-            result = figure(one)
+def _iterate_points(figures: Preferences, figure: Figure, above: float) -> Iterator[Point]:
+    for voters in figures.voters[:MOST_SERIES]:
+        for row in voters.standings.systems:
+            result = figure(row)
             value, low, high = (
                 None if end is None else end - above for end in (result.value, result.low, result.high)
             )
             why = "" if result.ok else "none"
-            yield Point(one.system, voters.name, value, low, high, result.n_items, result.n_clusters, why)
+            yield Point(row.system, voters.name, value, low, high, result.n_items, result.n_clusters, why)
 
 
 # A report of preferences as one CSV table: a line a figure, every number in full.
@@ -312,14 +316,14 @@ COLUMNS = (
 Line = dict[str, object]
 
 
-def write_csv(made: Report) -> str:
+def write_csv(report: Report) -> str:
     """Return the table; a text that a spreadsheet would evaluate gets a leading apostrophe."""
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n", restval="")
     writer.writeheader()
-    for asked in made.questions:
-        for place, result in _lines(asked.figures):
-            line = {"question": asked.key, **place, **_plain(result)}
+    for question in report.questions:
+        for place, result in _lines(question.figures):
+            line = {"question": question.key, **place, **_plain(result)}
             writer.writerow(
                 {key: guarded(cell) if isinstance(cell, str) else cell for key, cell in line.items()}
             )
@@ -331,12 +335,12 @@ def _plain(result: Result) -> Line:
     return {key: "" if cell is None else cell for key, cell in plain.items()}
 
 
-def _lines(made: Preferences) -> Iterator[tuple[Line, Result]]:
-    for voters in made.voters:
-        for one in voters.standings.systems:
-            place: Line = {"raters": voters.name, "system": one.system}
-            place |= {"wins": one.wins, "ties": one.ties, "losses": one.losses}
-            yield from ((place, result) for result in (one.win_rate, one.strength, one.rank))
+def _lines(figures: Preferences) -> Iterator[tuple[Line, Result]]:
+    for voters in figures.voters:
+        for row in voters.standings.systems:
+            place: Line = {"raters": voters.name, "system": row.system}
+            place |= {"wins": row.wins, "ties": row.ties, "losses": row.losses}
+            yield from ((place, result) for result in (row.win_rate, row.strength, row.rank))
         for met in voters.standings.meetings:
             place = {"raters": voters.name, "system": met.first, "against": met.second}
             place |= {"wins": met.wins, "ties": met.ties, "losses": met.losses}
@@ -344,57 +348,58 @@ def _lines(made: Preferences) -> Iterator[tuple[Line, Result]]:
         if voters.standings.tie is not None:
             yield {"raters": voters.name}, voters.standings.tie
         if voters.position is not None:
-            yield from _position_of_as_csv(voters.position)
-    for biased in made.positions:
-        yield from _position_of_as_csv(biased)
-    for agreed in made.agreement:
+            yield from _position_lines(voters.position)
+    for biased in figures.positions:
+        yield from _position_lines(biased)
+    for agreed in figures.agreement:
         place = {"raters": ";".join(agreed.raters), "setup": agreed.setup}
         yield from ((place, result) for result in agreed.results)
-    for ranked in made.rankings:
+    for ranked in figures.rankings:
         yield {"raters": ";".join(ranked.raters)}, ranked.result
 
 
-def _position_of_as_csv(one: PositionBias) -> Iterator[tuple[Line, Result]]:
-    for result in (one.shown_first, *(one.swaps or {}).values()):
-        yield {"raters": one.rater}, result
+def _position_lines(bias: PositionBias) -> Iterator[tuple[Line, Result]]:
+    for result in (bias.shown_first, *(bias.swaps or {}).values()):
+        yield {"raters": bias.rater}, result
 
 
 # A report of preferences as JSON: every figure in full.
 
 
-def write_json(made: Report) -> str:
+def write_json(report: Report) -> str:
     """Return the report as one JSON object."""
-    return json.dumps(content(made), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(content(report), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def content(made: Report) -> dict[str, Any]:
+def content(report: Report) -> dict[str, Any]:
     """Return the report as plain data."""
     return {
-        "name": made.name,
-        "facts": list(made.facts),
-        "questions": [_question(asked) for asked in made.questions],
+        "name": report.name,
+        "facts": list(report.facts),
+        "questions": [_question(question) for question in report.questions],
     }
 
 
-def _question(asked: Asked) -> dict[str, Any]:
-    made: Preferences = asked.figures
+def _question(question: QuestionReport) -> dict[str, Any]:
+    figures: Preferences = question.figures
     return {
-        "question": asked.key,
-        "title": asked.title,
-        "ties": made.choices.model,
-        "both_bad": made.choices.both_bad,
-        "anchor": made.choices.anchor or None,
-        "resamples": made.plan.resamples,
-        "seed": made.plan.seed,
-        "level": made.plan.level,
-        "voters": [_voters(voters) for voters in made.voters],
-        "positions": [_position(one) for one in made.positions],
+        "question": question.key,
+        "title": question.title,
+        "ties": figures.choices.model,
+        "both_bad": figures.choices.both_bad,
+        "anchor": figures.choices.anchor or None,
+        "resamples": figures.plan.resamples,
+        "seed": figures.plan.seed,
+        "level": figures.plan.level,
+        "voters": [_voters(voters) for voters in figures.voters],
+        "positions": [_position(bias) for bias in figures.positions],
         "agreement": [
-            {"raters": list(one.raters), "setup": one.setup, "figures": _figures(one.results)}
-            for one in made.agreement
+            {"raters": list(agreed.raters), "setup": agreed.setup, "figures": _figures(agreed.results)}
+            for agreed in figures.agreement
         ],
         "rankings": [
-            {"raters": list(one.raters), "figures": _figures((one.result,))} for one in made.rankings
+            {"raters": list(ranking.raters), "figures": _figures((ranking.result,))}
+            for ranking in figures.rankings
         ],
     }
 
@@ -409,29 +414,34 @@ def _voters(voters: Voters) -> dict[str, Any]:
         "n_missing": voters.n_missing,
         "scale": standings.scale,
         "systems": [
-            {"system": one.system, "wins": one.wins, "ties": one.ties, "losses": one.losses}
-            | _figures((one.win_rate, one.strength, one.rank))
-            for one in standings.systems
+            {
+                "system": row.system,
+                "wins": row.wins,
+                "ties": row.ties,
+                "losses": row.losses,
+            }
+            | _figures((row.win_rate, row.strength, row.rank))
+            for row in standings.systems
         ],
         "meetings": [
             {
-                "first": one.first,
-                "second": one.second,
-                "wins": one.wins,
-                "ties": one.ties,
-                "losses": one.losses,
+                "first": meeting.first,
+                "second": meeting.second,
+                "wins": meeting.wins,
+                "ties": meeting.ties,
+                "losses": meeting.losses,
             }
-            | _figures((one.win_rate, one.expected))
-            for one in standings.meetings
+            | _figures((meeting.win_rate, meeting.expected))
+            for meeting in standings.meetings
         ],
         "tie_parameter": figure(standings.tie) if standings.tie else None,
         "position": _position(voters.position) if voters.position else None,
     }
 
 
-def _position(one: PositionBias) -> dict[str, Any]:
-    swaps = {key: figure(result) for key, result in one.swaps.items()} if one.swaps else None
-    return {"rater": one.rater, "shown_first": figure(one.shown_first), "both_orders": swaps}
+def _position(bias: PositionBias) -> dict[str, Any]:
+    swaps = {key: figure(result) for key, result in bias.swaps.items()} if bias.swaps else None
+    return {"rater": bias.rater, "shown_first": figure(bias.shown_first), "both_orders": swaps}
 
 
 def _figures(results: tuple[Result, ...]) -> dict[str, Any]:
@@ -448,45 +458,48 @@ def figure(result: Result) -> dict[str, Any]:
 # A report of preferences for the terminal and in Markdown.
 
 WIDTH = 100
-LEFT = frozenset({"System", "Against", "Rater", "Raters", "Answers", "Figure"})
+LEFT_ALIGNED = frozenset({"System", "Against", "Rater", "Raters", "Answers", "Figure"})
 
 
-def write_text(made: Report) -> str:
+def write_text(report: Report) -> str:
     """Return the report for a terminal."""
-    return _written(made, "", lambda sheet: columns(_rows(sheet), set(sheet.head) - LEFT))
+    return _render(report, "", lambda sheet: columns(_rows(sheet), set(sheet.head) - LEFT_ALIGNED))
 
 
-def write_markdown(made: Report) -> str:
+def write_markdown(report: Report) -> str:
     """Return the report in Markdown."""
-    return _written(made, "#", _piped)
+    return _render(report, "#", _piped)
 
 
-def _written(made: Report, mark: str, table: Callable[[Sheet], list[str]]) -> str:
-    lines = [f"{mark} {plain(made.name)}".strip(), "", *_wrapped(made.facts)]
-    for asked in made.questions:
-        if asked.title:
-            lines += ["", f"{mark * 2} {plain(asked.title)}".strip()]
-        lines += ["", *_wrapped([*map(who, asked.figures.voters), *how(asked.figures.choices)])]
-        found = sheets(asked.figures)
-        for sheet in found:
+def _render(report: Report, mark: str, table: Callable[[Sheet], list[str]]) -> str:
+    lines = [f"{mark} {plain(report.name)}".strip(), "", *_wrapped(report.facts)]
+    for question in report.questions:
+        if question.title:
+            lines += ["", f"{mark * 2} {plain(question.title)}".strip()]
+        lines += [
+            "",
+            *_wrapped([*map(voters_line, question.figures.voters), *method_lines(question.figures.choices)]),
+        ]
+        question_sheets = sheets(question.figures)
+        for sheet in question_sheets:
             lines += ["", f"{mark * 3} {plain(sheet.title)}".strip(), "", *table(sheet)]
             lines += ["", *_wrapped([sheet.note])] if sheet.note else []
-        lines += ["", *_wrapped(notes_of(asked, found))]
+        lines += ["", *_wrapped(notes_of(question, question_sheets))]
     return "\n".join([*lines, ""])
 
 
-def notes_of(asked: Asked, found: list[Sheet]) -> list[str]:
-    """Return what limits the figures, and how their intervals are made."""
-    limits = [f"{told(flag)}." for flag in flags_of(found)]
-    reasons = [f"{reason[:1].upper()}{reason[1:]}." for reason in reasons_of(found)]
-    return [*reasons, *limits, f"Intervals: {asked.figures.plan.method}."]
+def notes_of(question: QuestionReport, question_sheets: list[Sheet]) -> list[str]:
+    """Notes on the limits of the figures and on the method of their intervals."""
+    limits = [f"{flag_sentence(flag)}." for flag in flags_of(question_sheets)]
+    reasons = [f"{reason[:1].upper()}{reason[1:]}." for reason in reasons_of(question_sheets)]
+    return [*reasons, *limits, f"Intervals: {question.figures.plan.method}."]
 
 
 def _wrapped(sentences: list[str] | tuple[str, ...]) -> list[str]:
     return [line for sentence in sentences for line in textwrap.wrap(plain(sentence), WIDTH)]
 
 
-def shown(cell: Cell) -> str:
+def cell_text(cell: Cell) -> str:
     """Return a cell as text: a figure with its interval, a dash where nothing was measured."""
     if cell is None:
         return MISSING
@@ -496,27 +509,27 @@ def shown(cell: Cell) -> str:
 
 
 def _rows(sheet: Sheet) -> list[list[str]]:
-    return [list(sheet.head), *([shown(cell) for cell in row] for row in sheet.rows)]
+    return [list(sheet.head), *([cell_text(cell) for cell in row] for row in sheet.rows)]
 
 
 def _piped(sheet: Sheet) -> list[str]:
     head, *rows = ([text.replace("|", "\\|") for text in row] for row in _rows(sheet))
-    ruler = ["---" if name in LEFT else "---:" for name in sheet.head]
+    ruler = ["---" if name in LEFT_ALIGNED else "---:" for name in sheet.head]
     return [f"| {' | '.join(row)} |" for row in (head, ruler, *rows)]
 
 
 # The tables of a report of preferences in LaTeX (booktabs).
 
 
-def write_latex(made: Report) -> str:
+def write_latex(report: Report) -> str:
     """Return every table with its title and notes as comments before it."""
-    lines = [_remark(made.name), *map(_remark, made.facts), NEEDS]
-    for asked in made.questions:
-        found = sheets(asked.figures)
-        lines += [_remark(text) for text in (asked.title, *how(asked.figures.choices)) if text]
-        for sheet in found:
+    lines = [_remark(report.name), *map(_remark, report.facts), NEEDS]
+    for question in report.questions:
+        question_sheets = sheets(question.figures)
+        lines += [_remark(text) for text in (question.title, *method_lines(question.figures.choices)) if text]
+        for sheet in question_sheets:
             lines += ["", _remark(sheet.title), *_table(sheet)]
-        lines += [_remark(note) for note in notes_of(asked, found)]
+        lines += [_remark(note) for note in notes_of(question, question_sheets)]
     return "\n".join([*lines, ""])
 
 
@@ -525,14 +538,14 @@ def _remark(text: str) -> str:
 
 
 def _table(sheet: Sheet) -> list[str]:
-    form = "".join("l" if name in LEFT else "r" for name in sheet.head)
+    form = "".join("l" if name in LEFT_ALIGNED else "r" for name in sheet.head)
     return fitted(
         [
             rf"\begin{{tabular}}{{{form}}}",
             r"\toprule",
             f"{' & '.join(map(escaped, sheet.head))} \\\\",
             r"\midrule",
-            *(f"{' & '.join(escaped(shown(cell)) for cell in row)} \\\\" for row in sheet.rows),
+            *(f"{' & '.join(escaped(cell_text(cell)) for cell in row)} \\\\" for row in sheet.rows),
             r"\bottomrule",
             r"\end{tabular}",
         ],

@@ -91,18 +91,17 @@ def cells_of(corpus: Corpus, rater: int | None = None) -> Cells:
         high=Max("number"),
     ).values_list(*SOURCE, "n", "gone", "mean", "spread", "low", "high")
     return {
-        (rater, (system, given)): replace(Cell(*figures), given=given)
-        for rater, system, given, *figures in rows
+        (rater, (system, half)): replace(Cell(*figures), given=half) for rater, system, half, *figures in rows
     }
 
 
 def reasons_of(corpus: Corpus) -> Reasons:
-    """Return why values are missing and how often, per metric rater and source, the most frequent first."""
-    found: Reasons = {}
+    """Count the reasons for missing values per metric rater and source, the most frequent first."""
+    reasons: Reasons = {}
     rows = _by_source(corpus).exclude(missing="").annotate(n=Count("pk")).order_by("-n", "missing")
-    for rater, system, given, reason, n in rows.values_list(*SOURCE, "missing", "n"):
-        found.setdefault((rater, (system, given)), {})[reason] = n
-    return found
+    for rater, system, half, reason, n in rows.values_list(*SOURCE, "missing", "n"):
+        reasons.setdefault((rater, (system, half)), {})[reason] = n
+    return reasons
 
 
 def explained(cells: Cells, reasons: Reasons) -> Cells:
@@ -128,7 +127,7 @@ def joined(cells: Iterable[Cell]) -> Cell:
 
 
 def in_total(reasons: Mapping[str, int], more: Mapping[str, int]) -> dict[str, int]:
-    """Return how often each reason is given in both, the most frequent first."""
+    """Add two counts of reasons, the most frequent first."""
     total = dict(reasons)
     for reason, n in more.items():
         total[reason] = total.get(reason, 0) + n
@@ -142,8 +141,8 @@ SOURCE = ("rater_id", "item__continuation__system__name", "given")
 def _by_source(corpus: Corpus) -> QuerySet[Label, dict[str, object]]:
     """Return a corpus's metric labels, grouped by rater, system and what the system was given."""
     halves = (When(**{f"{_CONDITION}__{half}": GIVEN}, then=Value(half)) for half in HALVES)
-    given = Case(*halves, default=Value(""), output_field=CharField())
-    return metric_labels(corpus).annotate(given=given).values(*SOURCE)
+    given_half = Case(*halves, default=Value(""), output_field=CharField())
+    return metric_labels(corpus).annotate(given=given_half).values(*SOURCE)
 
 
 # At which points of dialogues the rows of a profile are compared: those where each of them has a value.
@@ -226,13 +225,13 @@ def parts_of(corpus: Corpus, cells: Cells) -> Parts:
     used = sources_used(cells)
     if not used:
         return {}
-    found: Parts = {}
+    parts_by_rater: Parts = {}
     with connection.cursor() as cursor:
         cursor.execute(SCORED + _PARTS, parameters(corpus, used))
         for rater, system, half, row, rows, *figures in cursor.fetchall():
             part = Part(row, frozenset(rows), *figures)
-            found.setdefault(rater, {}).setdefault((system, half), []).append(part)
-    return found
+            parts_by_rater.setdefault(rater, {}).setdefault((system, half), []).append(part)
+    return parts_by_rater
 
 
 def sources_used(cells: Cells) -> list[tuple[int, Source]]:

@@ -121,7 +121,7 @@ class Row:
         if len(self.given) < 2:
             return "".join(HALVES[half] for half in self.given)
         used = dict.fromkeys(HALVES[cell.given] for cell in self.cells if cell.given)
-        return "joined" + "".join(f"; values where {told}" for told in used)
+        return "joined" + "".join(f"; values where {source}" for source in used)
 
     @property
     def human(self) -> bool:
@@ -223,20 +223,20 @@ def column(corpus: Corpus, rater: int) -> Column | None:
 def columns_of(raters: Iterable[int]) -> list[Column]:
     """Return the metrics among raters that give numbers, in the catalogue's order."""
     order = {key: place for place, key in enumerate(METRICS)}
-    found = [
+    metric_columns = [
         Column(rater.pk, rater.name, METRICS[rater.spec["metric"]], rater.spec.get("variant", PAPER))
         for rater in Rater.objects.filter(pk__in=set(raters))
         if rater.spec.get("metric") in METRICS and not METRICS[rater.spec["metric"]].categories
     ]
-    return sorted(found, key=lambda c: (order[c.metric.key], c.name))
+    return sorted(metric_columns, key=lambda c: (order[c.metric.key], c.name))
 
 
 def _gone(reasons: Reasons) -> dict[int, dict[str, int]]:
     """Return per metric rater why it has no value and how often, over all systems."""
-    found: dict[int, dict[str, int]] = {}
+    counts_by_rater: dict[int, dict[str, int]] = {}
     for (rater, _), counts in reasons.items():
-        found[rater] = in_total(found.get(rater, {}), counts)
-    return found
+        counts_by_rater[rater] = in_total(counts_by_rater.get(rater, {}), counts)
+    return counts_by_rater
 
 
 def _rows(columns: tuple[Column, ...], cells: Cells, fakes: Collection[str]) -> tuple[Row, ...]:
@@ -244,17 +244,22 @@ def _rows(columns: tuple[Column, ...], cells: Cells, fakes: Collection[str]) -> 
     ids = {c.id for c in columns}
     sources = sorted({source for rater, source in cells if rater in ids})
     tasks: dict[tuple[str, bool], list[str]] = {}
-    for system, given in sources:
-        tasks.setdefault((system, bool(given)), []).append(given)
+    for system, half in sources:
+        tasks.setdefault((system, bool(half)), []).append(half)
     by_column = []
     for c in columns:
         of_column = {
-            task: joined(cells.get((c.id, (task[0], given)), NOTHING) for given in halves)
+            task: joined(cells.get((c.id, (task[0], half)), NOTHING) for half in halves)
             for task, halves in tasks.items()
         }
         by_column.append(_marked(c, of_column))
     return tuple(
-        Row(task[0], tuple(one[task] for one in by_column), tuple(filter(None, halves)), task[0] in fakes)
+        Row(
+            task[0],
+            tuple(column_cells[task] for column_cells in by_column),
+            tuple(filter(None, halves)),
+            task[0] in fakes,
+        )
         for task, halves in tasks.items()
     )
 
@@ -366,12 +371,12 @@ def _table(panel: Panel) -> str:
     return "\n".join([*comments, *fitted([*lines, r"\bottomrule", r"\end{tabular}"], note)])
 
 
-def _named(row: Row) -> str:
+def _row_name(row: Row) -> str:
     return f"{row.system} {MARK}" if row.fake_model else row.system
 
 
 def _line(row: Row) -> str:
-    values = " & ".join([escaped(_named(row)), *map(_figure, row.cells)])
+    values = " & ".join([escaped(_row_name(row)), *map(_figure, row.cells)])
     note = rf"{{\scriptsize {escaped(row.note)}}}" if row.note else ""
     under = " & ".join([note, *map(_spread, row.cells)])
     return f"{values} \\\\\n{under} \\\\"
@@ -439,16 +444,16 @@ def distribution(corpus: Corpus, column: Column, points: str = SAME) -> list[dic
 
 def svg(values: list[dict[str, Any]], column: Column) -> str:
     """Return the boxes as a free-standing SVG on white."""
-    return charts.on_white(_drawn(json.dumps(values), column.name))
+    return charts.on_white(_render_svg(json.dumps(values), column.name))
 
 
 def inline_svg(values: list[dict[str, Any]], column: Column) -> str:
     """Return the boxes for a page, in the page's colours."""
-    return charts.in_page(_drawn(json.dumps(values), column.name), f"{column.name} by system")
+    return charts.in_page(_render_svg(json.dumps(values), column.name), f"{column.name} by system")
 
 
 @lru_cache(maxsize=256)
-def _drawn(values: str, title: str) -> str:
+def _render_svg(values: str, title: str) -> str:
     return charts.to_svg(_specification(json.loads(values), title))
 
 
@@ -460,14 +465,14 @@ def _specification(values: list[dict[str, Any]], title: str) -> dict[str, Any]:
         y=alt.Y("system:N", sort=None, title=None, axis=axis.copy())
     )
     x = alt.X("low:Q", title=title, scale=alt.Scale(zero=False, nice=True), axis=charts.axis())
-    whole = base.mark_rule(color=charts.INK_3).encode(x=x, x2="high:Q")
+    value_range = base.mark_rule(color=charts.INK_3).encode(x=x, x2="high:Q")
     middle = base.mark_bar(size=12, color=charts.COLOURS[0], opacity=0.35).encode(x="q1:Q", x2="q3:Q")
     median = base.mark_tick(color=charts.COLOURS[0], thickness=2, size=12).encode(x="median:Q")
     mean = base.mark_point(filled=True, color=charts.COLOURS[1], size=40, opacity=1).encode(x="mean:Q")
-    drawn = alt.layer(whole, middle, median, mean).properties(
+    chart = alt.layer(value_range, middle, median, mean).properties(
         width=charts.WIDTH, height=max(2, len(values)) * 26, background="transparent"
     )
-    return dict(drawn.configure(font=charts.FONT).configure_view(stroke=None).to_dict())
+    return dict(chart.configure(font=charts.FONT).configure_view(stroke=None).to_dict())
 
 
 # Profiles of large corpora: a worker computes and keeps all that their page reads from the labels.
@@ -478,7 +483,7 @@ EXAMPLES = 30
 
 @dataclass(frozen=True)
 class Profile:
-    """What a corpus's profile shows. `kept` says when it was computed; None for one of the labels of now.
+    """What a corpus's profile shows. `cached` says when it was computed; None for one of the labels of now.
 
     `doubts` and `learned` are by rater, `examples` some continuations with values.
     """
@@ -487,22 +492,22 @@ class Profile:
     doubts: dict[int, Doubt]
     learned: dict[int, int]
     examples: QuerySet[Continuation]
-    kept: Kept | None = None
+    cached: Kept | None = None
 
     @property
     def computed_at(self) -> datetime | None:
         """When it was computed, where that was before."""
-        return self.kept.at if self.kept else None
+        return self.cached.at if self.cached else None
 
     @property
     def labels_since(self) -> bool:
         """Whether labels have come since."""
-        return bool(self.kept and self.kept.labels_since)
+        return bool(self.cached and self.cached.labels_since)
 
     @property
     def calls_since(self) -> bool:
         """Whether calls of judges or metrics have ended since."""
-        return bool(self.kept and self.kept.calls_since)
+        return bool(self.cached and self.cached.calls_since)
 
 
 def profile_or_job(
@@ -512,31 +517,34 @@ def profile_or_job(
     job that computes it."""
     if is_small(of_corpus(corpus)):
         return _read(corpus, points)
-    kept = _kept_or_job(corpus, by, again)
-    if isinstance(kept, Job):
-        return kept
-    found = kept.result
+    cached = _kept_or_job(corpus, by, again)
+    if isinstance(cached, Job):
+        return cached
+    stored = cached.result
     figures = Figures(
         {
-            (rater, (system, given)): replace(Cell(*rest), given=given)
-            for rater, system, given, *rest in found["cells"]
+            (rater, (system, half)): replace(Cell(*rest), given=half)
+            for rater, system, half, *rest in stored["cells"]
         },
-        {(rater, (system, given)): dict(why) for rater, system, given, why in found["reasons"]},
-        tuple(found["fakes"]),
-        _parts_read(found["parts"]),
+        {(rater, (system, half)): dict(why) for rater, system, half, why in stored["reasons"]},
+        tuple(stored["fakes"]),
+        _parts_read(stored["parts"]),
     )
-    doubts = {rater: Doubt(*doubt) for rater, *doubt in found["doubts"]}
-    learned = {int(rater): n for rater, n in found["learned"].items()}
-    examples = Continuation.objects.filter(pk__in=found["examples"]).order_by("pk")
-    return Profile(panels_of(figures, points), doubts, learned, examples, kept)
+    doubts = {rater: Doubt(*doubt) for rater, *doubt in stored["doubts"]}
+    learned = {int(rater): n for rater, n in stored["learned"].items()}
+    examples = Continuation.objects.filter(pk__in=stored["examples"]).order_by("pk")
+    return Profile(panels_of(figures, points), doubts, learned, examples, cached)
 
 
 def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = SAME) -> list[dict[str, Any]]:
-    """Return how a metric's values are spread: as the page that is shown has it, where that is kept."""
+    """Distribution of a metric's values, the same as on the cached page where there is one."""
     if not is_small(of_corpus(corpus)):
-        kept = _kept_or_job(corpus, by, again=False)
-        if isinstance(kept, Kept) and (found := kept.result["spread"].get(str(column.id))) is not None:
-            spread: list[dict[str, Any]] = found[points]
+        cached = _kept_or_job(corpus, by, again=False)
+        if (
+            isinstance(cached, Kept)
+            and (by_points := cached.result["spread"].get(str(column.id))) is not None
+        ):
+            spread: list[dict[str, Any]] = by_points[points]
             return spread
     return distribution(corpus, column, points)
 
@@ -583,12 +591,12 @@ def run(job: Job, progress: Progress) -> Mapping[str, Any]:
     return {
         "stamp": stamp,
         "cells": [
-            [rater, system, given, cell.n, cell.missing, cell.mean, cell.spread, cell.low, cell.high]
-            for (rater, (system, given)), cell in figures.cells.items()
+            [rater, system, half, cell.n, cell.missing, cell.mean, cell.spread, cell.low, cell.high]
+            for (rater, (system, half)), cell in figures.cells.items()
         ],
         "reasons": [
-            [rater, system, given, list(why.items())]
-            for (rater, (system, given)), why in figures.reasons.items()
+            [rater, system, half, list(why.items())]
+            for (rater, (system, half)), why in figures.reasons.items()
         ],
         "fakes": list(figures.fakes),
         "parts": [
@@ -607,12 +615,12 @@ def run(job: Job, progress: Progress) -> Mapping[str, Any]:
     }
 
 
-def _parts_read(written: Iterable[Any]) -> Parts:
-    found: Parts = {}
-    for rater, system, half, part in written:
-        parts = found.setdefault(rater, {}).setdefault((system, half), [])
+def _parts_read(stored_parts: Iterable[Any]) -> Parts:
+    parts_by_rater: Parts = {}
+    for rater, system, half, part in stored_parts:
+        parts = parts_by_rater.setdefault(rater, {}).setdefault((system, half), [])
         parts.append(Part(**{**part, "rows": frozenset(part["rows"])}))
-    return found
+    return parts_by_rater
 
 
 JOB = JobKind(KIND, "Metric scores", run)

@@ -32,7 +32,7 @@ from judges.runs.material import load
 
 # Which continuations of a dialogue share a context: what was said before the turns that continue it.
 
-Given = tuple[tuple[str, str], ...]
+Utterances = tuple[tuple[str, str], ...]
 
 
 class _Row(NamedTuple):
@@ -59,7 +59,7 @@ class Answer:
     continuation: Continuation
     position: int
     at: int
-    given: Given = ()
+    given: Utterances = ()
     name: str = ""
 
     @property
@@ -82,7 +82,7 @@ class Context:
     """Two or more answers to the same turns, systems by name and people last."""
 
     at: int
-    given: Given
+    given: Utterances
     answers: tuple[Answer, ...]
 
 
@@ -95,14 +95,20 @@ def contexts(dialogue: Dialogue) -> list[Context]:
     parts = {part.pk: part for part in dialogue.continuations.select_related("system")}
     own = next((part for part in parts.values() if part.is_self), None)
     length = Turn.objects.filter(continuation=own).count() if own else 0
-    found = list(_answers(parts, _rows(dialogue), length))
+    answers = list(_answers(parts, _rows(dialogue), length))
     if own is not None:
-        found += _own(own, {answer.at for answer in found if not answer.given and answer.at < length})
-    groups: dict[tuple[int, Given], list[Answer]] = defaultdict(list)
-    for answer in found:
+        answers += _own_turns(
+            own, {answer.at for answer in answers if not answer.given and answer.at < length}
+        )
+    groups: dict[tuple[int, Utterances], list[Answer]] = defaultdict(list)
+    for answer in answers:
         groups[answer.at, answer.given].append(answer)
-    shared = [Context(at, given, _named(group)) for (at, given), group in groups.items() if len(group) > 1]
-    return sorted(shared, key=lambda one: (one.at, -len(one.answers), one.given))
+    shared = [
+        Context(at, turns_before, _with_names(group))
+        for (at, turns_before), group in groups.items()
+        if len(group) > 1
+    ]
+    return sorted(shared, key=lambda context: (context.at, -len(context.answers), context.given))
 
 
 def _rows(dialogue: Dialogue) -> list[_Row]:
@@ -130,7 +136,7 @@ def _answers(parts: dict[int, Continuation], rows: Iterable[_Row], length: int) 
         else:
             before = list(takewhile(attrgetter("is_context"), turns))
             if len(before) < len(turns):
-                yield Answer(parts[pk], len(before), length, _said(before))
+                yield Answer(parts[pk], len(before), length, _utterances(before))
 
 
 def _static(part: Continuation, turns: Sequence[_Row], length: int) -> Iterable[Answer]:
@@ -140,26 +146,26 @@ def _static(part: Continuation, turns: Sequence[_Row], length: int) -> Iterable[
         first = place
         while first and turns[first - 1].given and turns[first - 1].at == turn.at:
             first -= 1
-        yield Answer(part, turn.position, min(turn.at or 0, length), _said(turns[first:place]))
+        yield Answer(part, turn.position, min(turn.at or 0, length), _utterances(turns[first:place]))
 
 
-def _said(rows: Iterable[_Row]) -> Given:
+def _utterances(rows: Iterable[_Row]) -> Utterances:
     return tuple((row.speaker, row.text) for row in rows)
 
 
-def _own(own: Continuation, points: Collection[int]) -> list[Answer]:
+def _own_turns(own: Continuation, points: Collection[int]) -> list[Answer]:
     """Return the dialogue's own turns at some points, those that can be rated."""
     rows = Turn.objects.filter(continuation=own, position__in=points, item__isnull=False)
     return [Answer(own, at, at) for at in rows.order_by("position").values_list("position", flat=True)]
 
 
-def _named(group: Sequence[Answer]) -> tuple[Answer, ...]:
+def _with_names(group: Sequence[Answer]) -> tuple[Answer, ...]:
     keys = [answer.continuation.key for answer in group]
-    named = [
+    renamed = [
         replace(answer, name=key if keys.count(key) == 1 else f"{key}/{answer.position}")
         for answer, key in zip(group, keys, strict=True)
     ]
-    return tuple(sorted(named, key=_order))
+    return tuple(sorted(renamed, key=_order))
 
 
 def _order(answer: Answer) -> tuple[bool, bool, str, str, int]:
@@ -173,13 +179,13 @@ MOST = 12
 """Columns of one table."""
 USUAL = 6
 """Columns where none were named."""
-LISTED = 12
+MOST_NAMES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is asked for: the number of turns before, continuations by name, which one to compare with, and
-    one metric by its name or the rater's id. What is left out is chosen."""
+class ComparisonQuery:
+    """Which outputs to compare: the number of turns before, continuations by name, the one compared with, and
+    one metric by its name or the rater's id. Defaults are chosen for what is left out."""
 
     at: int | None = None
     continuations: tuple[str, ...] = ()
@@ -196,53 +202,57 @@ class Choice:
     against: int
 
 
-def choose(dialogue: str, found: Sequence[Context], wanted: Wanted) -> Choice:
-    """Return what is compared of a dialogue's contexts; raise CompareRefused for what cannot be.
+def choose(dialogue: str, candidates: Sequence[Context], query: ComparisonQuery) -> Choice:
+    """Select the context and the answers to compare; raise CompareRefused where there are none.
 
     One continuation that is named alone stands first, with the usual others beside it. Others are compared
     with the first column unless another is named.
     """
-    if not found:
+    if not candidates:
         raise CompareRefused(
             f"no two continuations of {dialogue} share a context: import another system's, or another trial"
         )
-    names = tuple(dict.fromkeys(wanted.continuations))
-    context = _context_of_contexts(dialogue, found, wanted.at, names)
+    names = tuple(dict.fromkeys(query.continuations))
+    context = _select_context(dialogue, candidates, query.at, names)
     answers = _columns(context, names)
     if len(answers) > MOST:
         raise CompareRefused(f"{len(answers)} continuations are too many for one table: name {MOST} at most")
-    place = next((at for at, answer in enumerate(answers) if answer.is_called(wanted.against)), None)
-    if wanted.against and place is None:
-        columns = _listed([answer.name for answer in answers])
-        raise CompareRefused(f"{wanted.against} is not among the continuations compared: {columns}")
+    place = next((at for at, answer in enumerate(answers) if answer.is_called(query.against)), None)
+    if query.against and place is None:
+        columns = _join_names([answer.name for answer in answers])
+        raise CompareRefused(f"{query.against} is not among the continuations compared: {columns}")
     return Choice(context, answers, place or 0)
 
 
-def _context_of_contexts(
-    dialogue: str, found: Sequence[Context], at: int | None, names: Sequence[str]
+def _select_context(
+    dialogue: str, candidates: Sequence[Context], at: int | None, names: Sequence[str]
 ) -> Context:
     """Return the context with most answers of those that are meant, the first among equals."""
-    there = [one for one in found if at is None or one.at == at]
-    if not there:
-        points = _listed([str(one) for one in dict.fromkeys(one.at for one in found)])
+    at_point = [context for context in candidates if at is None or context.at == at]
+    if not at_point:
+        points = _join_names(
+            [str(context) for context in dict.fromkeys(context.at for context in candidates)]
+        )
         raise CompareRefused(
             f"no two continuations of {dialogue} share the context of {at} turn{'s' * (at != 1)}; "
             f"they do after this many turns: {points}"
         )
-    meant = [one for one in there if all(_holds(one, name) for name in names)]
-    if not meant:
-        raise CompareRefused(_not_shared(dialogue, there, at, names))
-    return max(meant, key=lambda one: len(one.answers))
+    matching = [context for context in at_point if all(_holds(context, name) for name in names)]
+    if not matching:
+        raise CompareRefused(_not_shared(dialogue, at_point, at, names))
+    return max(matching, key=lambda context: len(context.answers))
 
 
-def _not_shared(dialogue: str, there: Sequence[Context], at: int | None, names: Sequence[str]) -> str:
-    unknown = [name for name in names if not any(_holds(one, name) for one in there)]
+def _not_shared(dialogue: str, candidates: Sequence[Context], at: int | None, names: Sequence[str]) -> str:
+    unknown = [name for name in names if not any(_holds(context, name) for context in candidates)]
     where = "" if at is None else f" after {at} turn{'s' * (at != 1)}"
     if unknown:
-        known = _listed(list(dict.fromkeys(answer.name for one in there for answer in one.answers)))
+        valid_names = _join_names(
+            list(dict.fromkeys(answer.name for context in candidates for answer in context.answers))
+        )
         alone = f"{unknown[0]} shares no context with another continuation of {dialogue}{where}"
-        return f"{alone}; these do: {known}"
-    return f"{_listed(list(names))} share no context of {dialogue}{where}: other turns come before each"
+        return f"{alone}; these do: {valid_names}"
+    return f"{_join_names(list(names))} share no context of {dialogue}{where}: other turns come before each"
 
 
 def _holds(context: Context, name: str) -> bool:
@@ -254,21 +264,21 @@ def _columns(context: Context, names: Sequence[str]) -> tuple[Answer, ...]:
 
     The dialogue's own turn is left out where another continuation is people's: it may well be the same turn.
     """
-    named = dict.fromkeys(answer for name in names for answer in context.answers if answer.is_called(name))
-    if len(named) > 1:
-        return tuple(named)
-    rest = [answer for answer in context.answers if answer not in named]
+    selected = dict.fromkeys(answer for name in names for answer in context.answers if answer.is_called(name))
+    if len(selected) > 1:
+        return tuple(selected)
+    rest = [answer for answer in context.answers if answer not in selected]
     people = [answer for answer in rest if answer.is_human]
     systems = [answer for answer in rest if not answer.is_human]
-    room = USUAL - len(named)
+    room = USUAL - len(selected)
     first = [*systems[: room - len(people[:1])], *people[:1]]
     more = [answer for answer in people[1:] if not answer.continuation.is_self]
-    return (*named, *first, *more[: room - len(first)])
+    return (*selected, *first, *more[: room - len(first)])
 
 
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(names[:LISTED]) + more
+def _join_names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
 
 
 # Continuations of one context side by side: what metrics say of each, how far they differ, and why.
@@ -337,21 +347,21 @@ class Column:
     def condition(self) -> str:
         """Its condition in words, with its trial where there are several; empty where nothing is known."""
         part = self.answer.continuation
-        told = [f"{key} {value}".replace("_", " ") for key, value in part.condition.items()]
-        return " · ".join([*told, *([f"trial {part.trial}"] if part.trial else [])])
+        details = [f"{key} {value}".replace("_", " ") for key, value in part.condition.items()]
+        return " · ".join([*details, *([f"trial {part.trial}"] if part.trial else [])])
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Everything of one page: the context, the columns, and the rows in their sections.
 
-    `context` has the last MOST_LINES turns of `n_context`. `found` are all contexts of the dialogue, and
+    `context` has the last MOST_LINES turns of `n_context`. `contexts` are all of the dialogue, and
     `metrics` the names of all metrics that scored a column, by the rater's id.
     """
 
     dialogue: Dialogue
-    chosen: Choice
-    found: tuple[Context, ...]
+    choice: Choice
+    contexts: tuple[Context, ...]
     context: tuple[Line, ...]
     n_context: int
     columns: tuple[Column, ...]
@@ -361,7 +371,7 @@ class Comparison:
     @property
     def against(self) -> Column:
         """The column that others are compared with."""
-        return self.columns[self.chosen.against]
+        return self.columns[self.choice.against]
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -374,108 +384,110 @@ class Comparison:
         return frozenset(line.anchor for line in self.context)
 
 
-def compare(dialogue: Dialogue, wanted: Wanted) -> Comparison:
+def compare(dialogue: Dialogue, query: ComparisonQuery) -> Comparison:
     """Put continuations of a dialogue side by side; raise CompareRefused where none share a context.
 
     The number of queries grows neither with columns nor with labels.
     """
-    found = contexts(dialogue)
-    chosen = choose(dialogue.key, found, wanted)
-    answers = chosen.answers
+    all_contexts = contexts(dialogue)
+    choice = choose(dialogue.key, all_contexts, query)
+    answers = choice.answers
     ids = list(dict.fromkeys(answer.continuation.pk for answer in answers))
     material, numbers = load(ids), of_continuations(ids)
-    told = {pk: Telling(material[pk], numbers[pk]) for pk in ids}
+    tellings = {pk: Telling(material[pk], numbers[pk]) for pk in ids}
     labels = _by_place(metric_labels(ids))
-    raters = _raters(answers, labels, told)
+    raters = _raters(answers, labels, tellings)
     metrics = {metric.id: metric.name for metric in raters}
-    shown = [metric for metric in raters if _meant(metric, wanted.metric, metrics)]
-    context = _context(answers[0], told[answers[0].continuation.pk])
+    selected = [metric for metric in raters if _is_selected(metric, query.metric, metrics)]
+    context = _context(answers[0], tellings[answers[0].continuation.pk])
     return Comparison(
         dialogue=dialogue,
-        chosen=chosen,
-        found=tuple(found),
+        choice=choice,
+        contexts=tuple(all_contexts),
         context=tuple(context[-MOST_LINES:]),
         n_context=len(context),
-        columns=tuple(_column(answer, told[answer.continuation.pk], labels) for answer in answers),
-        sections=_sections([_row(metric, chosen, labels, told) for metric in shown]),
+        columns=tuple(_column(answer, tellings[answer.continuation.pk], labels) for answer in answers),
+        sections=_sections([_row(metric, choice, labels, tellings) for metric in selected]),
         metrics=metrics,
     )
 
 
 Labels = dict[tuple[int, int | None], dict[int, Label]]
-Told = Mapping[int, Telling]
+Tellings = Mapping[int, Telling]
 
 
 def _by_place(labels: Iterable[Label]) -> Labels:
     """Return labels by continuation and turn index (None: the whole), then by rater; the latest of each."""
-    found: Labels = {}
+    labels_by_place: Labels = {}
     for label in labels:
         position = None if label.item.turn is None else label.item.turn.position
-        found.setdefault((label.item.continuation_id, position), {})[label.rater_id] = label
-    return found
+        labels_by_place.setdefault((label.item.continuation_id, position), {})[label.rater_id] = label
+    return labels_by_place
 
 
-def _at(answer: Answer, kind: str, labels: Labels) -> Mapping[int, Label]:
+def _labels_at(answer: Answer, kind: str, labels: Labels) -> Mapping[int, Label]:
     """Return the labels of a column: of its turn, or of the whole rollout that it begins."""
     if KINDS[kind].has_turn:
         return labels.get((answer.continuation.pk, answer.position), {})
     return labels.get((answer.continuation.pk, None), {}) if answer.is_rollout else {}
 
 
-def _raters(answers: Sequence[Answer], labels: Labels, told: Told) -> list[MetricColumn]:
+def _raters(answers: Sequence[Answer], labels: Labels, tellings: Tellings) -> list[MetricColumn]:
     """Return the metrics that said something of a column, in the order of the table of metrics."""
-    found = {}
+    columns = {}
     for answer in answers:
         for kind in {metric.kind for metric in METRICS.values()}:
-            for rater, label in _at(answer, kind, labels).items():
+            for rater, label in _labels_at(answer, kind, labels).items():
                 metric = METRICS[label.rater.spec["metric"]]
                 if metric.kind == kind:
                     variant = label.rater.spec.get("variant", PAPER)
-                    found[rater] = MetricColumn(rater, label.rater.name, metric, variant)
+                    columns[rater] = MetricColumn(rater, label.rater.name, metric, variant)
     order = {key: place for place, key in enumerate(METRICS)}
-    return sorted(found.values(), key=lambda one: (order[one.metric.key], one.name))
+    return sorted(columns.values(), key=lambda column: (order[column.metric.key], column.name))
 
 
-def _meant(metric: MetricColumn, wanted: str, metrics: Mapping[int, str]) -> bool:
+def _is_selected(metric: MetricColumn, metric_name: str, metrics: Mapping[int, str]) -> bool:
     """Whether a metric is asked for; raise CompareRefused where there is no such one."""
-    if not wanted:
+    if not metric_name:
         return True
-    named = [pk for pk, name in metrics.items() if name == wanted or pk == row_id(wanted)]
-    if not named:
-        known = f"these did: {', '.join(metrics.values())}" if metrics else "no metric did"
-        raise CompareRefused(f"no metric {wanted} scored these continuations; {known}")
-    return metric.id in named
+    matching = [pk for pk, name in metrics.items() if name == metric_name or pk == row_id(metric_name)]
+    if not matching:
+        scored_names = f"these did: {', '.join(metrics.values())}" if metrics else "no metric did"
+        raise CompareRefused(f"no metric {metric_name} scored these continuations; {scored_names}")
+    return metric.id in matching
 
 
-def _context(answer: Answer, told: Telling) -> list[Line]:
-    """Return what precedes an answer: the history up to its point, then what was given right before it."""
-    here = told.offset + answer.position
-    return [*told.lines[: answer.at], *told.lines[here - len(answer.given) : here]]
+def _context(answer: Answer, telling: Telling) -> list[Line]:
+    """Lines before an answer: the history up to its point, then the turns given right before it."""
+    position = telling.offset + answer.position
+    return [*telling.lines[: answer.at], *telling.lines[position - len(answer.given) : position]]
 
 
-def _column(answer: Answer, told: Telling, labels: Labels) -> Column:
-    here = told.offset + answer.position
-    rest = told.lines[here + 1 :] if answer.is_rollout else []
-    scored = any(_at(answer, kind, labels) for kind in KINDS)
-    return Column(answer, told.lines[here], tuple(rest[:MOST_LINES]), len(rest), scored)
+def _column(answer: Answer, telling: Telling, labels: Labels) -> Column:
+    position = telling.offset + answer.position
+    rest = telling.lines[position + 1 :] if answer.is_rollout else []
+    scored = any(_labels_at(answer, kind, labels) for kind in KINDS)
+    return Column(answer, telling.lines[position], tuple(rest[:MOST_LINES]), len(rest), scored)
 
 
-def _row(metric: MetricColumn, chosen: Choice, labels: Labels, told: Told) -> Row:
-    cells = [_cell(metric, answer, labels, told[answer.continuation.pk]) for answer in chosen.answers]
-    base = cells[chosen.against].value
-    return Row(metric, tuple(_less(cell, base, at == chosen.against) for at, cell in enumerate(cells)))
+def _row(metric: MetricColumn, choice: Choice, labels: Labels, tellings: Tellings) -> Row:
+    cells = [_cell(metric, answer, labels, tellings[answer.continuation.pk]) for answer in choice.answers]
+    base = cells[choice.against].value
+    return Row(
+        metric, tuple(_with_difference(cell, base, at == choice.against) for at, cell in enumerate(cells))
+    )
 
 
-def _cell(metric: MetricColumn, answer: Answer, labels: Labels, told: Telling) -> Cell:
-    label = _at(answer, metric.metric.kind, labels).get(metric.id)
+def _cell(metric: MetricColumn, answer: Answer, labels: Labels, telling: Telling) -> Cell:
+    label = _labels_at(answer, metric.metric.kind, labels).get(metric.id)
     if label is None:
-        whole = not KINDS[metric.metric.kind].has_turn
-        return Cell(None, NO_CONVERSATION if whole and not answer.is_rollout else NOT_SCORED)
-    value = told.value(label)
+        about_dialogue = not KINDS[metric.metric.kind].has_turn
+        return Cell(None, NO_CONVERSATION if about_dialogue and not answer.is_rollout else NOT_SCORED)
+    value = telling.value(label)
     return Cell(value.value, value.missing, None, value.causes, value.leads)
 
 
-def _less(cell: Cell, base: float | str | None, is_base: bool) -> Cell:
+def _with_difference(cell: Cell, base: float | str | None, is_base: bool) -> Cell:
     if is_base or not isinstance(cell.value, float) or not isinstance(base, float):
         return cell
     return Cell(cell.value, cell.missing, cell.value - base, cell.causes, cell.leads)
@@ -483,15 +495,15 @@ def _less(cell: Cell, base: float | str | None, is_base: bool) -> Cell:
 
 def _sections(rows: Sequence[Row]) -> tuple[Section, ...]:
     """Return rows by what they are about: turns before conversations, aspects in the papers' order."""
-    found = []
+    sections = []
     for kind in KINDS:
         for aspect in aspects():
             own = tuple(
                 row for row in rows if (row.metric.metric.kind, row.metric.metric.aspect) == (kind, aspect)
             )
             if own:
-                found.append(Section(kind, aspect, own))
-    return tuple(found)
+                sections.append(Section(kind, aspect, own))
+    return tuple(sections)
 
 
 # A comparison as JSON, as CSV and for the terminal.
@@ -511,25 +523,29 @@ FIELDS = ("dialogue", "at", *CELLS, "turn", "value", "missing", "difference", "a
 PLUS = "+"
 
 
-def as_json(made: Comparison) -> dict[str, Any]:
+def as_json(comparison: Comparison) -> dict[str, Any]:
     """Return everything: the context, the columns, and a row per metric."""
-    return head_out(made) | {"rows": [row_out(made, row) for row in made.rows]}
+    return head_out(comparison) | {"rows": [row_out(comparison, row) for row in comparison.rows]}
 
 
-def head_out(made: Comparison) -> dict[str, Any]:
-    """Return what is compared, without the rows."""
+def head_out(comparison: Comparison) -> dict[str, Any]:
+    """Describe the comparison as JSON, without its rows."""
     return {
-        "corpus": made.dialogue.corpus.name,
-        "dialogue": made.dialogue.key,
-        "at": made.chosen.context.at,
+        "corpus": comparison.dialogue.corpus.name,
+        "dialogue": comparison.dialogue.key,
+        "at": comparison.choice.context.at,
         "contexts": [
-            {"at": one.at, "given": len(one.given), "continuations": [answer.name for answer in one.answers]}
-            for one in made.found
+            {
+                "at": context.at,
+                "given": len(context.given),
+                "continuations": [answer.name for answer in context.answers],
+            }
+            for context in comparison.contexts
         ],
-        "before": [_line_out(line) for line in made.context],
-        "n_before": made.n_context,
-        "columns": [_column_out(column) for column in made.columns],
-        "against": made.against.answer.name,
+        "before": [_line_out(line) for line in comparison.context],
+        "n_before": comparison.n_context,
+        "columns": [_column_out(column) for column in comparison.columns],
+        "against": comparison.against.answer.name,
     }
 
 
@@ -555,7 +571,7 @@ def _line_out(line: Line) -> dict[str, Any]:
     return {"number": line.number, "speaker": line.speaker, "how": line.how, "text": line.text}
 
 
-def row_out(made: Comparison, row: Row) -> dict[str, Any]:
+def row_out(comparison: Comparison, row: Row) -> dict[str, Any]:
     """Return a metric with its cells, one for each column."""
     return {
         "metric": row.metric.name,
@@ -572,30 +588,30 @@ def row_out(made: Comparison, row: Row) -> dict[str, Any]:
                 "causes": list(cell.causes),
                 "turns": [place for place, _ in cell.leads],
             }
-            for column, cell in zip(made.columns, row.cells, strict=True)
+            for column, cell in zip(comparison.columns, row.cells, strict=True)
         ],
     }
 
 
-def as_csv(made: Comparison) -> str:
+def as_csv(comparison: Comparison) -> str:
     """Return one line per metric and continuation; text cells are guarded against spreadsheets."""
     out = io.StringIO()
     writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
     writer.writeheader()
-    for row in made.rows:
-        for column, cell in zip(made.columns, row.cells, strict=True):
-            line = _csv_line(made, row, column, cell)
+    for row in comparison.rows:
+        for column, cell in zip(comparison.columns, row.cells, strict=True):
+            line = _csv_line(comparison, row, column, cell)
             writer.writerow(
                 {key: guarded(text) if isinstance(text, str) else text for key, text in line.items()}
             )
     return out.getvalue()
 
 
-def _csv_line(made: Comparison, row: Row, column: Column, cell: Cell) -> dict[str, Any]:
+def _csv_line(comparison: Comparison, row: Row, column: Column, cell: Cell) -> dict[str, Any]:
     part, metric = column.answer.continuation, row.metric.metric
     return {
-        "dialogue": made.dialogue.key,
-        "at": made.chosen.context.at,
+        "dialogue": comparison.dialogue.key,
+        "at": comparison.choice.context.at,
         "metric": row.metric.name,
         "items": metric.kind,
         "aspect": str(metric.aspect),
@@ -609,37 +625,37 @@ def _csv_line(made: Comparison, row: Row, column: Column, cell: Cell) -> dict[st
         "value": cell.value,
         "missing": cell.missing,
         "difference": cell.difference,
-        "against": made.against.answer.name,
+        "against": comparison.against.answer.name,
         "causes": " · ".join(cell.causes),
     }
 
 
-def as_text(made: Comparison) -> str:
+def as_text(comparison: Comparison) -> str:
     """Return the table for a terminal, with the turns above it and the reasons below."""
-    columns, base = made.columns, made.against.answer.name
-    turns = f"{made.n_context:,} turn{'s' * (made.n_context != 1)}"
+    columns, base = comparison.columns, comparison.against.answer.name
+    turns = f"{comparison.n_context:,} turn{'s' * (comparison.n_context != 1)}"
     lines = [
-        f"{made.dialogue.corpus.name}: {made.dialogue.key}, after {turns}",
-        *(f"  {line.speaker}: {line.text}" for line in made.context[-2:]),
+        f"{comparison.dialogue.corpus.name}: {comparison.dialogue.key}, after {turns}",
+        *(f"  {line.speaker}: {line.text}" for line in comparison.context[-2:]),
         "",
-        *chain.from_iterable(_told(column) for column in columns),
+        *chain.from_iterable(_column_lines(column) for column in columns),
     ]
-    for section in made.sections:
+    for section in comparison.sections:
         head = [section.title, *(column.answer.name for column in columns)]
-        rows = [[row.metric.name, *map(_shown, row.cells)] for row in section.rows]
+        rows = [[row.metric.name, *map(_cell_text, row.cells)] for row in section.rows]
         lines += ["", *aligned([head, *rows])]
     lines += [
         "",
         f"In brackets: the difference from {base}. People's continuation is one of several that are valid.",
     ]
-    if not made.rows:
+    if not comparison.rows:
         lines[-1] = "No metric has scored these continuations: manage.py run_metrics scores them."
-    if gone := _reasons(made):
+    if gone := _reasons(comparison):
         lines += ["", "Without a value:", *gone]
     return "\n".join([*map(printable, lines), ""])
 
 
-def _told(column: Column) -> list[str]:
+def _column_lines(column: Column) -> list[str]:
     part = column.answer.continuation
     about = [part.system.name, column.condition, "fake model" if part.fake_model else ""]
     return [
@@ -648,7 +664,7 @@ def _told(column: Column) -> list[str]:
     ]
 
 
-def _shown(cell: Cell) -> str:
+def _cell_text(cell: Cell) -> str:
     value = cell.value if isinstance(cell.value, str) else number(cell.value, 3)
     return value if cell.difference is None else f"{value} ({signed(cell.difference)})"
 
@@ -659,27 +675,29 @@ def signed(value: float) -> str:
     return f"{PLUS}{text}" if value > 0 and float(f"{value:.3f}") else text
 
 
-def _reasons(made: Comparison) -> list[str]:
-    """Return why values are missing: of whole columns, then metric by metric, each reason once."""
-    scored = [at for at, column in enumerate(made.columns) if column.scored]
+def _reasons(comparison: Comparison) -> list[str]:
+    """Reasons for missing values: of whole columns, then metric by metric, each once."""
+    scored = [at for at, column in enumerate(comparison.columns) if column.scored]
     lines = [
-        f"  {column.answer.name}: no metric was run on it" for column in made.columns if not column.scored
+        f"  {column.answer.name}: no metric was run on it"
+        for column in comparison.columns
+        if not column.scored
     ]
-    for row in made.rows:
+    for row in comparison.rows:
         gone: dict[str, list[str]] = {}
         for at in scored:
             if row.cells[at].value is None:
-                gone.setdefault(row.cells[at].missing, []).append(made.columns[at].answer.name)
+                gone.setdefault(row.cells[at].missing, []).append(comparison.columns[at].answer.name)
         for reason, names in gone.items():
             of = "" if len(names) == len(scored) else f", {', '.join(names)}"
             lines.append(f"  {row.metric.name}{of}: {reason}")
-    return lines if made.rows else []
+    return lines if comparison.rows else []
 
 
 FILES: dict[str, tuple[Callable[[Comparison], str], str]] = {
     "csv": (as_csv, "text/csv; charset=utf-8"),
     "json": (
-        lambda made: json.dumps(as_json(made), ensure_ascii=False, indent=1) + "\n",
+        lambda comparison: json.dumps(as_json(comparison), ensure_ascii=False, indent=1) + "\n",
         "application/json; charset=utf-8",
     ),
 }

@@ -31,75 +31,75 @@ PAIRS = (("comperdial_turn", "comperdial_dialogue"), ("fed_turn", "fed_dialogue"
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionPair:
     """A question about turns and one about whole continuations, and the people who answered either."""
 
     scope: Scope
     turns: QuestionInfo
-    whole: QuestionInfo
+    dialogues: QuestionInfo
     people: tuple[RaterInfo, ...]
 
     @property
     def same_scale(self) -> bool:
         """Whether the two have the same least and greatest value, so that a difference means something."""
-        ends = [(min(q.values), max(q.values)) if q.values else None for q in (self.turns, self.whole)]
+        ends = [(min(q.values), max(q.values)) if q.values else None for q in (self.turns, self.dialogues)]
         return ends[0] == ends[1]
 
 
 def offered(counted: Census) -> tuple[list[QuestionInfo], list[QuestionInfo]]:
     """Return the questions about turns, and about whole continuations, that people answered in numbers."""
     answered = {question for question, rater in counted.counts if counted.raters[rater].kind == HUMAN}
-    found = [q for q in counted.questions.values() if q.id in answered and q.level in NUMBERS]
-    return [q for q in found if q.item_kind == TURN], [q for q in found if q.item_kind == DIALOGUE]
+    rated = [q for q in counted.questions.values() if q.id in answered and q.level in NUMBERS]
+    return [q for q in rated if q.item_kind == TURN], [q for q in rated if q.item_kind == DIALOGUE]
 
 
-def read(corpus: Corpus, campaign: Campaign | None, given: Mapping[str, str]) -> Asked:
-    """Return what an address asks for by `turns` and `whole`; left out, the two that fit best.
+def read(corpus: Corpus, campaign: Campaign | None, params: Mapping[str, str]) -> QuestionPair:
+    """Read the two questions from the parameters `turns` and `whole`; by default the pair that fits best.
 
     Raises LevelsRefused, in one line, where people did not answer such questions.
     """
     scope = scope_of(corpus, campaign)
     counted = census(scope)
-    turns, whole = offered(counted)
-    if not turns or not whole:
+    turns, dialogues = offered(counted)
+    if not turns or not dialogues:
         lacking = "single turns" if not turns else "whole dialogues"
         raise LevelsRefused(f"nobody has rated {lacking} in numbers in {scope.name} yet")
-    by_default = _fitting(turns, whole)
-    first = _named(given.get("turns", ""), turns, by_default[0])
-    second = _named(given.get("whole", ""), whole, _like(first, whole) or by_default[1])
-    asked = {first.id, second.id}
+    by_default = _fitting(turns, dialogues)
+    first = _match_question(params.get("turns", ""), turns, by_default[0])
+    second = _match_question(params.get("whole", ""), dialogues, _like(first, dialogues) or by_default[1])
+    question_ids = {first.id, second.id}
     people = [
         info
         for info in counted.raters.values()
-        if info.kind == HUMAN and any((question, info.id) in counted.counts for question in asked)
+        if info.kind == HUMAN and any((question, info.id) in counted.counts for question in question_ids)
     ]
-    return Asked(scope, first, second, tuple(people))
+    return QuestionPair(scope, first, second, tuple(people))
 
 
-def _named(ref: str, among: Sequence[QuestionInfo], by_default: QuestionInfo) -> QuestionInfo:
+def _match_question(ref: str, among: Sequence[QuestionInfo], by_default: QuestionInfo) -> QuestionInfo:
     if not ref:
         return by_default
-    found = next((question for question in among if question.ref == ref), None)
-    if found is None:
-        known = ", ".join(question.ref for question in among)
-        raise LevelsRefused(f"people answered no question {ref!r} of this kind; there are {known}")
-    return found
+    match = next((question for question in among if question.ref == ref), None)
+    if match is None:
+        valid_refs = ", ".join(question.ref for question in among)
+        raise LevelsRefused(f"people answered no question {ref!r} of this kind; there are {valid_refs}")
+    return match
 
 
 def _fitting(
-    turns: Sequence[QuestionInfo], whole: Sequence[QuestionInfo]
+    turns: Sequence[QuestionInfo], dialogues: Sequence[QuestionInfo]
 ) -> tuple[QuestionInfo, QuestionInfo]:
     """Return the pair that asks for the same: overall first, else any of one key, else the first of each."""
-    pairs = [(one, other) for one in turns if (other := _like(one, whole))]
+    pairs = [(question, other) for question in turns if (other := _like(question, dialogues))]
     overall = [pair for pair in pairs if pair[0].key == "overall"]
-    return (overall or pairs or [(turns[0], whole[0])])[0]
+    return (overall or pairs or [(turns[0], dialogues[0])])[0]
 
 
 def _like(question: QuestionInfo, among: Sequence[QuestionInfo]) -> QuestionInfo | None:
     """Return the question of the same key: of the scheme that goes with this one's, else of any."""
     same = [other for other in among if other.key == question.key]
     scheme = question.scheme.rsplit("@", 1)[0]
-    partner = next((whole for turns, whole in PAIRS if turns == scheme), None)
+    partner = next((dialogue_scheme for turns, dialogue_scheme in PAIRS if turns == scheme), None)
     matched = [other for other in same if other.scheme.rsplit("@", 1)[0] == partner]
     return next(iter(matched or same), None)
 
@@ -134,14 +134,14 @@ class Line:
 
 
 @dataclass(frozen=True)
-class TurnsAndWhole:
+class TurnVsDialogue:
     """All continuations with both scores, those that changed rank most first, and each dialogue's inversions.
 
     `left_out` counts the continuations where only turns, or only the whole, were labelled. `is_locked`: the
     test part is left out, because nobody has opened it.
     """
 
-    asked: Asked
+    pair: QuestionPair
     lines: tuple[Line, ...]
     dialogues: tuple[Inversions, ...]
     left_out: int
@@ -158,19 +158,19 @@ class TurnsAndWhole:
         return sum(dialogue.pairs for dialogue in self.dialogues)
 
 
-def compute(asked: Asked) -> TurnsAndWhole:
+def compute(pair: QuestionPair) -> TurnVsDialogue:
     """Put people's labels of turns beside those of the whole: three queries and one pass."""
-    locked = set(splits.unopened(asked.scope.corpus).values_list("cluster", flat=True))
-    turns, whole = (_people(asked, question) for question in (asked.turns, asked.whole))
+    locked = set(splits.unopened(pair.scope.corpus).values_list("cluster", flat=True))
+    turns, by_dialogue = (_people(pair, question) for question in (pair.turns, pair.dialogues))
     rows = [
         row
-        for row in Continuation.objects.filter(dialogue__corpus=asked.scope.corpus)
+        for row in Continuation.objects.filter(dialogue__corpus=pair.scope.corpus)
         .order_by("dialogue_id", "pk")
         .values_list("pk", "dialogue_id", "dialogue__key", "key", "system__name", "dialogue__cluster")
-        if row[0] in turns or row[0] in whole
+        if row[0] in turns or row[0] in by_dialogue
     ]
     seen = [row for row in rows if row[5] not in locked]
-    both = [row for row in seen if row[0] in turns and row[0] in whole]
+    both = [row for row in seen if row[0] in turns and row[0] in by_dialogue]
     units = Units(
         dialogues=codes([row[1] for row in both]),
         clusters=codes([row[5] for row in both]),
@@ -179,37 +179,38 @@ def compute(asked: Asked) -> TurnsAndWhole:
         system_names=tuple(dict.fromkeys(row[4] for row in both)),
     )
     by_turns, by_whole = (
-        np.array([sum(values[row[0]]) / len(values[row[0]]) for row in both]) for values in (turns, whole)
+        np.array([sum(values[row[0]]) / len(values[row[0]]) for row in both])
+        for values in (turns, by_dialogue)
     )
     placed, inversions = turns_and_whole(units, by_turns, by_whole)
     lines = [
         Line(
-            pk=both[one.unit][0],
-            dialogue_pk=both[one.unit][1],
-            dialogue=both[one.unit][2],
-            continuation=both[one.unit][3],
-            system=both[one.unit][4],
-            n_turns=len(turns[both[one.unit][0]]),
-            by_turns=one.by_turns,
-            by_whole=one.by_whole,
-            difference=one.difference if asked.same_scale else None,
-            rank_by_turns=one.rank_by_turns,
-            rank_by_whole=one.rank_by_whole,
-            moved=one.moved,
+            pk=both[placement.unit][0],
+            dialogue_pk=both[placement.unit][1],
+            dialogue=both[placement.unit][2],
+            continuation=both[placement.unit][3],
+            system=both[placement.unit][4],
+            n_turns=len(turns[both[placement.unit][0]]),
+            by_turns=placement.by_turns,
+            by_whole=placement.by_whole,
+            difference=placement.difference if pair.same_scale else None,
+            rank_by_turns=placement.rank_by_turns,
+            rank_by_whole=placement.rank_by_whole,
+            moved=placement.moved,
         )
-        for one in placed
+        for placement in placed
     ]
     lines.sort(
         key=lambda line: (-abs(line.moved), -abs(line.difference or 0.0), line.dialogue, line.continuation)
     )
     most_first = sorted(inversions, key=lambda dialogue: -(dialogue.share or 0.0))
-    return TurnsAndWhole(asked, tuple(lines), tuple(most_first), len(seen) - len(both), len(seen) < len(rows))
+    return TurnVsDialogue(pair, tuple(lines), tuple(most_first), len(seen) - len(both), len(seen) < len(rows))
 
 
-def _people(asked: Asked, question: QuestionInfo) -> Mapping[int, list[float]]:
+def _people(pair: QuestionPair, question: QuestionInfo) -> Mapping[int, list[float]]:
     """Return people's mean of each labelled item, by continuation; a person counts once an item."""
     rows = (
-        asked.scope.labels()
+        pair.scope.labels()
         .filter(question=question.id, rater__kind=HUMAN, missing="")
         .order_by("item_id", "rater_id", "sample", "pk")
         .distinct("item_id", "rater_id")
@@ -219,46 +220,47 @@ def _people(asked: Asked, question: QuestionInfo) -> Mapping[int, list[float]]:
     for continuation, item, value in rows.iterator(chunk_size=CHUNK):
         if value is not None:
             items.setdefault(item, (continuation, []))[1].append(value)
-    found: Values = {}
+    values_by_continuation: Values = {}
     for continuation, values in items.values():
-        found.setdefault(continuation, []).append(sum(values) / len(values))
-    return found
+        values_by_continuation.setdefault(continuation, []).append(sum(values) / len(values))
+    return values_by_continuation
 
 
 # What turns and whole say, in sentences.
 
 
-def facts(found: TurnsAndWhole) -> list[str]:
-    """Return what the list rests on: how many, by whom, what is left out, how many inversions."""
-    asked = found.asked
-    who = crowd_of(asked.people)
+def facts(result: TurnVsDialogue) -> list[str]:
+    """Sentences about the list: how many, by whom, what is left out, how many inversions."""
+    pair = result.pair
+    crowd = crowd_of(pair.people)
     lines = [
-        f"{counted(len(found.lines), 'continuation')} in {counted(len(found.dialogues), 'dialogue')} that "
-        f"{who.counted(len(asked.people))} labelled turn by turn ({asked.turns.ref}) and as a whole "
-        f"({asked.whole.ref})."
+        f"{counted(len(result.lines), 'continuation')} in {counted(len(result.dialogues), 'dialogue')} that "
+        f"{crowd.counted(len(pair.people))} labelled turn by turn ({pair.turns.ref}) and as a whole "
+        f"({pair.dialogues.ref})."
     ]
-    if found.pairs:
+    if result.pairs:
         lines.append(
-            f"{_inversions(found.inversions)} among {counted(found.pairs, 'pair')} of continuations of one "
-            f"dialogue, {percent(found.inversions / found.pairs, 1)}: the two scores order them differently."
+            f"{_inversions(result.inversions)} among {counted(result.pairs, 'pair')} of continuations of "
+            f"one dialogue, {percent(result.inversions / result.pairs, 1)}: the two scores order them "
+            "differently."
         )
-    elif found.lines:
+    elif result.lines:
         lines.append("No dialogue has two such continuations, so there is no order to compare.")
-    if not asked.same_scale:
+    if not pair.same_scale:
         lines.append("The two questions have different scales, so there are ranks and no differences.")
-    if found.left_out:
+    if result.left_out:
         lines.append(
-            f"Left out: {counted(found.left_out, 'continuation')} of which only turns, or only the whole, "
+            f"Left out: {counted(result.left_out, 'continuation')} of which only turns, or only the whole, "
             "were labelled."
         )
-    if found.is_locked:
+    if result.is_locked:
         lines.append("The test part of the corpus is left out: nobody has opened it.")
     return lines
 
 
 def _inversions(count: float) -> str:
-    told = f"{count:,.0f}" if count == int(count) else f"{count:,.1f}"
-    return f"{told} inversion{'' if count == 1 else 's'}"
+    number_text = f"{count:,.0f}" if count == int(count) else f"{count:,.1f}"
+    return f"{number_text} inversion{'' if count == 1 else 's'}"
 
 
 # Turns and whole as files: CSV of continuations or of dialogues, JSON of both, and text for the terminal.
@@ -286,52 +288,52 @@ def dialogue_out(dialogue: Inversions) -> dict[str, Any]:
     }
 
 
-def head_out(found: TurnsAndWhole) -> dict[str, Any]:
-    """Return what a list rests on: its questions, its people, what is left out, all inversions."""
-    asked = found.asked
+def head_out(result: TurnVsDialogue) -> dict[str, Any]:
+    """Describe the list as JSON: its questions, its people, what is left out, all inversions."""
+    pair = result.pair
     return {
-        "corpus": asked.scope.corpus.name,
-        "campaign": asked.scope.campaign.name if asked.scope.campaign else None,
-        "turns": asked.turns.ref,
-        "whole": asked.whole.ref,
-        "same_scale": asked.same_scale,
-        "people": len(asked.people),
-        "left_out": found.left_out,
-        "test_left_out": found.is_locked,
-        "inversions": found.inversions,
-        "pairs": found.pairs,
-        "dialogues": [dialogue_out(dialogue) for dialogue in found.dialogues],
+        "corpus": pair.scope.corpus.name,
+        "campaign": pair.scope.campaign.name if pair.scope.campaign else None,
+        "turns": pair.turns.ref,
+        "whole": pair.dialogues.ref,
+        "same_scale": pair.same_scale,
+        "people": len(pair.people),
+        "left_out": result.left_out,
+        "test_left_out": result.is_locked,
+        "inversions": result.inversions,
+        "pairs": result.pairs,
+        "dialogues": [dialogue_out(dialogue) for dialogue in result.dialogues],
     }
 
 
-def lines_csv(found: TurnsAndWhole) -> str:
+def lines_csv(result: TurnVsDialogue) -> str:
     """Return a line a continuation, those that changed rank most first, unrounded."""
-    return _csv(LINE, [line_out(line) for line in found.lines])
+    return _csv(LINE, [line_out(line) for line in result.lines])
 
 
-def dialogues_csv(found: TurnsAndWhole) -> str:
+def dialogues_csv(result: TurnVsDialogue) -> str:
     """Return a line a dialogue with its inversions, unrounded."""
-    return _csv(DIALOGUE_COLUMNS, [dialogue_out(dialogue) for dialogue in found.dialogues])
+    return _csv(DIALOGUE_COLUMNS, [dialogue_out(dialogue) for dialogue in result.dialogues])
 
 
-def as_json(found: TurnsAndWhole) -> str:
+def as_json(result: TurnVsDialogue) -> str:
     """Return everything, unrounded."""
-    content = head_out(found) | {"continuations": [line_out(line) for line in found.lines]}
+    content = head_out(result) | {"continuations": [line_out(line) for line in result.lines]}
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def as_text(found: TurnsAndWhole, most: int = 20) -> str:
-    """Return what the terminal shows: what it rests on, and the continuations that changed rank most."""
-    told = [*facts(found), ""]
-    for line in found.lines[:most]:
-        told.append(
+def as_text(result: TurnVsDialogue, most: int = 20) -> str:
+    """Render for a terminal: the facts, and the continuations that changed rank most."""
+    text_lines = [*facts(result), ""]
+    for line in result.lines[:most]:
+        text_lines.append(
             f"{line.dialogue} {line.system} ({line.continuation}): turns {number(line.by_turns, 2)}, whole "
             f"{number(line.by_whole, 2)}; rank {line.rank_by_turns:g} by turns, "
             f"{line.rank_by_whole:g} by the whole"
         )
-    if len(found.lines) > most:
-        told.append(f"... {len(found.lines) - most:,} more: --format csv")
-    return "\n".join([*told, ""])
+    if len(result.lines) > most:
+        text_lines.append(f"... {len(result.lines) - most:,} more: --format csv")
+    return "\n".join([*text_lines, ""])
 
 
 def _csv(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
@@ -343,7 +345,7 @@ def _csv(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
     return out.getvalue()
 
 
-FILES: dict[str, Rendering[TurnsAndWhole, str]] = {
+FILES: dict[str, Rendering[TurnVsDialogue, str]] = {
     file.key: file
     for file in (
         Rendering("csv", "CSV, continuations", "csv", "text/csv; charset=utf-8", lines_csv),

@@ -31,7 +31,7 @@ from calibration.comparisons.counts import facts as count_facts
 from calibration.comparisons.counts import open_test as open_test_counts
 from calibration.comparisons.preference_tables import Cell as TableCell
 from calibration.comparisons.preference_tables import Sheet, flags_of, reasons_of, sheets
-from calibration.comparisons.preferences import NAMES, Asked, Computed
+from calibration.comparisons.preferences import NAMES, Computed, QuestionReport
 from calibration.comparisons.preferences import RENDERINGS as PREFERENCE_FORMS
 from calibration.comparisons.preferences import compute as compute_preferences
 from calibration.comparisons.preferences import open_test as open_test_preferences
@@ -43,14 +43,14 @@ from calibration.comparisons.side_by_side import (
     Cell,
     Column,
     Comparison,
+    ComparisonQuery,
     Row,
-    Wanted,
     compare,
     contexts,
     signed,
 )
 from calibration.comparisons.turn_vs_dialogue import FILES as INVERSION_FILES
-from calibration.comparisons.turn_vs_dialogue import TurnsAndWhole, offered
+from calibration.comparisons.turn_vs_dialogue import TurnVsDialogue, offered
 from calibration.comparisons.turn_vs_dialogue import compute as compute_inversions
 from calibration.comparisons.turn_vs_dialogue import facts as inversion_facts
 from calibration.comparisons.turn_vs_dialogue import read as read_turn_questions
@@ -289,7 +289,7 @@ def profile(request: HttpRequest, pk: int) -> HttpResponse:
         "doubts": [(columns[rater], doubt) for rater, doubt in found.doubts.items()],
         "learned": [(columns[rater], n) for rater, n in found.learned.items()],
         "examples": found.examples.select_related("dialogue", "system"),
-        "kept": found.kept,
+        "kept": found.cached,
     }
     return render(request, "calibration/profile.html", context)
 
@@ -419,15 +419,15 @@ def compare_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
         made = compare(dialogue, _wanted(request))
     except CalibrationError as refused:
         return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
-    name = f"compare-{dialogue.pk}-{made.chosen.context.at}.{form}"
+    name = f"compare-{dialogue.pk}-{made.choice.context.at}.{form}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(write(made), content_type=media_type, headers=headers)
 
 
-def _wanted(request: HttpRequest) -> Wanted:
+def _wanted(request: HttpRequest) -> ComparisonQuery:
     """Return what an address asks for; a number of turns that is none is left out."""
     asked = request.GET.get("at", "")
-    return Wanted(
+    return ComparisonQuery(
         at=0 if asked == "0" else row_id(asked),
         continuations=tuple(filter(None, request.GET.getlist("continuation"))),
         against=request.GET.get("against", ""),
@@ -436,7 +436,7 @@ def _wanted(request: HttpRequest) -> Wanted:
 
 
 def _shown_of_comparing(request: HttpRequest, made: Comparison) -> dict[str, Any]:
-    context, points = made.chosen.context, {one.at for one in made.found}
+    context, points = made.choice.context, {one.at for one in made.contexts}
     columns = {column.answer.name for column in made.columns}
     return {
         "made": made,
@@ -444,7 +444,7 @@ def _shown_of_comparing(request: HttpRequest, made: Comparison) -> dict[str, Any
         "near": made.context[-NEAR:],
         "left_out": made.n_context - len(made.context),
         "points": [
-            (at, max(len(one.answers) for one in made.found if one.at == at)) for at in sorted(points)
+            (at, max(len(one.answers) for one in made.contexts if one.at == at)) for at in sorted(points)
         ],
         "choices": [(answer, answer.name in columns) for answer in context.answers],
         "unfolds": len(context.answers) > FEW,
@@ -459,7 +459,7 @@ def _shown_of_comparing(request: HttpRequest, made: Comparison) -> dict[str, Any
 
 def _query(made: Comparison, metric: str) -> str:
     """Return the parameters that give exactly these columns again."""
-    told: list[tuple[str, Any]] = [("at", made.chosen.context.at)]
+    told: list[tuple[str, Any]] = [("at", made.choice.context.at)]
     told += [("continuation", column.answer.name) for column in made.columns]
     told += [("against", made.against.answer.name), *([("metric", metric)] if metric else [])]
     return urlencode(told)
@@ -582,19 +582,19 @@ def _shown_of_preferences(made: Computed) -> dict[str, Any]:
     }
 
 
-def _question(asked: Asked) -> dict[str, Any]:
+def _question(asked: QuestionReport) -> dict[str, Any]:
     found = sheets(asked.figures)
     return {
         "title": asked.title,
         "ref": asked.key,
         "who": [
-            *map(preference_tables.who, asked.figures.voters),
-            *preference_tables.how(asked.figures.choices),
+            *map(preference_tables.voters_line, asked.figures.voters),
+            *preference_tables.method_lines(asked.figures.choices),
         ],
         "charts": [(chart, mark_safe(charts.inline_svg(chart))) for chart in preference_charts.charts(asked)],
         "sheets": [_sheet(sheet) for sheet in found],
         "reasons": [f"{reason[:1].upper()}{reason[1:]}." for reason in reasons_of(found)],
-        "flags": [(flag, preference_tables.told(flag)) for flag in flags_of(found)],
+        "flags": [(flag, preference_tables.flag_sentence(flag)) for flag in flags_of(found)],
     }
 
 
@@ -655,7 +655,7 @@ def turns_and_whole(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "calibration/turns_and_whole.html", context | _shown(request, found))
 
 
-def _shown(request: HttpRequest, found: TurnsAndWhole) -> dict[str, Any]:
+def _shown(request: HttpRequest, found: TurnVsDialogue) -> dict[str, Any]:
     return {
         "found": found,
         "facts": inversion_facts(found),

@@ -39,7 +39,7 @@ from calibration.studies import actions as studies
 from calibration.studies import disagreements as measure
 from calibration.studies import plan_texts, plans
 from calibration.studies.disagreements import PEOPLE as ALL_PEOPLE
-from calibration.studies.disagreements import Listing, listing, shown, value_name
+from calibration.studies.disagreements import Listing, items_with_answers, listing, value_name
 from calibration.studies.inputs import split_of
 from calibration.studies.plans import PEOPLE, PLANNED, Choices, PlanAnswer, read
 from config.permissions import researcher_only
@@ -421,24 +421,24 @@ def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
     except KeyError as error:
         raise Http404 from error
     page = Paginator(found.rows, PAGE).get_page(request.GET.get("page"))
-    items = shown(found.asked, found.compared, list(page), [found.apart[row] for row in page])
+    items = items_with_answers(found.question, found.compared, list(page), [found.apart[row] for row in page])
     context = frame | {
         "found": found,
         "page": page,
         "items": items,
         "may_share": queries.may_share({row.item.continuation.dialogue_id for row in items}),
-        "question": found.asked.data.subject.question,
+        "question": found.question.data.subject.question,
         "choices": _choices(found),
         "who": [_everybody(found).get(name, name) for name in (found.first, found.second)],
         "table": _table(found, part),
-        "query": f"{urlencode(found.named(part))}&",
+        "query": f"{urlencode(found.params(part))}&",
     }
     return render(request, "calibration/disagreements.html", context)
 
 
 def _choices(found: Listing) -> list[tuple[str, str]]:
     """Return who can be chosen: all people, then each identified rater, people first."""
-    ratings = found.asked.ratings
+    ratings = found.question.ratings
     single = [
         (name, name)
         for kind in ("human", "judge", "key", "metric")
@@ -450,7 +450,7 @@ def _choices(found: Listing) -> list[tuple[str, str]]:
 
 def _everybody(found: Listing) -> dict[str, str]:
     """Return what all people at once are called: simulated raters are no people."""
-    return {ALL_PEOPLE: f"the {crowd_of(found.asked.data.raters).many}"}
+    return {ALL_PEOPLE: f"the {crowd_of(found.question.data.raters).many}"}
 
 
 def _table(found: Listing, part: str) -> dict[str, Any] | None:
@@ -458,12 +458,12 @@ def _table(found: Listing, part: str) -> dict[str, Any] | None:
     counts = measure.table(found.compared)
     if counts is None:
         return None
-    names = [value_name(found.asked, value) for value in found.asked.ratings.scale or ()]
+    names = [value_name(found.question, value) for value in found.question.ratings.scale or ()]
     rows = [
         (
             name,
             [
-                (n, urlencode(found.named(part) | {"cell": f"{i},{j}"}), i == j, (i, j) == found.cell)
+                (n, urlencode(found.params(part) | {"cell": f"{i},{j}"}), i == j, (i, j) == found.cell)
                 for j, n in enumerate(line)
             ],
         )

@@ -30,7 +30,7 @@ from calibration.reports.figures import (
 )
 from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.tables import label
-from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd, listed
+from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd, join_names
 
 # What all charts share: colours that the page turns into its own, type, and the quantitative axis.
 
@@ -74,12 +74,12 @@ def axis(form: str = ".1f", **more: Any) -> Any:
     return alt.Axis(**(settings | more))
 
 
-def among(who: Crowd) -> str:
+def among(people: Crowd) -> str:
     """Return the series of people with people, or whatever these are called."""
-    return f"{who.many} with {who.many}"
+    return f"{people.many} with {people.many}"
 
 
-AMONG = frozenset(among(who) for who in (PEOPLE, SIMULATED, MIXED))
+AMONG = frozenset(among(people) for people in (PEOPLE, SIMULATED, MIXED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,33 +138,35 @@ def charts(result: Snapshot) -> list[Chart]:
     """Return the charts that a report's figures allow, the most telling first."""
     questions = label(figures(result))
     level = f"{result.definition.plan.level:.0%} interval over dialogues"
-    found = [_beside(statistic, questions, level) for statistic in ("cohen_kappa", "cohen_kappa_quadratic")]
-    shown = {point.question for chart in found if chart for point in chart.points}
-    found.append(_alpha([pair for pair in questions if pair[0] not in shown], level))
-    found.append(_with_mean(questions, level))
-    return [chart for chart in found if chart and any(point.value is not None for point in chart.points)]
+    all_charts = [
+        _beside(statistic, questions, level) for statistic in ("cohen_kappa", "cohen_kappa_quadratic")
+    ]
+    charted = {point.question for chart in all_charts if chart for point in chart.points}
+    all_charts.append(_alpha([pair for pair in questions if pair[0] not in charted], level))
+    all_charts.append(_with_mean(questions, level))
+    return [chart for chart in all_charts if chart and any(point.value is not None for point in chart.points)]
 
 
 def _beside(statistic: str, questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Chart | None:
     """Judge with people beside people with people, for questions with both."""
-    asked, who = [q for _, q in questions], crowd(q for _, q in questions)
-    judges = [*in_order(asked, JUDGE), *in_order(asked, PANEL)]
+    figures_of_questions, humans = [q for _, q in questions], crowd(q for _, q in questions)
+    judges = [*in_order(figures_of_questions, JUDGE), *in_order(figures_of_questions, PANEL)]
     points: list[Point] = []
     for title, question in questions:
         if question.headline != statistic:
             continue
         own = [
-            _point(title, _with(judge, who), entry)
+            _point(title, _judge_series(judge, humans), entry)
             for judge in judges
             if (entry := question.with_people(statistic, judge))
         ]
         people = question.among(statistic)
-        points += ([_point(title, among(who), people)] if people and own else []) + own
+        points += ([_point(title, among(humans), people)] if people and own else []) + own
     if not points:
         return None
     return Chart(
         statistic,
-        f"Judge with {who.many}, beside {among(who)}",
+        f"Judge with {humans.many}, beside {among(humans)}",
         f"{worded(statistic).name}, {level}",
         tuple(points),
         caption=_caption(questions, points),
@@ -172,39 +174,42 @@ def _beside(statistic: str, questions: Sequence[tuple[str, QuestionFigures]], le
 
 
 def _alpha(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> Chart | None:
-    who = crowd(q for _, q in questions)
+    people = crowd(q for _, q in questions)
     points = [
-        _point(title, among(who), entry)
+        _point(title, among(people), entry)
         for title, question in questions
         if (entry := question.among("krippendorff_alpha"))
     ]
     if not points:
         return None
     axis = f"{worded('krippendorff_alpha').name}, {level}"
-    title = f"How far {who.many} agree"
+    title = f"How far {people.many} agree"
     return Chart("krippendorff_alpha", title, axis, tuple(points), caption=_caption(questions, points))
 
 
 def _caption(questions: Sequence[tuple[str, QuestionFigures]], points: Sequence[Point]) -> str:
-    """Say what the numbers count, and why a judge that answered a question drawn has no line in it."""
-    drawn = {(point.question, point.series) for point in points}
-    rows, who = {question for question, _ in drawn}, crowd(q for _, q in questions)
-    left: dict[str, list[str]] = {}
+    """Explain the numbers, and why a judge that answered a plotted question has no line in the chart."""
+    plotted = {(point.question, point.series) for point in points}
+    rows, people = {question for question, _ in plotted}, crowd(q for _, q in questions)
+    names_by_reason: dict[str, list[str]] = {}
     for title, question in questions:
         for judge in question.judging if title in rows else ():
-            if (title, _with(judge, who)) not in drawn:
-                left.setdefault(_why_left_out(question, judge), []).append(f"{judge} on {title}")
+            if (title, _judge_series(judge, people)) not in plotted:
+                names_by_reason.setdefault(_why_left_out(question, judge), []).append(f"{judge} on {title}")
     return " ".join(
-        [COMPARED, *(f"Not in this chart: {listed(names)}: {why}." for why, names in left.items())]
+        [
+            COMPARED,
+            *(f"Not in this chart: {join_names(names)}: {why}." for why, names in names_by_reason.items()),
+        ]
     )
 
 
-def _with(judge: str, who: Crowd) -> str:
-    return f"{judge} with {who.many}"
+def _judge_series(judge: str, people: Crowd) -> str:
+    return f"{judge} with {people.many}"
 
 
 def _why_left_out(question: QuestionFigures, judge: str) -> str:
-    """Return why a judge has no line beside people: what it was compared by instead, or why by nothing."""
+    """Reason why a judge has no line beside people, and the statistic used instead where there is one."""
     own, mean = question.with_people(question.headline, judge), question.with_mean(judge)
     if own is not None and not ok(own):
         return own.reason
@@ -253,11 +258,11 @@ def as_csv(chart: Chart) -> str:
 
 
 def _point(question: str, series: str, entry: Figure) -> Point:
-    there = ok(entry)
+    has_value = ok(entry)
     return Point(
         question,
         series,
-        entry.value if there else None,
+        entry.value if has_value else None,
         entry.low,
         entry.high,
         entry.n_items,
@@ -277,13 +282,13 @@ def curve_specification(chart: dict[str, Any]) -> dict[str, Any]:
     series = list(dict.fromkeys(point["series"] for point in chart["points"]))
     base = alt.Chart(alt.Data(values=points))
     layers = [*_marks(chart), *_curves(base, chart, series)]
-    drawn = alt.layer(*layers).properties(
+    layered = alt.layer(*layers).properties(
         width=ACROSS,
         height=HEIGHT,
         background="transparent",
         padding={"left": 4, "right": 12, "top": 4, "bottom": 4},
     )
-    return dict(drawn.configure(font=FONT).configure_view(stroke=None).to_dict())
+    return dict(layered.configure(font=FONT).configure_view(stroke=None).to_dict())
 
 
 def _marks(chart: dict[str, Any]) -> list[Any]:
@@ -307,9 +312,9 @@ def _curves(base: Any, chart: dict[str, Any], series: list[str]) -> list[Any]:
         )
     colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=list(COLOURS)), legend=legend)
     shape = alt.Shape("series:N", scale=alt.Scale(domain=series, range=list(SHAPES)), legend=legend)
-    given = base.transform_filter("datum.low !== null && datum.high !== null")
+    with_interval = base.transform_filter("datum.low !== null && datum.high !== null")
     return [
-        given.mark_rule(strokeWidth=1.5, opacity=0.7).encode(
+        with_interval.mark_rule(strokeWidth=1.5, opacity=0.7).encode(
             x=x, y=alt.Y("low:Q"), y2="high:Q", color=colour
         ),
         base.mark_line(strokeWidth=1.5).encode(x=x, y=y, color=colour),
@@ -353,7 +358,7 @@ def _x_axis(chart: dict[str, Any]) -> Any:
 
 ROW, LABELS = 14, 190
 
-SIDE, BESIDE, NAMED = 360, 330, 15
+SIDE, BESIDE, MOST_NAMED = 360, 330, 15
 """The sides of a scatter, the room beside it, and up to how many systems have their names in it."""
 __all__ = [
     "COLOURS",
@@ -384,27 +389,27 @@ def inline_svg(chart: Chart) -> str:
 
 def png(chart: Chart) -> bytes:
     """Return the chart as a PNG at twice the size of the page's."""
-    drawn: bytes = vl_convert.svg_to_png(svg(chart), scale=2)
-    return drawn
+    image: bytes = vl_convert.svg_to_png(svg(chart), scale=2)
+    return image
 
 
 def to_svg(specification: dict[str, Any]) -> str:
     """Draw a Vega-Lite specification in plain colours."""
-    drawn: str = vl_convert.vegalite_to_svg(json.dumps(specification), vl_version="6.4")
-    return drawn
+    markup: str = vl_convert.vegalite_to_svg(json.dumps(specification), vl_version="6.4")
+    return markup
 
 
-def on_white(drawn: str) -> str:
+def on_white(markup: str) -> str:
     """Return a drawn SVG with a white ground, to stand alone."""
-    return drawn.replace("<svg ", '<svg style="background:#fff" ', 1)
+    return markup.replace("<svg ", '<svg style="background:#fff" ', 1)
 
 
-def in_page(drawn: str, spoken: str) -> str:
+def in_page(markup: str, spoken: str) -> str:
     """Return a drawn SVG for a page: its colours are the page's tokens; `spoken` is what is read aloud."""
     for colour, token in TOKENS.items():
-        drawn = drawn.replace(f'"{colour}"', f'"{token}"')
-    drawn = re.sub(r'(<svg [^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", drawn, count=1)
-    return drawn.replace("<svg ", f'<svg role="img" aria-label="{_escaped(spoken)}" ', 1)
+        markup = markup.replace(f'"{colour}"', f'"{token}"')
+    markup = re.sub(r'(<svg [^>]*?) width="[\d.]+" height="[\d.]+"', r"\1", markup, count=1)
+    return markup.replace("<svg ", f'<svg role="img" aria-label="{_escaped(spoken)}" ', 1)
 
 
 def _spoken(chart: Chart) -> str:
@@ -442,13 +447,13 @@ def specification(chart: dict[str, Any]) -> dict[str, Any]:
     beside = base.encode(yOffset=alt.YOffset("series:N", sort=series))
     zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=STRONG).encode(x="zero:Q")
     layers = [zero, *_figures(beside, chart, series), _reasons(beside), _counts(base)]
-    drawn = alt.layer(*layers).properties(
+    layered = alt.layer(*layers).properties(
         width=WIDTH,
         height=max(2, len(questions)) * (ROW * max(1, len(series)) + 10),
         background="transparent",
         padding={"left": 4, "right": 4, "top": 4, "bottom": 4},
     )
-    return dict(drawn.configure(font=FONT).configure_view(stroke=None).to_dict())
+    return dict(layered.configure(font=FONT).configure_view(stroke=None).to_dict())
 
 
 def _rows(questions: list[str]) -> Any:
@@ -467,7 +472,7 @@ def _rows(questions: list[str]) -> Any:
 
 def _figures(beside: Any, chart: dict[str, Any], series: list[str]) -> list[Any]:
     """Intervals as lines, values as marks told apart by colour and shape."""
-    given = beside.transform_filter("datum.value !== null")
+    with_value = beside.transform_filter("datum.value !== null")
     legend = _legend(series)
     colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=list(COLOURS)), legend=legend)
     shape = alt.Shape("series:N", scale=alt.Scale(domain=series, range=list(SHAPES)), legend=legend)
@@ -476,11 +481,14 @@ def _figures(beside: Any, chart: dict[str, Any], series: list[str]) -> list[Any]
     form = ",.1~f" if chart["bars"] else _decimals(high - low)
     x = alt.X("value:Q", title=chart["axis"], scale=scale, axis=axis(form))
     if chart["bars"]:
-        bars = given.mark_bar(opacity=0.75, height=ROW - 4).encode(x=x, color=colour)
-        ends = given.mark_rule(strokeWidth=1.5, color=INK).encode(x=alt.X("low:Q"), x2="high:Q")
+        bars = with_value.mark_bar(opacity=0.75, height=ROW - 4).encode(x=x, color=colour)
+        ends = with_value.mark_rule(strokeWidth=1.5, color=INK).encode(x=alt.X("low:Q"), x2="high:Q")
         return [bars, ends]
-    lines = given.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", color=colour)
-    return [lines, given.mark_point(filled=True, opacity=1, size=60).encode(x=x, color=colour, shape=shape)]
+    lines = with_value.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", color=colour)
+    return [
+        lines,
+        with_value.mark_point(filled=True, opacity=1, size=60).encode(x=x, color=colour, shape=shape),
+    ]
 
 
 def _reasons(beside: Any) -> Any:
@@ -530,16 +538,16 @@ def scatter(chart: dict[str, Any]) -> dict[str, Any]:
     )
     points = base.mark_point(filled=True, opacity=0.9, size=36, color=COLOURS[0])
     layers = [across, up, points]
-    if len(dots) <= NAMED:
+    if len(dots) <= MOST_NAMED:
         text = base.mark_text(align="left", dx=6, dy=-6, fontSize=11, color=INK_2, limit=150)
         layers.append(text.encode(text="system:N"))
-    drawn = alt.layer(*layers).properties(
+    layered = alt.layer(*layers).properties(
         width=SIDE,
         height=SIDE,
         background="transparent",
         padding={"left": 4, "right": BESIDE, "top": 4, "bottom": 4},
     )
-    return dict(drawn.configure(font=FONT).configure_view(stroke=None).to_dict())
+    return dict(layered.configure(font=FONT).configure_view(stroke=None).to_dict())
 
 
 def _span(dots: list[dict[str, Any]], side: str) -> Any:

@@ -19,12 +19,12 @@ from calibration.statistics.unanswered import NAME as BOUNDS
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """How a table sets a figure off: by a sign, bold, underlined. `told` says in words what these mean."""
+    """How a table sets a figure off: by a sign, bold, underlined. `explanation` says it in words."""
 
     sign: Literal["", "*", "†"] = ""
     bold: bool = False
     underlined: bool = False
-    told: str = ""
+    explanation: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,9 @@ class Figure(Result):
     @classmethod
     def of(cls, result: Result, *, raters: Sequence[str], question: str, reason: str = "") -> Figure:
         """Return a result as a report keeps it, its reason in the reader's words where these are given."""
-        kept = {name: getattr(result, name) for name in Result.__dataclass_fields__}
-        kept["reason"] = reason or result.reason
-        return cls(**kept, raters=tuple(raters), question=question)
+        fields = {name: getattr(result, name) for name in Result.__dataclass_fields__}
+        fields["reason"] = reason or result.reason
+        return cls(**fields, raters=tuple(raters), question=question)
 
 
 # What a report keeps of the behaviours that raters found outside a scheme's list.
@@ -289,7 +289,7 @@ class PanelMember:
 
 
 @dataclass(frozen=True, slots=True)
-class PanelTold:
+class PanelSummary:
     """A panel on a question: its rule, its members, how many must answer, and what became of the items.
 
     `basis` is the part that is shown where weights were learned (always on dev), '' for other rules. `reason`

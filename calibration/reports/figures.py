@@ -21,9 +21,9 @@ FEW_ANSWERED = 0.95
 
 
 def worded(statistic: str) -> InReports:
-    """Return how reports word a statistic; its key where it is none of the table any more."""
-    known = described().get(statistic)
-    return known.words if known else InReports(statistic, statistic)
+    """Wording of a statistic in reports; its key where it is no longer in the table."""
+    statistic_entry = described().get(statistic)
+    return statistic_entry.words if statistic_entry else InReports(statistic, statistic)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class QuestionFigures:
         return len(self.names(HUMAN, identified_only=True)) < len(self.people)
 
     def among(self, statistic: str, kind: str = HUMAN) -> Figure | None:
-        """Return how far the raters of a kind agree: all together, else people over all their pairs."""
+        """Agreement of the raters of a kind: all together, else people over all their pairs."""
         names = set(self.names(kind))
         if len(names) < 2:
             return None
@@ -78,9 +78,9 @@ class QuestionFigures:
         if panel is not None:
             return panel
         if kind == HUMAN and (
-            found := self._beside("people", statistic, lambda raters: set(raters) <= names)
+            over_pairs := self._beside("people", statistic, lambda raters: set(raters) <= names)
         ):
-            return found
+            return over_pairs
         if len(names) > 2:
             return None
         return _first(self.data.pairs, statistic, lambda raters: set(raters) == names)
@@ -88,26 +88,26 @@ class QuestionFigures:
     def missing_from(self, entry: Figure, kind: str = HUMAN) -> list[Answerer]:
         """Return the raters of a kind who answered and are not in a figure of several of them."""
         everybody = self.names(kind)
-        left = [self.rater(name) for name in everybody if name not in entry.raters]
-        return left if len(everybody) - len(left) > 1 else []
+        absent = [self.rater(name) for name in everybody if name not in entry.raters]
+        return absent if len(everybody) - len(absent) > 1 else []
 
     def among_whom(self, entry: Figure) -> str:
         """Return `three people`, or `two of three people (without dan, who ...)`."""
-        left, n = self.missing_from(entry), len(self.people)
-        of = f"{in_words(n - len(left))} of " if left else ""
-        return f"{of}{self.crowd.among(n)}{_without(left)}"
+        absent, n = self.missing_from(entry), len(self.people)
+        of = f"{in_words(n - len(absent))} of " if absent else ""
+        return f"{of}{self.crowd.among(n)}{_without(absent)}"
 
     def counted_in(self, entry: Figure | None) -> str:
         """Return `3 people`, or `2 of 3 people (without dan, who ...)`."""
-        left, n = self.missing_from(entry) if entry is not None else [], len(self.people)
-        of = f"{n - len(left):,} of " if left else ""
-        return f"{of}{self.crowd.counted(n)}{_without(left)}"
+        absent, n = self.missing_from(entry) if entry is not None else [], len(self.people)
+        of = f"{n - len(absent):,} of " if absent else ""
+        return f"{of}{self.crowd.counted(n)}{_without(absent)}"
 
     def with_people(self, statistic: str, rater: str) -> Figure | None:
         """Return a rater's agreement with people: with all of them, or with the only one there is."""
-        found = self._beside("judge", statistic, lambda raters: raters[0] == rater)
-        if found is not None or len(self.people) != 1:
-            return found
+        with_all = self._beside("judge", statistic, lambda raters: raters[0] == rater)
+        if with_all is not None or len(self.people) != 1:
+            return with_all
         pair = {rater, self.people[0]}
         return _first(self.data.pairs, statistic, lambda raters: set(raters) == pair)
 
@@ -116,7 +116,7 @@ class QuestionFigures:
         return self._beside("gap", statistic, lambda raters: raters[0] == rater)
 
     def margin(self, statistic: str, rater: str) -> Figure | None:
-        """Return how far from 0 the gap of one more person may lie; none where the gap is a mean."""
+        """How far from 0 the gap of one more person may lie; None where the gap is a mean."""
         return _first(self.data.gaps, f"margin_{statistic}", lambda raters: raters[0] == rater)
 
     def people_beside(self, statistic: str, rater: str) -> Figure | None:
@@ -152,22 +152,22 @@ class QuestionFigures:
         return _first(self.data.replacement, "alt_test_advantage", lambda raters: raters[0] == rater)
 
     def answered(self, rater: str) -> tuple[int, int] | None:
-        """Return how many of the items that people rated a rater answered, where that is under 95%."""
-        found = next((r for r in self.data.raters if r.name == rater), None)
-        if found is None or found.n_of_people >= FEW_ANSWERED * self.data.people_items:
+        """Count the items rated by people that a rater answered, where that is under 95%."""
+        answerer = next((r for r in self.data.raters if r.name == rater), None)
+        if answerer is None or answerer.n_of_people >= FEW_ANSWERED * self.data.people_items:
             return None
-        return found.n_of_people, self.data.people_items
+        return answerer.n_of_people, self.data.people_items
 
     def rater(self, name: str) -> Answerer:
-        """Return what is recorded of a rater; raises KeyError for a stranger."""
+        """Return the record of a rater; raises KeyError for an unknown name."""
         for rater in self.data.raters:
             if rater.name == name:
                 return rater
         raise KeyError(name)
 
 
-def _without(left: Sequence[Answerer]) -> str:
-    return without([r.name for r in left if r.on_scale], [r.name for r in left if not r.on_scale])
+def _without(absent: Sequence[Answerer]) -> str:
+    return without([r.name for r in absent if r.on_scale], [r.name for r in absent if not r.on_scale])
 
 
 def _first(entries: Iterable[Figure], name: str, fits: Any) -> Figure | None:
@@ -176,45 +176,48 @@ def _first(entries: Iterable[Figure], name: str, fits: Any) -> Figure | None:
 
 def figures(result: Snapshot) -> list[QuestionFigures]:
     """Return the figures of each question, those of pooled questions first."""
-    found = [QuestionFigures(data) for data in result.questions]
-    return sorted(found, key=lambda q: not q.data.pooled)
+    all_figures = [QuestionFigures(data) for data in result.questions]
+    return sorted(all_figures, key=lambda q: not q.data.pooled)
 
 
 def crowd(questions: Iterable[QuestionFigures]) -> Crowd:
-    """Return what the people of all questions together are called."""
+    """Name the people of all questions together."""
     return crowd_of(rater for question in questions for rater in question.data.raters if rater.n)
 
 
-def lead(questions: Sequence[QuestionFigures], rater: str | None = None) -> QuestionFigures | None:
+def leading_question(
+    questions: Sequence[QuestionFigures], rater: str | None = None
+) -> QuestionFigures | None:
     """Return the question that stands for the others (with a rater).
 
     That is overall, else the first that is asked by itself, else all tags pooled: pooled tags stand for
     themselves alone, never in place of a question that the study asks beside them.
     """
-    wanted = [q for q in questions if rater is None or rater in [r.name for r in q.data.raters if r.n]]
+    candidates = [q for q in questions if rater is None or rater in [r.name for r in q.data.raters if r.n]]
     for choice in (
         lambda q: q.data.key == "overall",
         lambda q: bool(q.people) and not q.data.pooled and not q.data.group and q.data.key != ANOTHER,
         lambda q: q.data.pooled,
         lambda q: bool(q.people),
     ):
-        if found := [q for q in wanted if choice(q)]:
-            return found[0]
-    return wanted[0] if wanted else None
+        if matching := [q for q in candidates if choice(q)]:
+            return matching[0]
+    return candidates[0] if candidates else None
 
 
-def won(entry: Figure) -> int:
-    """Return how many people a judge can replace, by a winning rate of the alternative annotator test."""
+def n_replaceable(entry: Figure) -> int:
+    """Number of people a judge can replace, by a winning rate of the alternative annotator test."""
     return round((entry.value or 0) * (entry.n_raters - 1))
 
 
-def replaced(entry: Figure, who: Crowd) -> str:
+def replaced_text(entry: Figure, people: Crowd) -> str:
     """Return `2 of 3 people` whom a judge can replace, and how many of all could not be tested."""
     tested, everybody = entry.n_raters - 1, len(entry.raters) - 1
-    told = f"{won(entry)} of {who.counted(tested)}"
+    won_of_tested = f"{n_replaceable(entry)} of {people.counted(tested)}"
     if tested == everybody:
-        return told
-    return f"{told} tested ({everybody - tested} of all {everybody} have fewer than 30 items to test on)"
+        return won_of_tested
+    untested = everybody - tested
+    return f"{won_of_tested} tested ({untested} of all {everybody} have fewer than 30 items to test on)"
 
 
 def ok(entry: Figure | None) -> bool:

@@ -25,7 +25,7 @@ from calibration.reports.sections import SECTIONS, CsvLine
 from calibration.reports.snapshot import Snapshot, is_readable, snapshot_of
 from calibration.reports.tables import Cell, Table
 from calibration.reports.view import how_asked, links, looks, openings_of, tables_of, view_of, without_content
-from calibration.reports.wording import counted, interval, listed
+from calibration.reports.wording import counted, interval, join_names
 
 # What the written forms of a report share.
 
@@ -49,7 +49,7 @@ def value(entry: Figure) -> str:
 
 
 def summary(report: Report) -> str:
-    """Return what a report was made from, in one line."""
+    """Summarise a report's inputs in one line."""
     result = snapshot_of(report)
     counts, plan = result.counts, result.definition.plan
     return (
@@ -61,7 +61,7 @@ def summary(report: Report) -> str:
 
 
 def part_line(report: Report) -> str:
-    """Return which part of the split a report shows."""
+    """Name the part of the split that a report shows."""
     split = snapshot_of(report).split
     if snapshot_of(report).definition.is_of_training:
         return "The training part: its dialogues are in no split."
@@ -72,19 +72,19 @@ def part_line(report: Report) -> str:
 
 def look_lines(report: Report) -> list[str]:
     """Return a line per look at test, then one per judge that test was opened for."""
-    found = [
+    test_looks = [
         f"{look.at:%d %B %Y}, {look.by or 'unknown'}: {look.purpose}{_judges(look)}" for look in looks(report)
     ]
-    return [*found, *(f"opened for a judge: {one.sentence()}" for one in openings_of(report))]
+    return [*test_looks, *(f"opened for a judge: {opening.sentence()}" for opening in openings_of(report))]
 
 
 def _judges(look: TestLook) -> str:
-    """Return whose figures a look was about."""
+    """Name the judges that a look was about."""
     return f" (judges: {', '.join(look.judges)})" if look.judges else ""
 
 
 def headings(table: Table) -> list[str]:
-    """Return what heads each column in one line: what stands above it, and its own heading."""
+    """Column headings in one line each: the group above it, then its own."""
     above = [text for text, columns in table.over for _ in range(columns)] or [""] * len(table.columns)
     return [f"{text} {own}".strip() for text, (_, own) in zip(above, table.columns, strict=True)]
 
@@ -144,18 +144,18 @@ def write_json(report: Report) -> str:
 
     One of an older format comes as it was kept, without answers, caveats and looks.
     """
-    kept = report.result | {
+    stored = report.result | {
         "inputs_hash": report.inputs_hash,
         "computed_at": report.created_at.isoformat(),
     }
-    return json.dumps(kept | _told(report), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(stored | _added_entries(report), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def _told(report: Report) -> dict[str, Any]:
+def _added_entries(report: Report) -> dict[str, Any]:
     if not is_readable(report):
         return {}
     result = snapshot_of(report)
-    said = [
+    look_entries = [
         {
             "by": str(look.by) if look.by else None,
             "at": look.at.isoformat(),
@@ -166,18 +166,18 @@ def _told(report: Report) -> dict[str, Any]:
     ]
     opened = [
         {
-            "judge": one.opening.rater.name,
-            "fingerprint": one.opening.rater.fingerprint,
-            "family": one.opening.family,
-            "number": one.number,
-            "by": str(one.opening.by) if one.opening.by else None,
-            "at": one.opening.at.isoformat(),
-            "reason": one.opening.reason,
+            "judge": opened_judge.opening.rater.name,
+            "fingerprint": opened_judge.opening.rater.fingerprint,
+            "family": opened_judge.opening.family,
+            "number": opened_judge.number,
+            "by": str(opened_judge.opening.by) if opened_judge.opening.by else None,
+            "at": opened_judge.opening.at.isoformat(),
+            "reason": opened_judge.opening.reason,
         }
-        for one in openings_of(report)
+        for opened_judge in openings_of(report)
     ]
     return {
-        "looks_at_test": said,
+        "looks_at_test": look_entries,
         "test_opened_for": opened,
         "answers": [asdict(answer) for answer in sentences.lede(result)],
         "caveats": sentences.caveats(result),
@@ -199,12 +199,12 @@ def write_latex(report: Report) -> str:
     lines = [_comment(text) for text in [report.study.name, *comments]]
     lines += [f"{NEEDS}; under each value its interval"]
     for table in tables_of(result):
-        named = ["Who"] if table.compares else []
-        head = [table.first, *named, "Items", *(text for _, text in table.columns)]
-        body = _under_headings_of_as_latex(table, named, len(head))
-        above = _over(table, len(head) - len(table.columns))
-        tabular = _table_of_as_latex(
-            head, body, table.notes, texts=1 + len(named), above=above, said=table.said
+        who_column = ["Who"] if table.compares else []
+        head = [table.first, *who_column, "Items", *(text for _, text in table.columns)]
+        body = _rows_as_latex(table, who_column, len(head))
+        above = _column_groups(table, len(head) - len(table.columns))
+        tabular = _table_as_latex(
+            head, body, table.notes, texts=1 + len(who_column), above=above, remarks=table.remarks
         )
         lines += [_comment(table.title), *tabular]
     return "\n".join([*lines, ""])
@@ -214,7 +214,7 @@ def _comment(text: str) -> str:
     return f"% {' '.join(text.split())}"
 
 
-def _under_headings_of_as_latex(table: Table, named: Sequence[str], columns: int) -> list[str]:
+def _rows_as_latex(table: Table, who_column: Sequence[str], columns: int) -> list[str]:
     """Return the rows, with a line across the table wherever another heading begins."""
     body: list[str] = []
     heading = ""
@@ -225,12 +225,16 @@ def _under_headings_of_as_latex(table: Table, named: Sequence[str], columns: int
                 *([r"\midrule"] if body else []),
                 rf"\multicolumn{{{columns}}}{{l}}{{{escaped(heading)}}} \\",
             ]
-        texts = [row.question if row.first else "", *([row.who] if named else []), f"{row.n_items:,}"]
+        texts = [
+            row.question if row.first else "",
+            *([row.compared] if who_column else []),
+            f"{row.n_items:,}",
+        ]
         body.append(_rows(texts, row.cells))
     return body
 
 
-def _over(table: Table, before: int) -> list[str]:
+def _column_groups(table: Table, before: int) -> list[str]:
     """Return the line of headings above those of the columns, with rules that show what each spans."""
     if not table.over:
         return []
@@ -240,27 +244,27 @@ def _over(table: Table, before: int) -> list[str]:
         if text:
             rules.append(rf"\cmidrule(lr){{{at}-{at + columns - 1}}}")
         at += columns
-    return [_line_of_as_latex(cells), "".join(rules)]
+    return [_line_as_latex(cells), "".join(rules)]
 
 
-def _table_of_as_latex(
+def _table_as_latex(
     head: Sequence[str],
     body: Sequence[str],
     notes: Sequence[str],
     texts: int = 2,
     above: Sequence[str] = (),
-    said: Sequence[str] = (),
+    remarks: Sequence[str] = (),
 ) -> list[str]:
     explained = "; ".join(
         rf"\textsuperscript{{{n}}} {escaped(note)}" for n, note in enumerate(notes, start=1)
     )
     under = [f"{explained}."] if notes else []
-    under += [escaped(sentence) for sentence in said]
+    under += [escaped(sentence) for sentence in remarks]
     tabular = [
         rf"\begin{{tabular}}{{{'l' * texts}{'r' * (len(head) - texts)}}}",
         r"\toprule",
         *above,
-        _line_of_as_latex([escaped(text) for text in head]),
+        _line_as_latex([escaped(text) for text in head]),
         r"\midrule",
         *body,
         r"\bottomrule",
@@ -271,8 +275,8 @@ def _table_of_as_latex(
 
 def _rows(texts: Sequence[str], entries: Sequence[Figure | None]) -> str:
     """Return two lines: the values, and under them their intervals."""
-    values = _line_of_as_latex([*map(escaped, texts), *map(_value, entries)])
-    under = _line_of_as_latex([*("" for _ in texts), *map(_under, entries)])
+    values = _line_as_latex([*map(escaped, texts), *map(_value, entries)])
+    under = _line_as_latex([*("" for _ in texts), *map(_interval_below, entries)])
     return f"{values}\n{under}"
 
 
@@ -280,8 +284,8 @@ def _value(entry: Figure | None) -> str:
     if entry is None:
         return ""
     if entry.ok:
-        shown = percent(entry.value, 1) if entry.percent else number(entry.value, entry.digits)
-        return _marked(escaped(shown), entry.marks)
+        text = percent(entry.value, 1) if entry.percent else number(entry.value, entry.digits)
+        return _marked(escaped(text), entry.marks)
     if isinstance(entry, Cell):
         return rf"---\textsuperscript{{{entry.note}}}"
     return escaped(entry.reason)
@@ -296,13 +300,13 @@ def _marked(text: str, marks: Marks | None) -> str:
     return rf"{text}\rlap{{{SIGNS[marks.sign]}}}" if marks.sign else text
 
 
-def _under(entry: Figure | None) -> str:
+def _interval_below(entry: Figure | None) -> str:
     if entry is None or not entry.ok or entry.bare:
         return ""
     return rf"{{\scriptsize {escaped(interval(entry))}}}"
 
 
-def _line_of_as_latex(cells: Sequence[str]) -> str:
+def _line_as_latex(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
@@ -321,19 +325,31 @@ def write_markdown(report: Report) -> str:
         head = [table.first, *(["Who"] if table.compares else []), "Items", "Clusters"]
         head += headings(table)
         rows = [
-            [row.question, *([row.who] if table.compares else []), f"{row.n_items:,}", f"{row.n_clusters:,}"]
+            [
+                row.question,
+                *([row.compared] if table.compares else []),
+                f"{row.n_items:,}",
+                f"{row.n_clusters:,}",
+            ]
             + [_cell(c) for c in row.cells]
             for row in table.rows
         ]
         rows = _under_headings(table, rows)
         lines += [f"## {_plain(table.title)}", ""]
         lines += [*_table(head, rows, None if table.compares else len(head) - 1), ""]
-        lines += [*(f"- {_plain(sentence)}" for sentence in table.said), *([""] if table.said else [])]
-    if left := result.uncompared:
-        rows = [[q.title, q.scheme_title, listed(q.raters), q.reason] for q in left]
+        lines += [*(f"- {_plain(sentence)}" for sentence in table.remarks), *([""] if table.remarks else [])]
+    if uncompared := result.uncompared:
+        rows = [[q.title, q.scheme_title, join_names(q.raters), q.reason] for q in uncompared]
         lines += ["## Not compared", "", *_table(["Question", "Scheme", "Answered by", "Why"], rows, 0), ""]
-    told = [[r.name, r.kind, f"{r.questions:,}", f"{r.n:,}", f"{r.missing:,}"] for r in tables.raters(result)]
-    lines += ["## Who answered", "", *_table(["Rater", "Kind", "Questions", "Items", "Missing"], told), ""]
+    rater_rows = [
+        [r.name, r.kind, f"{r.questions:,}", f"{r.n:,}", f"{r.missing:,}"] for r in tables.raters(result)
+    ]
+    lines += [
+        "## Who answered",
+        "",
+        *_table(["Rater", "Kind", "Questions", "Items", "Missing"], rater_rows),
+        "",
+    ]
     lines += [
         *(f"- {_plain(text)}" for text in how_asked(result)),
         *(f"- Not printed: {_plain(text)}" for text in without_content(result)),
@@ -359,14 +375,14 @@ def _cell(entry: Figure | None) -> str:
 
 def _under_headings(table: Table, rows: Sequence[list[str]]) -> list[list[str]]:
     """Return the rows with a line of its own wherever another heading begins."""
-    found: list[list[str]] = []
+    headed_rows: list[list[str]] = []
     heading = ""
     for row, cells in zip(table.rows, rows, strict=True):
         if row.heading != heading:
             heading = row.heading
-            found.append([Ready(f"*{_plain(heading)}*"), *("" for _ in cells[1:])])
-        found.append(cells)
-    return found
+            headed_rows.append([Ready(f"*{_plain(heading)}*"), *("" for _ in cells[1:])])
+        headed_rows.append(cells)
+    return headed_rows
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: int | None = None) -> list[str]:

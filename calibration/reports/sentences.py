@@ -16,14 +16,14 @@ from calibration.reports.figures import (
     crowd,
     figures,
     in_order,
-    lead,
+    leading_question,
+    n_replaceable,
     ok,
-    replaced,
-    won,
+    replaced_text,
     worded,
 )
 from calibration.reports.snapshot import Snapshot
-from calibration.reports.wording import Crowd, counted, in_words, interval, listed, signed, units
+from calibration.reports.wording import Crowd, counted, in_words, interval, join_names, signed, units
 from calibration.statistics import Result
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.resampling import FEW_CLUSTERS, MODERATE_CLUSTERS
@@ -64,7 +64,7 @@ def lede(result: Snapshot) -> list[Answer]:
 
 
 def _preferred(result: Snapshot) -> list[Answer]:
-    """Return which system wins most, by the first voters of the first question that compares responses."""
+    """Name the system with most wins, by the first voters of the first question that compares responses."""
     for table in result.preferences[:1]:
         for sheet in [sheet for sheet in table.sheets if sheet.key == "systems"][:1]:
             rates = [(row, c) for row in sheet.rows for c in row.cells if c and c.name == WIN_RATE and c.ok]
@@ -74,8 +74,8 @@ def _preferred(result: Snapshot) -> list[Answer]:
                     f"Win rate of {row.about} by {sheet.of}, the highest of {len(sheet.rows)} systems, on "
                     f"{units(table.item_kind, best.n_items)}."
                 )
-                shown = percent(best.point, 1)
-                return [Answer("Which system is preferred?", shown, _percent_interval(best), text)]
+                win_rate = percent(best.point, 1)
+                return [Answer("Which system is preferred?", win_rate, _percent_interval(best), text)]
     return []
 
 
@@ -89,8 +89,8 @@ def _undefined(title: str, entry: Figure) -> Answer:
 
 
 def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
-    asked = [q for q in questions if len(q.people) > 1]
-    question = lead(asked)
+    several_people = [q for q in questions if len(q.people) > 1]
+    question = leading_question(several_people)
     if question is None:
         return None
     title = f"Do the {question.crowd.many} agree?"
@@ -106,15 +106,15 @@ def _people(questions: Sequence[QuestionFigures]) -> Answer | None:
         return Answer(title, percent(agreement.point), _percent_interval(agreement), text)
     text = (
         f"Krippendorff’s alpha among {question.among_whom(entry)} on {question.title}, "
-        f"{_units(question, entry)}.{_range(asked)}"
+        f"{_units(question, entry)}.{_range(several_people)}"
     )
     return _answer(title, entry, worded("krippendorff_alpha").symbol, text)
 
 
 def _range(questions: Sequence[QuestionFigures]) -> str:
     """Say between which questions agreement runs, where there are several."""
-    found = [(q, q.among("krippendorff_alpha")) for q in questions if not q.data.pooled]
-    values = sorted(((e.point, q.title) for q, e in found if e and ok(e)), key=lambda pair: pair[0])
+    entries = [(q, q.among("krippendorff_alpha")) for q in questions if not q.data.pooled]
+    values = sorted(((e.point, q.title) for q, e in entries if e and ok(e)), key=lambda pair: pair[0])
     if len(values) < 2:
         return ""
     (low, worst), (high, best) = values[0], values[-1]
@@ -140,36 +140,40 @@ def _judge(questions: Sequence[QuestionFigures], judge: str) -> Answer | None:
 
 def ranked(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[str]:
     """Return the judges by their figure on the leading question, the highest first, those without last."""
-    found = {judge: _figure(questions, judge) for judge in judges}
-    return sorted(judges, key=lambda judge: -(entry.point if (entry := found[judge]) else NO_FIGURE))
+    figure_by_judge = {judge: _figure(questions, judge) for judge in judges}
+    return sorted(
+        judges, key=lambda judge: -(entry.point if (entry := figure_by_judge[judge]) else NO_FIGURE)
+    )
 
 
 def _figure(questions: Sequence[QuestionFigures], judge: str) -> Figure | None:
     """Return a judge's figure on the leading question of all: with people, else with their mean."""
-    question = lead([q for q in questions if q.people])
+    question = leading_question([q for q in questions if q.people])
     if question is None:
         return None
-    found = (question.with_people(question.headline, judge), question.with_mean(judge))
-    return next((entry for entry in found if entry is not None and ok(entry)), None)
+    entries = (question.with_people(question.headline, judge), question.with_mean(judge))
+    return next((entry for entry in entries if entry is not None and ok(entry)), None)
 
 
 def _ranking(questions: Sequence[QuestionFigures], judges: Sequence[str]) -> list[Answer]:
-    """Return which of many judges come first and last on the leading question, and that this flatters."""
-    found = [(judge, entry) for judge in judges if (entry := _figure(questions, judge))]
-    question = lead([q for q in questions if q.people])
-    if question is None or len(found) < 2:
+    """Rank many judges on the leading question: the first ones and the last, with a caution."""
+    with_figure = [(judge, entry) for judge in judges if (entry := _figure(questions, judge))]
+    question = leading_question([q for q in questions if q.people])
+    if question is None or len(with_figure) < 2:
         return []
-    first = [f"{judge} {number(entry.point, 3)} ({interval(entry)})" for judge, entry in found[:MOST_JUDGES]]
-    last, least = found[-1]
+    first = [
+        f"{judge} {number(entry.point, 3)} ({interval(entry)})" for judge, entry in with_figure[:MOST_JUDGES]
+    ]
+    last, least = with_figure[-1]
     text = (
-        f"On {question.title}, of {len(found)} judges: {listed(first)}; last is {last} with "
+        f"On {question.title}, of {len(with_figure)} judges: {join_names(first)}; last is {last} with "
         f"{number(least.point, 3)} ({interval(least)}). The first of many is flattered by the choice."
     )
-    return [Answer(f"Which judge agrees with {question.crowd.many} most?", found[0][0], "", text)]
+    return [Answer(f"Which judge agrees with {question.crowd.many} most?", with_figure[0][0], "", text)]
 
 
 def _by_importance(questions: Sequence[QuestionFigures], judge: str) -> list[QuestionFigures]:
-    first = lead([q for q in questions if q.people], judge)
+    first = leading_question([q for q in questions if q.people], judge)
     rest = [q for q in questions if q is not first and q.people]
     return [first, *rest] if first else rest
 
@@ -178,32 +182,34 @@ def _beside(question: QuestionFigures, statistic: str, judge: str) -> str:
     people, gap = question.people_beside(statistic, judge), question.gap(statistic, judge)
     if people is None or gap is None or not ok(people) or not ok(gap):
         return f"There are no two {question.crowd.many} on these items to compare it with."
-    who = question.crowd.many
-    said = f"{who.capitalize()} with each other reach {number(people.point, 3)} ({interval(people)}). "
-    return said + _verdict(gap, question.margin(statistic, judge), question.crowd)
+    people_name = question.crowd.many
+    people_sentence = (
+        f"{people_name.capitalize()} with each other reach {number(people.point, 3)} ({interval(people)}). "
+    )
+    return people_sentence + _verdict(gap, question.margin(statistic, judge), question.crowd)
 
 
-def _verdict(gap: Figure, margin: Figure | None, who: Crowd) -> str:
-    """Say what the interval of a gap shows, and what these people do not show of one more.
+def _verdict(gap: Figure, margin: Figure | None, crowd_words: Crowd) -> str:
+    """Interpret the interval of a gap, for these people and for one more.
 
     A mean over pairs has no margin and says neither more nor less.
     """
     difference = f"{signed(gap.point)} ({interval(gap)})"
     if gap.low is None or margin is None:
         return f"The difference is {difference}."
-    shown = direction(gap.point, gap.low, gap.high)
-    if shown is None:
+    comparison = direction(gap.point, gap.low, gap.high)
+    if comparison is None:
         return f"A difference is not shown: {difference}."
-    said = f"It agrees with {who.many} {shown} than they do with each other: {difference}"
+    verdict = f"It agrees with {crowd_words.many} {comparison} than they do with each other: {difference}"
     if beyond_one_more(gap.point, margin.value):
-        return f"{said}, more than one more {who.one} would differ."
-    return f"{said}; {unknown_of_one_more(len(gap.raters) - 1, who.many, who.one)}."
+        return f"{verdict}, more than one more {crowd_words.one} would differ."
+    return f"{verdict}; {unknown_of_one_more(len(gap.raters) - 1, crowd_words.many, crowd_words.one)}."
 
 
 def _rank_sentence(question: QuestionFigures, judge: str, entry: Figure) -> str:
     samples = question.rater(judge).samples
-    who = f"the mean of its {in_words(samples)} samples" if samples > 1 else "its answers"
-    text = f"Rank correlation of {who} with {_people_mean(question)} on {question.title}, "
+    answers = f"the mean of its {in_words(samples)} samples" if samples > 1 else "its answers"
+    text = f"Rank correlation of {answers} with {_people_mean(question)} on {question.title}, "
     return f"{text}{_units(question, entry)}."
 
 
@@ -232,15 +238,15 @@ def _stand_in(questions: Sequence[QuestionFigures], judge: str, epsilon: float) 
             return Answer(title, "", "", f"{answered}Not passed {about}: {verdict.why}.{also}")
         text = (
             f"{answered}Passed {about}: by the alternative annotator test it can replace "
-            f"{replaced(entry, question.crowd)} (at least half is wanted), with a margin ε of {epsilon:g}."
-            f"{_over_judges(question, judge)}{also}"
+            f"{replaced_text(entry, question.crowd)} (at least half is wanted), with a margin ε of "
+            f"{epsilon:g}.{_over_judges(question, judge)}{also}"
         )
         return _answer(title, entry, worded("alt_test_winning_rate").symbol, text)
     return None
 
 
 def _answered(question: QuestionFigures, rater: str) -> str:
-    """Say how many of the items that people rated a rater answered, where it left out many; else ''."""
+    """Count the items rated by people that a rater answered, where it left out many; else ''."""
     counts = question.answered(rater)
     if counts is None:
         return ""
@@ -251,30 +257,30 @@ def _answered(question: QuestionFigures, rater: str) -> str:
 
 
 def _over_judges(question: QuestionFigures, judge: str) -> str:
-    """Say what is left of the test where the judge is one of several to choose from."""
+    """Result of the test corrected over several judges."""
     entry = question.corrected(judge)
     if entry is None or not ok(entry):
         return ""
     passed = "passed" if entry.point >= 0.5 else "not shown"
-    return f" Corrected over the judges tested: {passed}, {won(entry)} of {entry.n_raters - 1}."
+    return f" Corrected over the judges tested: {passed}, {n_replaceable(entry)} of {entry.n_raters - 1}."
 
 
 def _metric(questions: Sequence[QuestionFigures]) -> Answer | None:
     """The metric that follows people best on the leading question, with how many it was chosen from."""
-    asked = [q for q in questions if q.people and q.names(METRIC)]
-    question = lead(asked)
+    with_metrics = [q for q in questions if q.people and q.names(METRIC)]
+    question = leading_question(with_metrics)
     if question is None:
         return None
-    found = [(name, question.with_mean(name)) for name in question.names(METRIC)]
-    good = [(name, e) for name, e in found if e is not None and ok(e)]
+    correlations = [(name, question.with_mean(name)) for name in question.names(METRIC)]
+    good = [(name, e) for name, e in correlations if e is not None and ok(e)]
     if not good:
         return None
     name, entry = max(good, key=lambda pair: abs(pair[1].point))
-    chosen = f" The strongest of {len(good)} metrics, so a little flattered." if len(good) > 1 else ""
+    flattery = f" The strongest of {len(good)} metrics, so a little flattered." if len(good) > 1 else ""
     falls = f" It falls where {question.crowd.many} rate higher." if entry.point < 0 else ""
     text = (
         f"{_answered(question, name)}Rank correlation of {name} with {_people_mean(question)} on "
-        f"{question.title}, {_units(question, entry)}.{falls}{chosen}"
+        f"{question.title}, {_units(question, entry)}.{falls}{flattery}"
     )
     return _answer(f"Does a metric follow {question.crowd.many}?", entry, worded("spearman").symbol, text)
 
@@ -283,13 +289,13 @@ def headline_question(result: Snapshot) -> str:
     """Return the question a report answers, as its title."""
     questions = figures(result)
     judges, metrics = in_order(questions, JUDGE), in_order(questions, METRIC)
-    people, who = in_order(questions, HUMAN), crowd(questions).many
+    people, people_name = in_order(questions, HUMAN), crowd(questions).many
     if judges and people:
-        return f"{'Does' if len(judges) == 1 else 'Do'} {listed(judges, 3)} agree with the {who}?"
+        return f"{'Does' if len(judges) == 1 else 'Do'} {join_names(judges, 3)} agree with the {people_name}?"
     if metrics and people:
-        return f"{'Does' if len(metrics) == 1 else 'Do'} {listed(metrics, 2)} follow the {who}?"
+        return f"{'Does' if len(metrics) == 1 else 'Do'} {join_names(metrics, 2)} follow the {people_name}?"
     if people:
-        return f"Do the {who} agree with each other?"
+        return f"Do the {people_name} agree with each other?"
     if result.preferences and not judges:
         return "Which system is preferred?"
     return "Do the judges agree with each other?" if judges else str(result.study)
@@ -309,7 +315,7 @@ def _percent_interval(entry: Figure) -> str:
 
 ALONE = {SHARE: "the share that it says yes to", MEAN: "its mean"}
 HEADINGS = {SHARE: "Says yes", MEAN: "Mean"}
-WHAT = (
+BOUNDS_REMARKS = (
     "Each figure is that of the answered items, with the lowest and the highest that it could be had every "
     "item it was asked been answered, in whatever way, beside people’s answers as they are. These are "
     "bounds, no confidence intervals: they say nothing of chance.",
@@ -325,7 +331,7 @@ def statistic_of(name: str) -> str:
 
 
 def heading(name: str, mean: str) -> str:
-    """Return how a bound's column is headed; `mean` is what the mean of people is called."""
+    """Heading of a bound's column; `mean` is the name of people's mean."""
     if name in HEADINGS:
         return HEADINGS[name]
     words = worded(statistic_of(name))
@@ -334,8 +340,8 @@ def heading(name: str, mean: str) -> str:
     return f"{words.symbol or words.heading}, {mean}" if name.startswith(WITH_MEAN) else words.heading
 
 
-def told(result: Result) -> str:
-    """Return `Cohen's kappa`, or what a share and a mean are, for a sentence."""
+def figure_name(result: Result) -> str:
+    """Name a bound in a sentence: `Cohen's kappa`, or what a share and a mean are."""
     name = ALONE.get(result.name)
     if name is not None:
         return name
@@ -346,8 +352,8 @@ def told(result: Result) -> str:
 
 
 def sentence(result: Result, title: str) -> str:
-    """Return how far a figure could lie, and what the reported one leaves out."""
-    where = f"{told(result)} on {title} could lie between {_ends(result)}"
+    """Sentence with the bounds of a figure beside its reported value."""
+    where = f"{figure_name(result)} on {title} could lie between {_ends(result)}"
     return f"{where}; the reported {number(result.value)} leaves them out"
 
 
@@ -355,24 +361,24 @@ def _ends(result: Result) -> str:
     return f"{number(result.low)} and {number(result.high)}"
 
 
-def leading(row: BoundsRow, question: QuestionFigures | None) -> Figure | None:
+def leading_bound(row: BoundsRow, question: QuestionFigures | None) -> Figure | None:
     """Return the bound that stands for a row: of what the report leads with, else the first with people."""
     names = [f"{NAME}{question.headline}", f"{WITH_MEAN}spearman"] if question is not None else []
-    found = [row.figure(name) for name in names] + [f for f in row.figures if f.name not in ALONE]
-    return next((figure for figure in found if figure is not None), None)
+    bounds = [row.figure(name) for name in names] + [f for f in row.figures if f.name not in ALONE]
+    return next((figure for figure in bounds if figure is not None), None)
 
 
 def of_failures(result: Snapshot, rater: str) -> str:
-    """Return what the failures of a judge could change of its leading figure; '' where nothing is bounded."""
+    """Sentence on how a judge's failures could change its leading figure; '' where nothing is bounded."""
     questions = {question.data.ref: question for question in figures(result)}
     rows = [row for row in result.bounds if row.rater == rater and row.n_failed]
     rows.sort(key=lambda row: _importance(questions.get(row.ref)))
     for row in rows:
         question = questions.get(row.ref)
-        figure = leading(row, question)
+        figure = leading_bound(row, question)
         if figure is not None:
-            said = f" Had they all been answered, {sentence(figure, row.title)}."
-            return said + (turned(row, figure, question) if question is not None else "")
+            change = f" Had they all been answered, {sentence(figure, row.title)}."
+            return change + (failure_note(row, figure, question) if question is not None else "")
     return ""
 
 
@@ -382,16 +388,16 @@ def _importance(question: QuestionFigures | None) -> int:
     return 0 if question.data.pooled else 1 if question.data.key == "overall" else 2
 
 
-def turned(row: BoundsRow, figure: Figure, question: QuestionFigures) -> str:
-    """Return what wide bounds mean for what is said of the figure; '' where they are narrow.
+def failure_note(row: BoundsRow, figure: Figure, question: QuestionFigures) -> str:
+    """Interpret wide bounds; '' where they are narrow.
 
     They are wide where the report shows a difference from people with each other and the bounds of that
     difference hold 0, or where they are wider than the figure's interval.
     """
     key = statistic_of(figure.name)
     gap, moved = question.gap(key, row.rater), row.figure(f"{GAP}{key}")
-    shown = gap is not None and gap.low is not None and gap.high is not None and gap.low * gap.high > 0
-    if shown and moved is not None and (moved.low or 0) <= 0 <= (moved.high or 0):
+    gap_is_clear = gap is not None and gap.low is not None and gap.high is not None and gap.low * gap.high > 0
+    if gap_is_clear and moved is not None and (moved.low or 0) <= 0 <= (moved.high or 0):
         return " That is enough to turn what is said of it beside people with each other."
     is_mean = figure.name.startswith(WITH_MEAN)
     reported = question.with_mean(row.rater, key) if is_mean else question.with_people(key, row.rater)
@@ -405,7 +411,7 @@ def _width(figure: Figure) -> float:
 
 
 def left_out(rows: Sequence[BoundsRow]) -> list[str]:
-    """Return which statistics have no bounds, by reason."""
+    """Statistics without bounds, by reason."""
     by_reason: dict[str, dict[str, None]] = {}
     for row in rows:
         for key, reason in row.unbounded:
@@ -414,15 +420,15 @@ def left_out(rows: Sequence[BoundsRow]) -> list[str]:
 
 
 def counted_row(row: BoundsRow) -> str:
-    """Return how many items a rater left unanswered, and why."""
+    """Count the items a rater left unanswered, by cause."""
     rest = row.n_unanswered - row.n_failed
     if row.n_failed and rest:
         why = f"{row.n_failed:,} because a call failed and {rest:,} with a reason"
     else:
         why = "each because a call failed" if row.n_failed else "each with a reason"
-    said = f"{row.rater} left {row.n_unanswered:,} of {counted(row.n_asked, 'item')} unanswered"
+    unanswered = f"{row.rater} left {row.n_unanswered:,} of {counted(row.n_asked, 'item')} unanswered"
     some = f"; {row.n_partial:,} more lack some samples and count as answered" if row.n_partial else ""
-    return f"{said}, {why}{some}"
+    return f"{unanswered}, {why}{some}"
 
 
 # What limits a report: said where the reader needs it, once, with its numbers.
@@ -433,7 +439,7 @@ ENOUGH = 30  # answers that say whether a rater is constant
 def caveats(result: Snapshot) -> list[str]:
     """Return the sentences of a report's note, the weightiest first; none where nothing limits it."""
     questions = figures(result)
-    found = [
+    sentences = [
         _fake_systems(result),
         _fake_models(result),
         *_clusters(result, questions),
@@ -452,7 +458,7 @@ def caveats(result: Snapshot) -> list[str]:
         _left_out(result),
         _split(result),
     ]
-    return [sentence for sentence in found if sentence]
+    return [sentence for sentence in sentences if sentence]
 
 
 def _fake_models(result: Snapshot) -> str:
@@ -461,8 +467,8 @@ def _fake_models(result: Snapshot) -> str:
         return ""
     verb, its = ("asks", "its") if len(names) == 1 else ("ask", "their")
     return (
-        f"{listed(names)} {verb} a fake model, which reads what stands in braces in the texts and errs as "
-        f"it was told: {its} figures are for trying out and are no results."
+        f"{join_names(names)} {verb} a fake model, which reads what stands in braces in the texts and errs "
+        f"as it was told: {its} figures are for trying out and are no results."
     )
 
 
@@ -471,8 +477,8 @@ def _fake_systems(result: Snapshot) -> str:
     if not names:
         return ""
     return (
-        f"Continuations by {listed(list(names))} were written by a fake model, which understands nothing: "
-        "what is measured here is for trying out and is no result."
+        f"Continuations by {join_names(list(names))} were written by a fake model, which understands "
+        "nothing: what is measured here is for trying out and is no result."
     )
 
 
@@ -488,32 +494,34 @@ def _clusters(result: Snapshot, questions: list[QuestionFigures]) -> Iterable[st
     scheme = result.definition.plan.scheme
     units = UNITS.get(scheme, "dialogues or systems")
     rested = [(subject, figures) for question in questions for subject, figures in _resting(question)]
-    single = [subject for subject, found in rested if any(e.ok and e.n_clusters == 1 for e in found)]
+    single = [subject for subject, entries in rested if any(e.ok and e.n_clusters == 1 for e in entries)]
     if scheme == "clusters" and single:
-        where = "Everything" if len(single) == len(rested) else f"All that is known of {listed(single)}"
+        where = "Everything" if len(single) == len(rested) else f"All that is known of {join_names(single)}"
         yield f"{where} is of one dialogue, so nothing has an interval: more dialogues are needed."
-    drawn = [(subject, [e for e in found if e.low is not None]) for subject, found in rested]
-    drawn = [(subject, found) for subject, found in drawn if found]
+    with_interval = [(subject, [e for e in entries if e.low is not None]) for subject, entries in rested]
+    with_interval = [(subject, entries) for subject, entries in with_interval if entries]
     for flag, least, how in TOO_FEW:
-        found = [(subject, [e for e in of if flag in e.flags]) for subject, of in drawn]
-        found = [(subject, of) for subject, of in found if of]
-        counts = {e.n_clusters for _, of in found for e in of}
-        if not found:
+        flagged = [(subject, [e for e in of if flag in e.flags]) for subject, of in with_interval]
+        flagged = [(subject, of) for subject, of in flagged if of]
+        counts = {e.n_clusters for _, of in flagged for e in of}
+        if not flagged:
             continue
-        if scheme == "clusters" and len(counts) == 1 and len(found) == len(drawn):
+        if scheme == "clusters" and len(counts) == 1 and len(flagged) == len(with_interval):
             yield f"With {in_words(counts.pop())} {units}, fewer than {least}, the intervals are {how}."
             continue
-        where = listed([f"{subject}{_spread(of) if scheme == 'clusters' else ''}" for subject, of in found])
+        where = join_names(
+            [f"{subject}{_spread(of) if scheme == 'clusters' else ''}" for subject, of in flagged]
+        )
         yield f"With fewer than {least} {units} intervals are {how}: {where}."
 
 
-def _spread(found: Sequence[Figure]) -> str:
-    low, high = min(e.n_clusters for e in found), max(e.n_clusters for e in found)
+def _spread(entries: Sequence[Figure]) -> str:
+    low, high = min(e.n_clusters for e in entries), max(e.n_clusters for e in entries)
     return f" ({low:,})" if low == high else f" ({low:,} to {high:,})"
 
 
 def _resting(question: QuestionFigures) -> list[tuple[str, Sequence[Figure]]]:
-    """Return what a question's figures speak of, each with its figures: people together, a judge with them.
+    """Group a question's figures by subject: people together, a judge with them.
 
     Pairs of raters speak for themselves alone; they count where nothing else was computed.
     """
@@ -522,23 +530,26 @@ def _resting(question: QuestionFigures) -> list[tuple[str, Sequence[Figure]]]:
     for entry in (*data.panel, *data.gaps, *data.replacement):
         is_judge = entry.raters[0] in question.judging and len(entry.raters) > 1
         judged = is_judge and set(entry.raters[1:]) <= set(question.people)
-        who = f"{entry.raters[0]} with {question.crowd.many}" if judged else ""
-        of.setdefault(who, []).append(entry)
+        subject = f"{entry.raters[0]} with {question.crowd.many}" if judged else ""
+        of.setdefault(subject, []).append(entry)
     means = [e for e in data.pairs if MEAN_OF_PEOPLE in e.raters]
     for entry in means or (() if of else data.pairs):
         other = [name for name in entry.raters if name != MEAN_OF_PEOPLE]
-        who = f"{other[0]} with {question.crowd.many}" if len(other) == 1 else " with ".join(other)
-        of.setdefault(who, []).append(entry)
-    if len({e.n_clusters for found in of.values() for e in found}) == 1:
-        return [(question.title, [e for found in of.values() for e in found])]
-    return [(f"{question.title}, {who}" if who else question.title, found) for who, found in of.items()]
+        subject = f"{other[0]} with {question.crowd.many}" if len(other) == 1 else " with ".join(other)
+        of.setdefault(subject, []).append(entry)
+    if len({e.n_clusters for entries in of.values() for e in entries}) == 1:
+        return [(question.title, [e for entries in of.values() for e in entries])]
+    return [
+        (f"{question.title}, {subject}" if subject else question.title, entries)
+        for subject, entries in of.items()
+    ]
 
 
 def _calls(result: Snapshot) -> Iterable[str]:
     for row in result.calls:
         if row.failed:
             calls = counted(row.calls, "call")
-            kinds = listed([f"{n:,} {kind}" for kind, n in row.kinds])
+            kinds = join_names([f"{n:,} {kind}" for kind, n in row.kinds])
             why = f" ({kinds})" if kinds else ""
             moved = of_failures(result, row.rater)
             yield f"{row.failed:,} of {calls} of {row.rater} failed and gave no label{why}.{moved}"
@@ -556,7 +567,7 @@ def _without_turns(questions: list[QuestionFigures]) -> str:
         return ""
     gave = "gives" if len(names) == 1 else "give"
     return (
-        f"{listed(list(names))} {gave} counts of whole continuations without saying which turns they are "
+        f"{join_names(list(names))} {gave} counts of whole continuations without saying which turns they are "
         "about: MCC, kappa, precision and recall compare turn by turn, so there are none for these; counts "
         "are compared by continuation."
     )
@@ -575,10 +586,11 @@ def _missing(result: Snapshot) -> str:
 def _unidentified(questions: list[QuestionFigures]) -> str:
     if not any(q.unidentified for q in questions):
         return ""
-    who = crowd(questions)
+    people = crowd(questions)
     return (
-        f"The {who.many} are unidentified: a slot is not one {who.one} across items. So only statistics that "
-        "treat raters as exchangeable are shown for them, and no kappa, correlation or matrix of pairs."
+        f"The {people.many} are unidentified: a slot is not one {people.one} across items. So only "
+        "statistics that treat raters as exchangeable are shown for them, and no kappa, correlation or "
+        "matrix of pairs."
     )
 
 
@@ -587,24 +599,24 @@ def _prevalence(questions: list[QuestionFigures]) -> str:
     if not titles:
         return ""
     return (
-        f"On {listed(titles)} one answer has 90% of the ratings or more: chance-corrected agreement is "
+        f"On {join_names(titles)} one answer has 90% of the ratings or more: chance-corrected agreement is "
         "depressed there, so read percent agreement beside it."
     )
 
 
 def _constant(questions: list[QuestionFigures]) -> str:
-    found: dict[str, list[str]] = {}
+    titles_by_raters: dict[str, list[str]] = {}
     for question in questions:
         if names := _constant_raters(question):
-            found.setdefault(listed(names), []).append(question.title)
+            titles_by_raters.setdefault(join_names(names), []).append(question.title)
     return " ".join(
-        f"On {listed(titles)} {names} gave one answer throughout, which says nothing about agreement."
-        for names, titles in found.items()
+        f"On {join_names(titles)} {names} gave one answer throughout, which says nothing about agreement."
+        for names, titles in titles_by_raters.items()
     )
 
 
 def _constant_raters(question: QuestionFigures) -> list[str]:
-    """Return who gave a single answer, of those who answered half of the items, or 30: few may be alike."""
+    """Raters who gave a single answer, of those who answered half of the items or 30."""
     enough = min(ENOUGH, question.data.n_items / 2)
     raters = [r for r in question.data.raters if r.kind != METRIC and r.constant]
     return [r.name for r in raters if r.n >= enough]
@@ -615,8 +627,8 @@ def _events(questions: list[QuestionFigures]) -> str:
     if not titles:
         return ""
     return (
-        f"On {listed(titles)} figures rest on fewer than 30 of the rarer answer: their intervals may hold "
-        "the truth less often than they say."
+        f"On {join_names(titles)} figures rest on fewer than 30 of the rarer answer: their intervals may "
+        "hold the truth less often than they say."
     )
 
 
@@ -625,16 +637,16 @@ def _with_flag(questions: list[QuestionFigures], flag: str) -> list[str]:
 
     Pairs speak for themselves alone: named where nothing else was computed, left out where something was.
     """
-    found = []
+    titles = []
     for question in questions:
-        whole = question.data.panel + question.data.gaps
-        if any(entry.ok and flag in entry.flags for entry in whole):
-            found.append(question.title)
+        aggregate = question.data.panel + question.data.gaps
+        if any(entry.ok and flag in entry.flags for entry in aggregate):
+            titles.append(question.title)
         elif not question.data.gaps:
             pairs = [e.raters for e in question.data.pairs if e.ok and flag in e.flags]
-            named = dict.fromkeys(" with ".join(raters) for raters in pairs)
-            found += [f"{question.title} ({listed(list(named))})"] if named else []
-    return found
+            flagged_pairs = dict.fromkeys(" with ".join(raters) for raters in pairs)
+            titles += [f"{question.title} ({join_names(list(flagged_pairs))})"] if flagged_pairs else []
+    return titles
 
 
 def _refused(questions: list[QuestionFigures]) -> str:
@@ -643,7 +655,7 @@ def _refused(questions: list[QuestionFigures]) -> str:
 
 def _not_preferred(result: Snapshot) -> str:
     refused = [table for table in result.preferences if table.problem]
-    return " ".join(f"Preferences on {one.title} were not computed: {one.problem}." for one in refused)
+    return " ".join(f"Preferences on {table.title} were not computed: {table.problem}." for table in refused)
 
 
 def _repeated(questions: list[QuestionFigures]) -> str:
@@ -657,22 +669,22 @@ def _repeated(questions: list[QuestionFigures]) -> str:
 def _pairs_left_out(questions: list[QuestionFigures]) -> Iterable[str]:
     """Say of each crowd which of its pairs were not compared."""
     for question in questions:
-        if said := question.data.pairs_left_out:
-            yield f"{said} ({question.title})."
+        if reason := question.data.pairs_left_out:
+            yield f"{reason} ({question.title})."
 
 
 def _left_out(result: Snapshot) -> str:
-    """Return who is left out, and why; somebody may be so in several campaigns."""
+    """People who are left out, with the reasons; a person may be left out of several campaigns."""
     if not result.left_out:
         return ""
     n = len({sentence.partition(" in ")[0] for sentence in result.left_out})
     people, are = ("person", "is") if n == 1 else ("people", "are")
-    return f"{in_words(n).capitalize()} {people} {are} left out, as of gold: {listed(result.left_out)}."
+    return f"{in_words(n).capitalize()} {people} {are} left out, as of gold: {join_names(result.left_out)}."
 
 
 def _occasions(result: Snapshot) -> str:
     special = [name for name in result.occasions if name not in ("main", "imported")]
-    return f"These labels were given on a special occasion: {listed(special)}." if special else ""
+    return f"These labels were given on a special occasion: {join_names(special)}." if special else ""
 
 
 def _split(result: Snapshot) -> str:

@@ -1,6 +1,6 @@
 """A report as it is kept: typed, so that tables, sentences, charts, pages and files read the same fields.
 
-A report's row holds it as JSON (`written`), nothing rounded; `snapshot_of` reads it back into these types.
+A report's row holds it as JSON (`to_json`), nothing rounded; `snapshot_of` reads it back into these types.
 FORMAT is raised whenever reports compute or record something else, so that nothing is taken for what it is
 not: a report in a format that is not READABLE is told as one of an older format.
 """
@@ -25,7 +25,7 @@ from calibration.reports.contents import (
     Floor,
     KeyTable,
     LevelTable,
-    PanelTold,
+    PanelSummary,
     PreferenceTable,
     QuestionRaters,
     Scores,
@@ -220,7 +220,7 @@ class Snapshot:
     compared: tuple[ComparedJudges, ...] = ()
     keys: tuple[KeyTable, ...] = ()
     scores: Scores | None = None
-    panels: tuple[PanelTold, ...] = ()
+    panels: tuple[PanelSummary, ...] = ()
     floors: tuple[Floor, ...] = ()
     bounds: tuple[BoundsRow, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -236,10 +236,10 @@ def _adapter() -> TypeAdapter[Snapshot]:
     return TypeAdapter(Snapshot)
 
 
-def written(snapshot: Snapshot) -> dict[str, Any]:
-    """Return a snapshot as JSON-ready values, its definition as definitions are written."""
-    kept: dict[str, Any] = _adapter().dump_python(snapshot, mode="json")
-    return kept | {"definition": snapshot.definition.as_dict()}
+def to_json(snapshot: Snapshot) -> dict[str, Any]:
+    """Convert a snapshot to JSON-ready values, its definition as definitions are written."""
+    fields: dict[str, Any] = _adapter().dump_python(snapshot, mode="json")
+    return fields | {"definition": snapshot.definition.as_dict()}
 
 
 def is_readable(report: Report) -> bool:
@@ -248,20 +248,20 @@ def is_readable(report: Report) -> bool:
 
 
 def snapshot_of(report: Report) -> Snapshot:
-    """Return what a report's row holds, read once per row: a page and its parts ask for it several times.
+    """Read the snapshot of a report's row, once per row: a page and its parts ask for it several times.
 
     Raises OlderFormat where it was kept in a format of before.
     """
-    found: Snapshot | None = vars(report).get(READ)
-    if found is None:
-        found = vars(report)[READ] = _read(report.result, is_readable(report))
-    return found
+    snapshot: Snapshot | None = vars(report).get(READ)
+    if snapshot is None:
+        snapshot = vars(report)[READ] = _read(report.result, is_readable(report))
+    return snapshot
 
 
-def _read(kept: dict[str, Any], readable: bool) -> Snapshot:
+def _read(stored: dict[str, Any], readable: bool) -> Snapshot:
     if not readable:
         raise OlderFormat(
-            f"was kept in format {kept.get('format')}, which this version does not show: compute it again "
+            f"was kept in format {stored.get('format')}, which this version does not show: compute it again "
             "or download its JSON as it was kept"
         )
-    return _adapter().validate_python(kept | {"definition": parse(kept["definition"])})
+    return _adapter().validate_python(stored | {"definition": parse(stored["definition"])})

@@ -16,7 +16,7 @@ from calibration.reports.figures import (
     crowd,
     figures,
     ok,
-    replaced,
+    replaced_text,
     worded,
 )
 from calibration.reports.snapshot import Figure, Snapshot
@@ -46,7 +46,7 @@ class Row:
     """
 
     question: str
-    who: str
+    compared: str
     n_items: int
     n_clusters: int
     cells: list[Figure | None]
@@ -61,7 +61,7 @@ class Table:
     """A title, column keys with their headings, rows, and notes: why figures are missing, numbered from 1.
 
     `first` heads the rows' first column. Where no row says who is compared, there is no column for it. `over`
-    are headings above the columns, each with how many it spans; `said` are sentences under the table.
+    are headings above the columns, each with how many it spans; `remarks` are sentences under the table.
     """
 
     title: str
@@ -70,12 +70,12 @@ class Table:
     notes: list[str] = field(default_factory=list)
     first: str = "Question"
     over: list[tuple[str, int]] = field(default_factory=list)
-    said: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def compares(self) -> bool:
         """Whether rows say who is compared."""
-        return any(row.who for row in self.rows)
+        return any(row.compared for row in self.rows)
 
 
 def agreement(result: Snapshot) -> list[Table]:
@@ -88,36 +88,40 @@ def agreement(result: Snapshot) -> list[Table]:
         "Agreement on tags and categories": [p for p in questions if p[1].data.level in CATEGORIES],
         "Agreement on scales": [p for p in questions if p[1].data.level not in CATEGORIES],
     }
-    asked = [name for name in STATISTICS if name in result.definition.statistics]
-    found = [_table(title, members, [*asked, "gap", "with_mean"]) for title, members in families.items()]
-    found.append(_replacement(questions))
-    return [table for table in found if table.rows]
+    statistics = [name for name in STATISTICS if name in result.definition.statistics]
+    agreement_tables = [
+        _table(title, members, [*statistics, "gap", "with_mean"]) for title, members in families.items()
+    ]
+    agreement_tables.append(_replacement(questions))
+    return [table for table in agreement_tables if table.rows]
 
 
 def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
     """Return the alternative annotator test of each judge: its verdict and figures, and why it is no pass."""
     rows: list[Row] = []
     notes: list[str] = []
-    said: list[str] = []
+    remarks: list[str] = []
     for title, question in questions:
         judges = [name for name in question.judging if question.replacement(name)]
         for place, judge in enumerate(judges):
             entry = question.replacement(judge)
             assert entry is not None
             of = {e.name: e for e in (entry, question.corrected(judge), question.advantage(judge)) if e}
-            cells = [noted(of.get(key), notes) for key in JUDGE_TESTS]
+            cells = [with_note(of.get(key), notes) for key in JUDGE_TESTS]
             verdict = question.stand_in(judge)
             state = verdict.state if verdict is not None else "cannot_say"
-            who = f"{judge}: {VERDICTS[state]}"
+            compared = f"{judge}: {VERDICTS[state]}"
             if state == "passed":
-                who = f"{who}, for {replaced(entry, question.crowd)}"
+                compared = f"{compared}, for {replaced_text(entry, question.crowd)}"
             elif verdict is not None and ok(entry):
-                said.append(f"{judge} on {title} is not passed: {verdict.why}.")
-            rows.append(replace(_row(title, question, who, cells), first=place == 0))
+                remarks.append(f"{judge} on {title} is not passed: {verdict.why}.")
+            rows.append(replace(_row(title, question, compared, cells), first=place == 0))
     used = [n for n in range(len(JUDGE_TESTS)) if any(row.cells[n] is not None for row in rows)]
     rows = [replace(row, cells=[row.cells[n] for n in used]) for row in rows]
     columns = [(key, worded(key).heading) for key in JUDGE_TESTS]
-    return Table("Alternative annotator test", [columns[n] for n in used], rows, notes, said=tuple(said))
+    return Table(
+        "Alternative annotator test", [columns[n] for n in used], rows, notes, remarks=tuple(remarks)
+    )
 
 
 def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns: list[str]) -> Table:
@@ -126,14 +130,14 @@ def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns
     used = [i for i, _ in enumerate(columns) if any(row.cells[i] is not None for row in rows)]
     notes: list[str] = []
     for row in rows:
-        row.cells[:] = [noted(row.cells[i], notes) for i in used]
-    who = crowd(question for _, question in questions)
-    others = {"gap": "Gap", "with_mean": f"{worded('spearman').symbol}, {who.own} mean"}
+        row.cells[:] = [with_note(row.cells[i], notes) for i in used]
+    people = crowd(question for _, question in questions)
+    others = {"gap": "Gap", "with_mean": f"{worded('spearman').symbol}, {people.own} mean"}
     headings = [(key, others.get(key) or worded(key).heading) for key in columns]
     return Table(title, [headings[i] for i in used], rows, notes)
 
 
-def noted(entry: Figure | None, notes: list[str]) -> Figure | None:
+def with_note(entry: Figure | None, notes: list[str]) -> Figure | None:
     """Return an entry with the number of the note that says why it has no value."""
     if entry is None or entry.ok:
         return entry
@@ -143,39 +147,43 @@ def noted(entry: Figure | None, notes: list[str]) -> Figure | None:
 
 
 def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list[Row]:
-    found = []
+    rows = []
     if len(question.people) > 1:
         cells = [_people_cell(question, column) for column in columns]
-        who = question.counted_in(next((cell for cell in cells if cell), None))
-        found.append(_row(title, question, who, cells, behind(question, PEOPLE, PEOPLE)))
+        compared = question.counted_in(next((cell for cell in cells if cell), None))
+        rows.append(_row(title, question, compared, cells, items_params(question, PEOPLE, PEOPLE)))
     for judge in question.judging:
         cells = [_judge_cell(question, judge, column) for column in columns]
         if any(cells):
             gap = question.gap(question.headline, judge)
-            left = question.missing_from(gap) if gap else []
-            who = f"{judge} with {question.counted_in(gap) if left else question.crowd.many}"
-            items = behind(question, judge, PEOPLE) if judge in question.names(JUDGE) else ""
-            found.append(_row(title, question, who, cells, items))
+            absent = question.missing_from(gap) if gap else []
+            compared = f"{judge} with {question.counted_in(gap) if absent else question.crowd.many}"
+            items = items_params(question, judge, PEOPLE) if judge in question.names(JUDGE) else ""
+            rows.append(_row(title, question, compared, cells, items))
     if not question.people and len(question.names(JUDGE)) > 1:
         cells = [question.among(column, JUDGE) if column in STATISTICS else None for column in columns]
-        found.append(_row(title, question, counted(len(question.names(JUDGE)), "judge"), cells))
-    return [_first(row) if n == 0 else row for n, row in enumerate(found)]
+        rows.append(_row(title, question, counted(len(question.names(JUDGE)), "judge"), cells))
+    return [_first(row) if n == 0 else row for n, row in enumerate(rows)]
 
 
 def _first(row: Row) -> Row:
     return replace(row, first=True)
 
 
-def behind(question: QuestionFigures, a: str, b: str) -> str:
+def items_params(question: QuestionFigures, a: str, b: str) -> str:
     """Return the parameters of the page with the items on which two raters (or PEOPLE) differ."""
     return urlencode({"question": question.data.ref, "a": a, "b": b})
 
 
-def _row(title: str, question: QuestionFigures, who: str, cells: list[Figure | None], items: str = "") -> Row:
-    given = [cell for cell in cells if cell and not _reads_singles(cell)] or [cell for cell in cells if cell]
-    n_items = max((cell.n_items for cell in given), default=0)
-    clusters = max((cell.n_clusters for cell in given), default=0)
-    return Row(title, who, n_items, clusters, cells, pooled=bool(question.data.pooled), items=items)
+def _row(
+    title: str, question: QuestionFigures, compared: str, cells: list[Figure | None], items: str = ""
+) -> Row:
+    counted_cells = [cell for cell in cells if cell and not _reads_singles(cell)] or [
+        cell for cell in cells if cell
+    ]
+    n_items = max((cell.n_items for cell in counted_cells), default=0)
+    clusters = max((cell.n_clusters for cell in counted_cells), default=0)
+    return Row(title, compared, n_items, clusters, cells, pooled=bool(question.data.pooled), items=items)
 
 
 def _reads_singles(cell: Figure) -> bool:
@@ -201,10 +209,10 @@ def metrics(result: Snapshot) -> Table | None:
     A metric has a scale of its own, so other statistics say nothing of it.
     """
     questions = label(figures(result))
-    asked = [
+    order_statistics = [
         key for key, s in STATISTICS.items() if not s.needs_scale and key in result.definition.statistics
     ]
-    columns = asked or ["spearman"]
+    columns = order_statistics or ["spearman"]
     notes: list[str] = []
     rows: list[Row] = []
     for title, question in questions:
@@ -212,9 +220,9 @@ def metrics(result: Snapshot) -> Table | None:
         for name in question.names(METRIC):
             cells = [question.with_mean(name, key) for key in columns]
             if any(cells):
-                told = [noted(cell, notes) for cell in cells]
-                found = _row(title, question, name, told, behind(question, name, PEOPLE))
-                rows.append(replace(found, first=first))
+                noted_cells = [with_note(cell, notes) for cell in cells]
+                row = _row(title, question, name, noted_cells, items_params(question, name, PEOPLE))
+                rows.append(replace(row, first=first))
                 first = False
     own = crowd(question for _, question in questions)
     heads = [(key, f"{worded(key).heading}, {own.own} mean") for key in columns]
@@ -252,20 +260,20 @@ class WhoAnswered:
 
 
 def raters(result: Snapshot) -> list[WhoAnswered]:
-    """Return who answered, people first. Whoever answered is there, also where nothing was compared."""
+    """List the raters who answered, people first, also where nothing was compared."""
     return [_answered(rater) for kind in KINDS for rater in result.answered if rater.kind == kind]
 
 
 def _answered(rater: Answered) -> WhoAnswered:
-    asked = [question for question in rater.questions if question.n]
+    answered = [question for question in rater.questions if question.n]
     return WhoAnswered(
         rater.name,
         rater.kind,
         rater.identified,
         rater.simulated,
-        titles=tuple(dict.fromkeys(question.title for question in asked)),
-        questions=len(asked),
-        n=sum(question.n for question in asked),
+        titles=tuple(dict.fromkeys(question.title for question in answered)),
+        questions=len(answered),
+        n=sum(question.n for question in answered),
         missing=sum(question.missing for question in rater.questions),
         samples=max(question.samples for question in rater.questions),
     )

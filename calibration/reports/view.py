@@ -20,9 +20,9 @@ from calibration.ratings.scope import leaves_out, of_study
 from calibration.reports import charts, sentences, tables
 from calibration.reports.contents import Figure
 from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, crowd, figures, worded
-from calibration.reports.sections import SECTIONS, Asked, Section, View
+from calibration.reports.sections import SECTIONS, PageParams, Section, View
 from calibration.reports.snapshot import Snapshot, snapshot_of
-from calibration.reports.tables import Row, Table, behind, label, noted
+from calibration.reports.tables import Row, Table, items_params, label, with_note
 from calibration.reports.wording import counted
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.panel import POOLED
@@ -38,14 +38,21 @@ def how_asked(result: Snapshot) -> list[str]:
 
 
 def _sentence(row: Calls) -> str:
-    found = dict(row.modes)
-    taken, modes = found.pop(CACHED, 0), [mode for mode in (AT_ONCE, IN_BATCHES) if mode in found]
+    calls_by_mode = dict(row.modes)
+    n_cached, modes = (
+        calls_by_mode.pop(CACHED, 0),
+        [mode for mode in (AT_ONCE, IN_BATCHES) if mode in calls_by_mode],
+    )
     if not modes:
-        return f"{row.rater} took the replies that equal requests of other runs had got, {_calls(taken)}."
+        return f"{row.rater} took the replies that equal requests of other runs had got, {_calls(n_cached)}."
     how = modes[0]
     if len(modes) > 1:
-        how = " and ".join(f"{mode} for {_calls(found[mode])}" for mode in modes)
-    cached = f"; {_calls(taken)} took the reply that an equal request of another run had got" if taken else ""
+        how = " and ".join(f"{mode} for {_calls(calls_by_mode[mode])}" for mode in modes)
+    cached = (
+        f"; {_calls(n_cached)} took the reply that an equal request of another run had got"
+        if n_cached
+        else ""
+    )
     return f"{row.rater} was asked {how}{cached}."
 
 
@@ -80,7 +87,7 @@ class Pairs:
 
     questions: list[tuple[str, str]]
     statistics: list[tuple[str, str]]
-    shown: Matrix
+    matrix: Matrix
 
 
 def pairs(result: Snapshot, question: str = "", statistic: str = "") -> Pairs | None:
@@ -89,13 +96,13 @@ def pairs(result: Snapshot, question: str = "", statistic: str = "") -> Pairs | 
     One that there is none of gives the first question, and the statistic that stands for agreement on its
     scale.
     """
-    found = _with_pairs(result)
-    if not found:
+    with_pairs = _with_pairs(result)
+    if not with_pairs:
         return None
-    title, chosen = next((pair for pair in found if pair[1].data.ref == question), found[0])
-    offered = _statistics(chosen)
-    key = statistic if statistic in dict(offered) else _headline(chosen, offered)
-    return Pairs([(q.data.ref, heading) for heading, q in found], offered, _matrix(title, chosen, key))
+    title, selected = next((pair for pair in with_pairs if pair[1].data.ref == question), with_pairs[0])
+    offered = _statistics(selected)
+    key = statistic if statistic in dict(offered) else _headline(selected, offered)
+    return Pairs([(q.data.ref, heading) for heading, q in with_pairs], offered, _matrix(title, selected, key))
 
 
 def matrices(result: Snapshot) -> list[Matrix]:
@@ -114,8 +121,8 @@ def _names(question: QuestionFigures) -> list[str]:
 
 def _statistics(question: QuestionFigures) -> list[tuple[str, str]]:
     """Return the statistics of two raters that were computed of a question, in the order of the table."""
-    there = {entry.name for entry in question.data.pairs if MEAN_OF_PEOPLE not in entry.raters}
-    return [(key, worded(key).name) for key in STATISTICS if key in there]
+    computed = {entry.name for entry in question.data.pairs if MEAN_OF_PEOPLE not in entry.raters}
+    return [(key, worded(key).name) for key in STATISTICS if key in computed]
 
 
 def _headline(question: QuestionFigures, offered: Sequence[tuple[str, str]]) -> str:
@@ -133,7 +140,7 @@ def _matrix(title: str, question: QuestionFigures, key: str) -> Matrix:
         (
             a,
             [
-                (entries.get(frozenset((a, b))) if j > i else None, behind(question, a, b))
+                (entries.get(frozenset((a, b))) if j > i else None, items_params(question, a, b))
                 for j, b in enumerate(names)
             ],
         )
@@ -161,12 +168,14 @@ def means(result: Snapshot) -> list[Table]:
     keys = [key for key in keys if key != "percent_agreement"]
     rows: list[Row] = []
     for title, question in label(figures(result)):
-        found = [_row(title, question, who, cells) for who, cells in _compared(question, keys)]
-        rows += [Row(**(vars(row) | {"first": place == 0})) for place, row in enumerate(found)]
+        question_rows = [
+            _row(title, question, compared, cells) for compared, cells in _compared(question, keys)
+        ]
+        rows += [Row(**(vars(row) | {"first": place == 0})) for place, row in enumerate(question_rows)]
     used = [place for place in range(2 * len(keys)) if any(row.cells[place] for row in rows)]
     notes: list[str] = []
     for row in rows:
-        row.cells[:] = [noted(row.cells[place], notes) for place in used]
+        row.cells[:] = [with_note(row.cells[place], notes) for place in used]
     headings = [(key, worded(key).heading) for key in keys]
     columns = [
         column
@@ -176,24 +185,28 @@ def means(result: Snapshot) -> list[Table]:
     return [Table(TITLE, [columns[place] for place in used], rows, notes)] if rows else []
 
 
-def _row(title: str, question: QuestionFigures, who: str, cells: Both) -> Row:
-    given = [cell for cell in cells if cell]
-    items, clusters = max(cell.n_items for cell in given), max(cell.n_clusters for cell in given)
-    return Row(title, who, items, clusters, cells, pooled=bool(question.data.pooled))
+def _row(title: str, question: QuestionFigures, compared: str, cells: Both) -> Row:
+    with_figure = [cell for cell in cells if cell]
+    items, clusters = max(cell.n_items for cell in with_figure), max(cell.n_clusters for cell in with_figure)
+    return Row(title, compared, items, clusters, cells, pooled=bool(question.data.pooled))
 
 
 def _compared(question: QuestionFigures, keys: list[str]) -> list[tuple[str, Both]]:
-    """Return who is compared, with both figures of each statistic; of two people alone both are the same."""
-    who, judges = question.crowd, question.judging
+    """Rows of raters compared, with both figures of each statistic; of two people alone both are the same."""
+    crowd_words, judges = question.crowd, question.judging
     people = question.names(HUMAN, identified_only=True)
-    found = []
+    compared_rows = []
     if len(people) > (1 if judges else 2):
         cells = _both(question, "people", keys, people)
-        found.append((question.counted_in(next((cell for cell in cells if cell), None)), cells))
+        compared_rows.append((question.counted_in(next((cell for cell in cells if cell), None)), cells))
     for judge in judges:
-        found.append((f"{judge} with {who.many}", _both(question, "judge", keys, [judge])))
-        found.append((f"gap of {judge}", _both(question, "gap", keys, [judge])))
-    return [(told, cells) for told, cells in found if any(cell and cell.ok for cell in cells[1::2])]
+        compared_rows.append((f"{judge} with {crowd_words.many}", _both(question, "judge", keys, [judge])))
+        compared_rows.append((f"gap of {judge}", _both(question, "gap", keys, [judge])))
+    return [
+        (compared, cells)
+        for compared, cells in compared_rows
+        if any(cell and cell.ok for cell in cells[1::2])
+    ]
 
 
 def _both(question: QuestionFigures, side: str, keys: list[str], first: Sequence[str]) -> Both:
@@ -212,34 +225,36 @@ def tables_of(result: Snapshot) -> list[tables.Table]:
     leading: list[tables.Table] = []
     others: list[tables.Table] = []
     for section, views in sections(result):
-        shown = [
-            replace(view.table, said=(*view.what, *view.table.said)) for view in views if view.table.rows
+        printed = [
+            replace(view.table, remarks=(*view.remarks, *view.table.remarks))
+            for view in views
+            if view.table.rows
         ]
-        (leading if section.leads else others).extend(shown)
+        (leading if section.leads else others).extend(printed)
     metrics = tables.metrics(result)
     last = [*means(result), *([metrics] if metrics else [])]
     return [*leading, *tables.agreement(result), *others, *last]
 
 
-def sections(result: Snapshot, asked: Asked | None = None) -> list[tuple[Section, Sequence[View]]]:
+def sections(result: Snapshot, params: PageParams | None = None) -> list[tuple[Section, Sequence[View]]]:
     """Return the sections that have content, with their tables as they are asked for.
 
     One that its study was made for (it leads) is there without, too: it then says why.
     """
-    found = [
-        (section, [view for view in section.views(result, asked) if section.leads or view.has_content])
+    section_views = [
+        (section, [view for view in section.views(result, params) if section.leads or view.has_content])
         for section in SECTIONS
     ]
-    return [(section, views) for section, views in found if views]
+    return [(section, views) for section, views in section_views if views]
 
 
 def without_content(result: Snapshot) -> list[str]:
-    """Return what is said of the sections that are not printed: each with the reason, in one sentence."""
+    """Reasons why sections are not printed, one sentence each."""
     views = [view for section in SECTIONS if not section.leads for view in section.views(result, None)]
     return [view.why_empty for view in views if not view.has_content]
 
 
-def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
+def view_of(report: Report, params: PageParams | None = None) -> dict[str, Any]:
     """Return the context of the report page: sentences, charts, tables, provenance.
 
     `asked` are the switches of its tables; None shows each table in every way, as a file does.
@@ -252,15 +267,15 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
         "heading": sentences.headline_question(result) if report.study.automatic else report.study.name,
         "answers": sentences.lede(result),
         "caveats": sentences.caveats(result),
-        "charts": _drawn(charts.charts(result)),
+        "charts": _with_svg(charts.charts(result)),
         "agreement": tables.agreement(result),
         "sections": [
-            (section, _drawn(section.charts(result)), views) for section, views in sections(result, asked)
+            (section, _with_svg(section.charts(result)), views) for section, views in sections(result, params)
         ],
         "means": means(result),
         "metrics": tables.metrics(result),
-        "pairs": pairs_of(result, asked) if asked is not None else None,
-        "matrices": matrices(result) if asked is None else [],
+        "pairs": pairs_of(result, params) if params is not None else None,
+        "matrices": matrices(result) if params is None else [],
         "raters": tables.raters(result),
         "how_asked": how_asked(result),
         "without_content": without_content(result),
@@ -278,25 +293,25 @@ def view_of(report: Report, asked: Asked | None = None) -> dict[str, Any]:
 
 
 def _everyone(study: Study) -> dict[str, Any] | None:
-    """Return who gold leaves out and whether an automatic report counts them; None where it is nobody."""
+    """People whom gold leaves out, and whether an automatic report counts them; None where there are none."""
     if not study.automatic:
         return None
     people = left_out(study.corpus, study.campaign)
     return {"counts": not leaves_out(study), "people": people} if people else None
 
 
-def _drawn(found: Sequence[charts.Chart]) -> list[tuple[charts.Chart, SafeString]]:
+def _with_svg(all_charts: Sequence[charts.Chart]) -> list[tuple[charts.Chart, SafeString]]:
     """Return charts with their SVG, without those that a section draws by itself."""
-    return [(chart, _trusted(chart)) for chart in found if not chart.folded]
+    return [(chart, _trusted(chart)) for chart in all_charts if not chart.folded]
 
 
-def pairs_of(result: Snapshot, asked: Asked) -> Pairs | None:
+def pairs_of(result: Snapshot, params: PageParams) -> Pairs | None:
     """Return the matrix of pairs that the switches of a page ask for."""
-    return pairs(result, asked.get("pairs", ""), asked.get("statistic", ""))
+    return pairs(result, params.get("pairs", ""), params.get("statistic", ""))
 
 
 def _changes(report: Report) -> scope.Changes:
-    """Return what became of the labels that a report was computed from."""
+    """Changes to the labels since a report was computed."""
     return scope.since(of_study(report.study), report.created_at)
 
 
@@ -307,8 +322,8 @@ def looks(report: Report) -> list[TestLook]:
         return []
     lock = splits.lock_of(report.study.corpus)
     behind = Q(split__name=split.name) | Q(split=lock)
-    found = TestLook.objects.filter(behind, split__corpus=report.study.corpus_id)
-    return list(found.select_related("by"))
+    test_looks = TestLook.objects.filter(behind, split__corpus=report.study.corpus_id)
+    return list(test_looks.select_related("by"))
 
 
 def openings_of(report: Report) -> list[Opened]:
@@ -317,20 +332,20 @@ def openings_of(report: Report) -> list[Opened]:
     split = report.study.corpus.splits.filter(name=result.split.name).first() if result.split else None
     if split is None or report.part != "test":
         return []
-    shown = {rater.name for rater in result.answered if rater.kind == "judge"}
-    return [one for one in openings(split) if one.opening.rater.name in shown]
+    judge_names = {rater.name for rater in result.answered if rater.kind == "judge"}
+    return [opening for opening in openings(split) if opening.opening.rater.name in judge_names]
 
 
 def links(result: Snapshot) -> list[str]:
-    """Return which questions were read as answers to which, and through which map; many in one sentence."""
-    found: dict[tuple[str, str], list[str]] = {}
+    """Sentences about questions that were read as answers to others, and through which map."""
+    refs_by_link: dict[tuple[str, str], list[str]] = {}
     for question in result.questions:
         for link in question.links:
             how = link.scales.in_words()
-            found.setdefault((link.question, how), []).append(question.ref)
+            refs_by_link.setdefault((link.question, how), []).append(question.ref)
     return [
-        f"{asked} is read as an answer to {refs[0] if len(refs) == 1 else f'{len(refs)} questions'}, {how}"
-        for (asked, how), refs in found.items()
+        f"{question} is read as an answer to {refs[0] if len(refs) == 1 else f'{len(refs)} questions'}, {how}"
+        for (question, how), refs in refs_by_link.items()
     ]
 
 

@@ -32,25 +32,29 @@ def in_words(count: int) -> str:
     return NUMBERS[count] if 0 <= count < len(NUMBERS) else f"{count:,}"
 
 
-def counted(count: int, one: str, many: str | None = None) -> str:
+def counted(count: int, singular: str, plural: str | None = None) -> str:
     """Return `1 turn` or `1,080 turns`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def units(kind: str, count: int, *, pooled: bool = False) -> str:
-    """Return what the items of a kind are called, with their number."""
-    one, many = KINDS[kind].singular, KINDS[kind].plural
+    """Count the items of a kind in words: `1 turn`, `12 dialogues`."""
+    singular, plural = KINDS[kind].singular, KINDS[kind].plural
     return counted(
-        count, f"answer about {one}s" if pooled else one, f"answers about {many}" if pooled else many
+        count,
+        f"answer about {singular}s" if pooled else singular,
+        f"answers about {plural}" if pooled else plural,
     )
 
 
-def listed(names: Sequence[str], most: int = 4) -> str:
+def join_names(names: Sequence[str], most: int = 4) -> str:
     """Return `a, b and c`; beyond `most` names the rest are counted."""
-    shown = list(names)
-    if len(shown) > most:
-        shown = [*shown[: most - 1], f"{len(names) - most + 1} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
+    visible = list(names)
+    if len(visible) > most:
+        visible = [*visible[: most - 1], f"{len(names) - most + 1} more"]
+    return (
+        visible[0] if len(visible) == 1 else f"{', '.join(visible[:-1])} and {visible[-1]}" if visible else ""
+    )
 
 
 def without(alone: Sequence[str], elsewhere: Sequence[str] = ()) -> str:
@@ -61,8 +65,8 @@ def without(alone: Sequence[str], elsewhere: Sequence[str] = ()) -> str:
     if not alone and not elsewhere:
         return ""
     share, answer = "shares" if len(alone) == 1 else "share", "answers" if len(elsewhere) == 1 else "answer"
-    parts = [f"{listed(list(alone))}, who {share} no item with the others"] if alone else []
-    parts += [f"{listed(list(elsewhere))}, who {answer} on another scale"] if elsewhere else []
+    parts = [f"{join_names(list(alone))}, who {share} no item with the others"] if alone else []
+    parts += [f"{join_names(list(elsewhere))}, who {answer} on another scale"] if elsewhere else []
     return f" (without {'; without '.join(parts)})"
 
 
@@ -84,8 +88,8 @@ class Crowd:
 
     def among(self, count: int) -> str:
         """Return `five people`, or `ratings in five anonymous slots`: a slot is not one person throughout."""
-        told = f"{in_words(count)} {self.units[count != 1]}"
-        return f"ratings in {told}" if self is SLOTS else told
+        amount = f"{in_words(count)} {self.units[count != 1]}"
+        return f"ratings in {amount}" if self is SLOTS else amount
 
 
 PEOPLE = Crowd("people", "person", ("person", "people"), "people’s")
@@ -108,7 +112,7 @@ class Somebody(Protocol):
 
 
 def crowd_of(raters: Iterable[Somebody]) -> Crowd:
-    """Return what the human raters among those of a report are called."""
+    """Name the human raters among those of a report."""
     humans = [rater for rater in raters if rater.kind == "human"]
     simulated = [rater for rater in humans if rater.simulated]
     if simulated:

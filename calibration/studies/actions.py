@@ -18,7 +18,7 @@ from calibration.ratings import levels
 from calibration.ratings.definitions import Definition, parse
 from calibration.ratings.ratings import subjects_of
 from calibration.ratings.scope import Census, of_study, offered, scope_of
-from calibration.reports.snapshot import is_readable, written
+from calibration.reports.snapshot import is_readable, to_json
 from calibration.studies import inputs
 from calibration.studies.computing import Progress, result_of
 from config.models import Event
@@ -48,12 +48,12 @@ def create(
         raise StudyError("a study needs a name")
     if Study.objects.filter(name=name.strip()).exists():
         raise StudyError(f"there is a study called {name.strip()!r} already")
-    asked = parse(definition)
-    scope = scope_of(corpus, campaign, asked.split)
+    parsed = parse(definition)
+    scope = scope_of(corpus, campaign, parsed.split)
     counted = offered(scope)
-    subjects_of(asked, counted)
-    levels.check(scope, asked, counted)
-    _check_panels(asked, counted)
+    subjects_of(parsed, counted)
+    levels.check(scope, parsed, counted)
+    _check_panels(parsed, counted)
     study = Study(
         name=name.strip(), corpus=corpus, campaign=campaign, definition=dict(definition), created_by=by
     )
@@ -63,11 +63,11 @@ def create(
     return study
 
 
-def _check_panels(asked: Definition, counted: Census) -> None:
+def _check_panels(definition: Definition, counted: Census) -> None:
     """Refuse a panel with a member who is no judge here, or with the name of a rater."""
     judges = sorted(rater.name for rater in counted.raters.values() if rater.kind == "judge")
     names = {rater.name for rater in counted.raters.values()}
-    for panel in asked.panels:
+    for panel in definition.panels:
         if unknown := [name for name in panel.members if name not in judges]:
             raise DefinitionError(
                 f"no judge {unknown[0]!r} has labels here; there are {', '.join(judges) or 'none'}"
@@ -83,26 +83,26 @@ def automatic(
 
     Who is left out of gold is left out of it, unless it is asked of `everyone`.
     """
-    told = {
+    fields = {
         "corpus": corpus,
         "campaign": campaign,
         "automatic": True,
         "definition": EVERYONE if everyone else {},
     }
-    found = Study.objects.filter(**told).first()
-    if found:
-        return found
+    study = Study.objects.filter(**fields).first()
+    if study:
+        return study
     name = f"Campaign {campaign.name}" if campaign else f"Corpus {corpus.name}"
     name = f"{name}, everyone" if everyone else name
     if Study.objects.filter(name=name).exists():
         name = f"{name} (automatic)"
     try:
         with transaction.atomic():
-            made = Study.objects.create(name=name, **told)
-            _log(by, "make study", made)
-            return made
+            study_made = Study.objects.create(name=name, **fields)
+            _log(by, "make study", study_made)
+            return study_made
     except IntegrityError:  # made by another request at the same moment
-        return Study.objects.get(**told)
+        return Study.objects.get(**fields)
 
 
 def default_part(study: Study) -> str:
@@ -121,21 +121,21 @@ def compute(*, study: Study, part: str, by: User | None, progress: Progress | No
     _check_opened(read)
     if read.split is not None:
         splits.fix(split=read.split, by=by)
-    found = Report.objects.filter(study=study, part=part, inputs_hash=read.hash).first()
-    if found is None:
-        result = written(result_of(read, progress))
-        found, made = Report.objects.get_or_create(
+    report = Report.objects.filter(study=study, part=part, inputs_hash=read.hash).first()
+    if report is None:
+        result = to_json(result_of(read, progress))
+        report, is_new = Report.objects.get_or_create(
             study=study,
             part=part,
             inputs_hash=read.hash,
             defaults={"result": result, "stamp": read.stamp, "created_by": by},
         )
-        if made:
-            _log(by, "compute report", study, part=part, report=found.pk)
-    if found.stamp != read.stamp:
-        found.stamp = read.stamp
-        found.save(update_fields=["stamp"])
-    return found
+        if is_new:
+            _log(by, "compute report", study, part=part, report=report.pk)
+    if report.stamp != read.stamp:
+        report.stamp = read.stamp
+        report.save(update_fields=["stamp"])
+    return report
 
 
 def _check_part(study: Study, part: str) -> None:
@@ -156,7 +156,9 @@ def _check_opened(read: inputs.Inputs) -> None:
     if read.part != "test" or read.split is None:
         return
     ids = {info.id for data in read.subjects for info in data.raters if info.kind == Rater.Kind.JUDGE}
-    voted = {vote.rater for one in read.compared for vote in one.votes if vote.kind == Rater.Kind.JUDGE}
+    voted = {
+        vote.rater for compared in read.compared for vote in compared.votes if vote.kind == Rater.Kind.JUDGE
+    }
     if voted:
         ids |= {info.id for info in offered(read.scope).raters.values() if info.name in voted}
     closed = splits.unopened_raters(read.split, Rater.objects.filter(pk__in=ids).order_by("pk"))

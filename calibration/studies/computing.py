@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from calibration.comparisons import preference_tables as made
-from calibration.comparisons.preference_tables import Cell, Sheet, who
+from calibration.comparisons import preference_tables as sheets_of_preferences
+from calibration.comparisons.preference_tables import Cell, Sheet, voters_line
 from calibration.ratings.coverage import ANOTHER, Coverage
 from calibration.ratings.definitions import Definition
 from calibration.ratings.evidence import Evidence
@@ -60,18 +60,18 @@ COUNTED = (ITEMS, CLUSTERS, "Raters")
 
 def preference_tables(compared: Sequence[Compared], definition: Definition) -> tuple[PreferenceTable, ...]:
     """Return the tables of every question that compares responses."""
-    return tuple(_preference_table(one, definition) for one in compared)
+    return tuple(_preference_table(question, definition) for question in compared)
 
 
 def _preference_table(compared: Compared, definition: Definition) -> PreferenceTable:
-    asked = compared.question
+    question = compared.question
     try:
-        found = preferences(compared.votes, definition.preferences, definition.plan)
+        figures = preferences(compared.votes, definition.preferences, definition.plan)
     except ValueError as error:
-        return PreferenceTable(asked.ref, asked.title, asked.item_kind, (), (), str(error))
-    told = tuple(who(voters) for voters in found.voters)
-    sheets = tuple(_sheet(sheet, asked.title) for sheet in made.sheets(found))
-    return PreferenceTable(asked.ref, asked.title, asked.item_kind, told, sheets)
+        return PreferenceTable(question.ref, question.title, question.item_kind, (), (), str(error))
+    voters_lines = tuple(voters_line(voters) for voters in figures.voters)
+    sheets = tuple(_sheet(sheet, question.title) for sheet in sheets_of_preferences.sheets(figures))
+    return PreferenceTable(question.ref, question.title, question.item_kind, voters_lines, sheets)
 
 
 def _sheet(sheet: Sheet, title: str) -> PreferenceSheet:
@@ -79,34 +79,34 @@ def _sheet(sheet: Sheet, title: str) -> PreferenceSheet:
     texts = [at for at, cell in enumerate(sheet.rows[0]) if isinstance(cell, str)]
     empty = {at for at in range(len(sheet.head)) if all(row[at] is None for row in sheet.rows)}
     without = empty | set(texts) | {at for at, head in enumerate(sheet.head) if head in COUNTED}
-    shown = [at for at in range(len(sheet.head)) if at not in without]
+    columns = [at for at in range(len(sheet.head)) if at not in without]
     return PreferenceSheet(
         sheet.key,
         sheet.title,
         sheet.of,
         " and ".join(sheet.head[at].lower() if n else sheet.head[at] for n, at in enumerate(texts)),
         sheet.note,
-        tuple((_name(sheet, at), sheet.head[at]) for at in shown),
-        tuple(_row(sheet, row, texts, shown, title) for row in sheet.rows),
+        tuple((_name(sheet, at), sheet.head[at]) for at in columns),
+        tuple(_row(sheet, row, texts, columns, title) for row in sheet.rows),
     )
 
 
 def _name(sheet: Sheet, at: int) -> str:
-    """Return what the figures of a column are called in files."""
+    """Name of the figures of a column in files."""
     result = next((row[at] for row in sheet.rows if isinstance(row[at], Result)), None)
     name = result.name if isinstance(result, Result) else sheet.head[at].lower().replace(" ", "_")
     return f"preference_{name}"
 
 
 def _row(
-    sheet: Sheet, row: tuple[Cell, ...], texts: Sequence[int], shown: Sequence[int], title: str
+    sheet: Sheet, row: tuple[Cell, ...], texts: Sequence[int], columns: Sequence[int], title: str
 ) -> PreferenceRow:
     of = dict(zip(sheet.head, row, strict=True))
     about = BETWEEN.get(sheet.key, ", ").join(str(row[at]) for at in texts)
-    cells = tuple(_figure(row[at], _name(sheet, at), about, sheet.of, title) for at in shown)
+    cells = tuple(_figure(row[at], _name(sheet, at), about, sheet.of, title) for at in columns)
     from_ = next((cell for cell in row if isinstance(cell, Result)), None)
-    n_items = _whole(of.get(ITEMS)) if ITEMS in of else (from_.n_items if from_ else 0)
-    n_clusters = _whole(of.get(CLUSTERS)) if CLUSTERS in of else (from_.n_clusters if from_ else 0)
+    n_items = _as_count(of.get(ITEMS)) if ITEMS in of else (from_.n_items if from_ else 0)
+    n_clusters = _as_count(of.get(CLUSTERS)) if CLUSTERS in of else (from_.n_clusters if from_ else 0)
     return PreferenceRow(about, n_items, n_clusters, cells)
 
 
@@ -119,7 +119,7 @@ def _figure(cell: Cell, name: str, about: str, of: str, title: str) -> Figure | 
     return None
 
 
-def _whole(cell: Cell) -> int:
+def _as_count(cell: Cell) -> int:
     return cell if isinstance(cell, int) else 0
 
 
@@ -131,34 +131,35 @@ def prevalence(subjects: Sequence[SubjectData], definition: Definition) -> tuple
 
     Questions that cannot be read as ratings are left out; their question says why.
     """
-    found: list[PrevalenceRow] = []
+    rows: list[PrevalenceRow] = []
     for data in subjects:
-        asked = data.subject.question
-        if asked.level != "binary":
+        question = data.subject.question
+        if question.level != "binary":
             continue
         try:
             ratings = data.ratings(definition.samples)
         except RatingError:
             continue
-        for one in corrected_shares(ratings, definition.plan):
-            everyone = (one.judge, *one.people)
+        for share in corrected_shares(ratings, definition.plan):
+            everyone = (share.judge, *share.people)
             figures = tuple(
-                Figure.of(result, raters=everyone, question=asked.title) for result in one.figures.values()
+                Figure.of(result, raters=everyone, question=question.title)
+                for result in share.figures.values()
             )
-            found.append(
+            rows.append(
                 PrevalenceRow(
-                    asked.ref,
-                    asked.title,
-                    asked.item_kind,
-                    one.judge,
-                    one.people,
+                    question.ref,
+                    question.title,
+                    question.item_kind,
+                    share.judge,
+                    share.people,
                     figures,
-                    one.n_labelled,
-                    one.n_unlabelled,
-                    one.n_divided,
+                    share.n_labelled,
+                    share.n_unlabelled,
+                    share.n_divided,
                 )
             )
-    return tuple(found)
+    return tuple(rows)
 
 
 # Coverage of a scheme's behaviours: shares of turns with another one, each with Wilson's interval.
@@ -195,23 +196,26 @@ def _share(marked: int, n: int, level: float, raters: int) -> Result:
 
 def evidence_tables(read: tuple[Evidence, ...], definition: Definition) -> tuple[EvidenceTable, ...]:
     """Return a table for each question with answers that may point at something."""
-    return tuple(_table(one, definition) for one in read if one.pointings)
+    return tuple(_table(evidence, definition) for evidence in read if evidence.pointings)
 
 
 def _table(read: Evidence, definition: Definition) -> EvidenceTable:
-    asked = read.question
+    question = read.question
     rows = tuple(
         EvidenceRow(
-            found.name,
-            found.kind,
-            found.raters,
-            tuple(Figure.of(result, raters=found.raters, question=asked.title) for result in found.figures),
+            overlap.name,
+            overlap.kind,
+            overlap.raters,
+            tuple(
+                Figure.of(result, raters=overlap.raters, question=question.title)
+                for result in overlap.figures
+            ),
         )
-        for found in overlaps(read.pointings, read.asks, definition.plan)
+        for overlap in overlaps(read.pointings, read.asks, definition.plan)
     )
-    pointed = sum(bool(one.stretches) for one in read.pointings)
+    pointed = sum(bool(pointing.stretches) for pointing in read.pointings)
     return EvidenceTable(
-        asked.ref, asked.title, asked.item_kind, read.asks, len(read.pointings), pointed, rows
+        question.ref, question.title, question.item_kind, read.asks, len(read.pointings), pointed, rows
     )
 
 
@@ -254,9 +258,9 @@ def result_of(inputs: Inputs, progress: Progress | None = None) -> Snapshot:
         compared=compared(todo, inputs.definition),
         keys=against_keys(todo, [*inputs.dev_keys, *pooled(inputs.dev_keys)], inputs.definition),
         scores=scores(inputs.subjects, inputs.learning, inputs.definition),
-        panels=tuple(panels.told),
+        panels=tuple(panels.summaries),
         bounds=bounds(todo, inputs.definition),
-        left_out=tuple(one.sentence for one in inputs.scope.without),
+        left_out=tuple(omission.sentence for omission in inputs.scope.without),
         fake_systems=inputs.fake_systems,
         evidence=evidence_tables(inputs.evidence, inputs.definition),
         preferences=preference_tables(inputs.compared, inputs.definition),
@@ -282,18 +286,18 @@ def _counts(subjects: Sequence[SubjectData]) -> Totals:
 
 
 def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> Question:
-    asked = data.subject.question
+    question = data.subject.question
     described = Question(
-        ref=asked.ref,
-        key=asked.key,
-        title=asked.title,
-        wording=asked.wording,
-        scheme=asked.scheme,
-        scheme_title=asked.scheme_title,
-        item_kind=asked.item_kind,
-        level=asked.level,
-        values=asked.values,
-        group=asked.group,
+        ref=question.ref,
+        key=question.key,
+        title=question.title,
+        wording=question.wording,
+        scheme=question.scheme,
+        scheme_title=question.scheme_title,
+        item_kind=question.item_kind,
+        level=question.level,
+        values=question.values,
+        group=question.group,
         pooled=is_pooled,
         links=tuple(
             Link(link.question.ref, link.map.as_dict())
@@ -325,7 +329,7 @@ def _compared(described: Question, ratings: Ratings, definition: Definition) -> 
     metrics = [column for column in ratings.of_kind(METRIC) if not ratings.on_scale[column]]
     others = [column for column in range(len(ratings.raters)) if column not in metrics]
     title = described.title
-    who = crowd_of(rater for rater in described.raters if rater.n)
+    crowd = crowd_of(rater for rater in described.raters if rater.n)
     compared = analyse(
         ratings.take(others),
         question=title,
@@ -336,26 +340,26 @@ def _compared(described: Question, ratings: Ratings, definition: Definition) -> 
     pairs = compared.pairs + _with_metrics(ratings, metrics, title, definition)
     return replace(
         described,
-        panel=_figures(compared.panel, who),
-        pairs=_figures(pairs, who),
-        replacement=_figures(compared.replacement, who),
-        gaps=_figures(compared.gaps, who),
+        panel=_figures(compared.panel, crowd),
+        pairs=_figures(pairs, crowd),
+        replacement=_figures(compared.replacement, crowd),
+        gaps=_figures(compared.gaps, crowd),
         pairs_left_out=compared.left_out,
-        stand_ins=tuple(_called(verdict, who) for verdict in compared.stand_ins),
-        f_intervals=_figures(f_intervals(ratings.take(others), compared.panel, definition.plan.level), who),
+        stand_ins=tuple(_called(verdict, crowd) for verdict in compared.stand_ins),
+        f_intervals=_figures(f_intervals(ratings.take(others), compared.panel, definition.plan.level), crowd),
     )
 
 
-def _called(verdict: StandIn, who: Crowd) -> StandIn:
+def _called(verdict: StandIn, crowd: Crowd) -> StandIn:
     """Return a verdict with people called what they are."""
     return replace(
-        verdict, reasons=tuple(reason.replace(PEOPLE.many, who.many) for reason in verdict.reasons)
+        verdict, reasons=tuple(reason.replace(PEOPLE.many, crowd.many) for reason in verdict.reasons)
     )
 
 
-def _figures(entries: Iterable[Entry], who: Crowd) -> tuple[Figure, ...]:
+def _figures(entries: Iterable[Entry], crowd: Crowd) -> tuple[Figure, ...]:
     """Return entries as reports keep them, their reasons in the reader's words."""
-    own = f"the {who.own} mean"
+    own = f"the {crowd.own} mean"
     return tuple(
         Figure.of(
             entry.result,
@@ -380,12 +384,14 @@ def _with_metrics(
     if len(people) > 1:
         against = MEAN_OF_PEOPLE
         mean = mean_of(ratings.values[:, list(people)])
-        chosen = ratings.take(metrics).with_column(against, mean)
+        compared = ratings.take(metrics).with_column(against, mean)
     else:
         against = ratings.raters[people[0]]
-        chosen = ratings.take([*people, *metrics])
+        compared = ratings.take([*people, *metrics])
     plan = definition.plan
-    return analyse(chosen, question=title, statistics=definition.statistics, against=against, plan=plan).pairs
+    return analyse(
+        compared, question=title, statistics=definition.statistics, against=against, plan=plan
+    ).pairs
 
 
 def _answerers(data: SubjectData, ratings: Ratings, of_people: Bools) -> tuple[Answerer, ...]:
@@ -419,15 +425,15 @@ def _is_simulated(name: str, data: SubjectData) -> bool:
 
 def _answerer(ratings: Ratings, column: int, of_people: Bools) -> Answerer:
     values = ratings.values[:, column]
-    given = values[~np.isnan(values)]
+    answers = values[~np.isnan(values)]
     return Answerer(
         name=ratings.raters[column],
         kind=ratings.kinds[column],
         identified=ratings.identified[column],
         on_scale=ratings.as_answered().on_scale[column],
-        n=int(given.size),
-        constant=given.size > 1 and bool((given == given[0]).all()),
-        mean=_mean(ratings, given),
+        n=int(answers.size),
+        constant=answers.size > 1 and bool((answers == answers[0]).all()),
+        mean=_mean(ratings, answers),
         missing=0,
         samples=1,
         simulated=False,
@@ -435,13 +441,13 @@ def _answerer(ratings: Ratings, column: int, of_people: Bools) -> Answerer:
     )
 
 
-def _mean(ratings: Ratings, given: np.ndarray[Any, Any]) -> float | None:
+def _mean(ratings: Ratings, answers: np.ndarray[Any, Any]) -> float | None:
     """Mean of the values; for a binary question the share of the positive class; none for categories."""
-    if not given.size or ratings.level == "nominal":
+    if not answers.size or ratings.level == "nominal":
         return None
     if ratings.level == "binary":
-        return float((given == ratings.positive).mean()) if ratings.positive is not None else None
-    return float(given.mean())
+        return float((answers == ratings.positive).mean()) if ratings.positive is not None else None
+    return float(answers.mean())
 
 
 def pooled(subjects: Sequence[SubjectData]) -> list[SubjectData]:

@@ -56,7 +56,7 @@ class Comparison:
 
 
 def comparison(ratings: Ratings, first: str, second: str) -> Comparison:
-    """Return who is compared: `first` and `second` name a rater or are PEOPLE.
+    """Pair the columns to compare: `first` and `second` name a rater or are PEOPLE.
 
     One rater with the people is that rater with each of them; the people alone are all their pairs.
     Of repeated answers whose mean left the scale the first is read. Raises KeyError for a stranger.
@@ -66,8 +66,10 @@ def comparison(ratings: Ratings, first: str, second: str) -> Comparison:
     if first == second == PEOPLE:
         return Comparison(ratings, tuple(combinations(people, 2)), ordered=False)
     if PEOPLE in (first, second):
-        one = ratings.column(second if first == PEOPLE else first)
-        pairs = tuple((one, other) if second == PEOPLE else (other, one) for other in people if other != one)
+        rater = ratings.column(second if first == PEOPLE else first)
+        pairs = tuple(
+            (rater, other) if second == PEOPLE else (other, rater) for other in people if other != rater
+        )
         return Comparison(ratings, pairs, ordered=True)
     pair = ratings.column(first), ratings.column(second)
     return Comparison(ratings, (pair,) if pair[0] != pair[1] else (), ordered=True)
@@ -93,7 +95,7 @@ def distances(compared: Comparison) -> Floats:
 
 
 def table(compared: Comparison) -> list[list[int]] | None:
-    """Return how often each answer of the first met each of the second, over all pairs.
+    """Cross-tabulate the answers of the first and the second, over all pairs.
 
     None for people among themselves, without a shared scale, or with more than LARGEST_TABLE values.
     """
@@ -104,7 +106,7 @@ def table(compared: Comparison) -> list[list[int]] | None:
 
 
 def in_cell(compared: Comparison, row: int, column: int) -> npt.NDArray[np.bool_]:
-    """Return which items some pair answered with the row-th and the column-th value of the scale."""
+    """Mask of the items that some pair answered with the row-th and the column-th value of the scale."""
     scale = compared.ratings.scale or ()
     hits: Sequence[npt.NDArray[np.bool_]] = _hits(compared, scale[row], scale[column])
     return np.logical_or.reduce(hits) if hits else np.zeros(compared.ratings.n_items, dtype=bool)
@@ -119,10 +121,10 @@ def _ranks(values: Floats) -> Floats:
     """Return each rater's answers as percentile mid-ranks (0 to 1), NaN where missing."""
     ranked = np.full(values.shape, np.nan)
     for column in range(values.shape[1]):
-        given = ~np.isnan(values[:, column])
-        _, place, counts = np.unique(values[given, column], return_inverse=True, return_counts=True)
+        is_given = ~np.isnan(values[:, column])
+        _, place, counts = np.unique(values[is_given, column], return_inverse=True, return_counts=True)
         middle = np.cumsum(counts) - counts / 2
-        ranked[given, column] = middle[place] / max(1, counts.sum())
+        ranked[is_given, column] = middle[place] / max(1, counts.sum())
     return ranked
 
 
@@ -141,19 +143,19 @@ class RatedQuestion:
     questions: tuple[int, ...]
 
 
-def asked(study: Study, part: str, ref: str) -> RatedQuestion:
+def read_question(study: Study, part: str, ref: str) -> RatedQuestion:
     """Read a question of a study (or a pooled set, `scheme@version/all`) on a part of its split.
 
     Raises DefinitionError where the study asks no such question, RatingError for an answer off its scale.
     """
     scope, definition = of_study(study), parse(study.definition)
     counted = census(scope)
-    chosen = _chosen(subjects_of(definition, counted), ref)
-    where = places(scope, {s.question.item_kind for s in chosen}, clusters_of(split_of(study), part))
+    subjects = _select_subjects(subjects_of(definition, counted), ref)
+    where = places(scope, {s.question.item_kind for s in subjects}, clusters_of(split_of(study), part))
     only = frozenset(definition.raters)
-    loaded = [load(scope, subject, counted, where, only) for subject in chosen]
-    is_pooled = chosen[0].question.ref != ref
-    data = next((one for one in (pooled(loaded) if is_pooled else loaded)), None)
+    loaded = [load(scope, subject, counted, where, only) for subject in subjects]
+    is_pooled = subjects[0].question.ref != ref
+    data = next((loaded_subject for loaded_subject in (pooled(loaded) if is_pooled else loaded)), None)
     if data is None:
         raise DefinitionError(f"the study asks no question {ref!r}")
     ratings = data.ratings(definition.samples)
@@ -165,13 +167,13 @@ def asked(study: Study, part: str, ref: str) -> RatedQuestion:
         scope,
         tuple(ids[key] for key, _, _ in split),
         tuple(tag for _, _, tag in split),
-        tuple(pk for subject in chosen for pk in subject.question_ids),
+        tuple(pk for subject in subjects for pk in subject.question_ids),
     )
 
 
-def _chosen(subjects: Sequence[Subject], ref: str) -> list[Subject]:
-    """Return the question asked for, or the tags of the pooled set asked for."""
-    named = [subject for subject in subjects if subject.question.ref == ref]
+def _select_subjects(subjects: Sequence[Subject], ref: str) -> list[Subject]:
+    """Return the subject of a question, or the tags of a pooled set."""
+    matching = [subject for subject in subjects if subject.question.ref == ref]
     tags = [
         subject
         for subject in subjects
@@ -179,9 +181,9 @@ def _chosen(subjects: Sequence[Subject], ref: str) -> list[Subject]:
         and subject.question.level == "binary"
         and subject.question.group
     ]
-    if not named and not tags:
+    if not matching and not tags:
         raise DefinitionError(f"the study asks no question {ref!r}")
-    return named or tags
+    return matching or tags
 
 
 # Which items stand behind a figure, in the order in which they are worth reading.
@@ -195,7 +197,7 @@ class Listing:
     the chosen place of the table (row, column), None where all differing items are listed.
     """
 
-    asked: RatedQuestion
+    question: RatedQuestion
     compared: Comparison
     first: str
     second: str
@@ -205,31 +207,31 @@ class Listing:
     both: int
     differ: int
 
-    def named(self, part: str) -> dict[str, str]:
+    def params(self, part: str) -> dict[str, str]:
         """Return the parameters that lead to this list."""
-        named = {"question": self.asked.data.subject.question.ref, "a": self.first, "b": self.second}
+        params = {"question": self.question.data.subject.question.ref, "a": self.first, "b": self.second}
         if part == "test":
-            named["part"] = part
+            params["part"] = part
         if self.cell:
-            named["cell"] = "{},{}".format(*self.cell)
-        return named
+            params["cell"] = "{},{}".format(*self.cell)
+        return params
 
 
-def listing(study: Study, part: str, given: Mapping[str, str]) -> Listing:
-    """Return the list that parameters name: `question`, `a`, `b` (raters, or PEOPLE, the default), `cell`.
+def listing(study: Study, part: str, params: Mapping[str, str]) -> Listing:
+    """List the items that parameters ask for: `question`, `a`, `b` (raters, or PEOPLE, the default), `cell`.
 
     Raises DefinitionError or ItemsRefused where the study has no such question, KeyError for a stranger.
     """
-    first, second = given.get("a") or PEOPLE, given.get("b") or PEOPLE
+    first, second = params.get("a") or PEOPLE, params.get("b") or PEOPLE
     try:
-        read = asked(study, part, given.get("question", ""))
+        read = read_question(study, part, params.get("question", ""))
         compared = comparison(read.ratings, first, second)
     except RatingError as error:
         raise ItemsRefused(str(error)) from error
     apart = distances(compared)
-    cell = _cell(given.get("cell", ""), compared)
-    listed = apart > 0 if cell is None else in_cell(compared, *cell)
-    rows = np.flatnonzero(listed)
+    cell = _cell(params.get("cell", ""), compared)
+    is_listed = apart > 0 if cell is None else in_cell(compared, *cell)
+    rows = np.flatnonzero(is_listed)
     ordered = rows[np.lexsort((np.array(read.items)[rows], -apart[rows]))]
     return Listing(
         read,
@@ -256,7 +258,7 @@ def _cell(text: str, compared: Comparison) -> tuple[int, int] | None:
 # Items with what was said before them and what each rater answered, ready for a page.
 
 BEFORE = 2
-BEGINNING = 3
+FIRST_TURNS = 3
 LONGEST = 280
 WORDS = {"0": "no", "1": "yes"}
 OF_DIALOGUE = ("pk", "continuation__dialogue")
@@ -273,7 +275,7 @@ class Voice(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class GivenAnswer:
     """An answer and who gave it."""
 
     value: str
@@ -281,19 +283,19 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ItemAnswers:
     """An item that raters answered: `lines` are its turn with those just before it, or how it begins."""
 
     item: Item
     tag: str
     distance: float
-    said: tuple[Said, ...]
+    answers: tuple[GivenAnswer, ...]
     lines: list[dialogue_view.Line] = field(default_factory=list)
 
 
-def value_name(asked: RatedQuestion, value: float) -> str:
+def value_name(question: RatedQuestion, value: float) -> str:
     """Return an answer in words: its category, its anchor where it is yes or no, else the number."""
-    return named_value(asked.data.subject.question, asked.ratings, value)
+    return named_value(question.data.subject.question, question.ratings, value)
 
 
 def named_value(question: QuestionInfo, ratings: Ratings, value: float) -> str:
@@ -306,104 +308,112 @@ def named_value(question: QuestionInfo, ratings: Ratings, value: float) -> str:
     return f"{value:.3g}"
 
 
-def shown(
-    asked: RatedQuestion, compared: Comparison, rows: Sequence[int], apart: Sequence[float]
-) -> list[Shown]:
+def items_with_answers(
+    question: RatedQuestion, compared: Comparison, rows: Sequence[int], apart: Sequence[float]
+) -> list[ItemAnswers]:
     """Return some rows of the ratings as items with text, answers, reasons and evidence, in a few queries."""
-    ids = [asked.items[row] for row in rows]
+    ids = [question.items[row] for row in rows]
     related = ("continuation__dialogue", "continuation__system", "turn")
     items = Item.objects.select_related(*related).in_bulk(ids)
-    reasons, points = _reasons(asked, ids), points_of(asked, ids)
+    reasons, points = _reasons(question, ids), points_of(question, ids)
     lines = lines_of([items[pk] for pk in dict.fromkeys(ids)])
     return [
-        Shown(
+        ItemAnswers(
             items[pk],
-            asked.tags[row].replace("_", " ").capitalize(),
+            question.tags[row].replace("_", " ").capitalize(),
             distance,
-            _said(asked, compared, row, reasons, points),
+            _answers(question, compared, row, reasons, points),
             lines[pk],
         )
         for pk, row, distance in zip(ids, rows, apart, strict=True)
     ]
 
 
-def _said(
-    asked: RatedQuestion,
+def _answers(
+    question: RatedQuestion,
     compared: Comparison,
     row: int,
     reasons: Mapping[Place, str],
     points: Mapping[Place, tuple[Pointed, ...]],
-) -> tuple[Said, ...]:
+) -> tuple[GivenAnswer, ...]:
     """Return the answers to one row, highest first, with the raters who gave each."""
     by_value: dict[float, list[Voice]] = {}
     for column in compared.columns:
-        value, name = float(asked.ratings.values[row, column]), asked.ratings.raters[column]
+        value, name = float(question.ratings.values[row, column]), question.ratings.raters[column]
         if not math.isnan(value):
-            place = (asked.items[row], asked.tags[row], name)
+            place = (question.items[row], question.tags[row], name)
             voice = Voice(name, reasons.get(place, ""), points.get(place, ()))
             by_value.setdefault(value, []).append(voice)
-    return tuple(Said(value_name(asked, v), tuple(by_value[v])) for v in sorted(by_value, reverse=True))
+    return tuple(
+        GivenAnswer(value_name(question, v), tuple(by_value[v])) for v in sorted(by_value, reverse=True)
+    )
 
 
-def _reasons(asked: RatedQuestion, ids: Sequence[int]) -> dict[Place, str]:
-    """Return what judges (and people) wrote down, by place: of the first sample that has any."""
-    return _told(asked, ids, Q(explanation=""), "explanation")
+def _reasons(question: RatedQuestion, ids: Sequence[int]) -> dict[Place, str]:
+    """Return the written reasons of judges (and people) by place, of the first sample that has any."""
+    return _label_contents(question, ids, Q(explanation=""), "explanation")
 
 
-def points_of(asked: RatedQuestion, ids: Sequence[int]) -> dict[Place, tuple[Pointed, ...]]:
-    """Return what answers point at, by place: of the first sample that points at something."""
-    kept = _told(asked, ids, Q(evidence__isnull=True), "evidence")
-    dialogue = dict(Item.objects.filter(pk__in={place[0] for place in kept}).values_list(*OF_DIALOGUE))
-    return pointed({place: (dialogue[place[0]], found) for place, found in kept.items()})
+def points_of(question: RatedQuestion, ids: Sequence[int]) -> dict[Place, tuple[Pointed, ...]]:
+    """Evidence of answers by place, of the first sample that points at something."""
+    evidence_by_place = _label_contents(question, ids, Q(evidence__isnull=True), "evidence")
+    dialogue = dict(
+        Item.objects.filter(pk__in={place[0] for place in evidence_by_place}).values_list(*OF_DIALOGUE)
+    )
+    return pointed({place: (dialogue[place[0]], evidence) for place, evidence in evidence_by_place.items()})
 
 
-def _told(asked: RatedQuestion, ids: Sequence[int], without: Q, column: str) -> dict[Place, Any]:
+def _label_contents(question: RatedQuestion, ids: Sequence[int], without: Q, column: str) -> dict[Place, Any]:
     """Return a column of the labels on items, by place, where it holds something.
 
-    A rater who answers through two questions is left out: which answer it belongs to is not told.
+    A rater who answers through two questions is left out: which answer it belongs to is unknown.
     """
     names: dict[int, list[str]] = {}
-    for info in asked.data.raters:
+    for info in question.data.raters:
         if info.kind != "metric":
             names.setdefault(info.id, []).append(info.name)
     rows = (
-        asked.scope.labels()
-        .filter(item__in=set(ids), question__in=asked.questions, rater__in=names)
+        question.scope.labels()
+        .filter(item__in=set(ids), question__in=question.questions, rater__in=names)
         .exclude(without)
         .order_by("sample", "pk")
         .values_list("item_id", "question__key", "rater_id", column)
     )
-    pooled = any(asked.tags)
-    found: dict[Place, Any] = {}
-    for item, key, rater, told in rows:
+    pooled = any(question.tags)
+    content_by_place: dict[Place, Any] = {}
+    for item, key, rater, content in rows:
         if len(names[rater]) == 1:
-            found.setdefault((item, key if pooled else "", names[rater][0]), told)
-    return found
+            content_by_place.setdefault((item, key if pooled else "", names[rater][0]), content)
+    return content_by_place
 
 
 def lines_of(items: Sequence[Item]) -> dict[int, list[dialogue_view.Line]]:
     """Return each item's turn with the BEFORE turns before it, or the first turns of a whole continuation."""
     spans = {item.pk: _span(item) for item in items}
-    wanted = [
+    spans_of_turns = [
         Q(continuation=item.continuation_id, position__gte=spans[item.pk][0], position__lte=spans[item.pk][1])
         for item in items
     ]
     turns: dict[int, list[Turn]] = {}
-    for turn in Turn.objects.filter(reduce(or_, wanted)).order_by("position") if wanted else ():
+    for turn in (
+        Turn.objects.filter(reduce(or_, spans_of_turns)).order_by("position") if spans_of_turns else ()
+    ):
         turns.setdefault(turn.continuation_id, []).append(turn)
     turn_numbers.number([*(turn for around in turns.values() for turn in around), *(i.turn for i in items)])
-    found = {}
+    lines_by_item = {}
     for item in items:
         low, high = spans[item.pk]
         around = [turn for turn in turns.get(item.continuation_id, []) if low <= turn.position <= high]
         dialogue = item.continuation.dialogue
-        found[item.pk] = dialogue_view.lines(dialogue, around, dialogue_view.speakers(dialogue, around))
-    return found
+        lines_by_item[item.pk] = dialogue_view.lines(
+            dialogue, around, dialogue_view.speakers(dialogue, around)
+        )
+    return lines_by_item
 
 
 def _span(item: Item) -> tuple[int, int]:
     """Return the first and last position shown. Static turns answer fixed points: none leads to the next."""
     if item.turn is None:
-        return 0, BEGINNING - 1
+        return 0, FIRST_TURNS - 1
     last = item.turn.position
     return (last if item.continuation.mode == "static" else max(0, last - BEFORE)), last

@@ -92,7 +92,7 @@ class Inputs:
             "compared": [read.digest for read in self.compared],
         }
         if self.scope.without:
-            content["without"] = [one.sentence for one in self.scope.without]
+            content["without"] = [omission.sentence for omission in self.scope.without]
         if self.fake_systems:
             content["fake_systems"] = list(self.fake_systems)
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
@@ -104,18 +104,18 @@ def split_of(study: Study) -> Split | None:
     A study of training dialogues reads by none.
     Raises DefinitionError where the study names a split that does not exist.
     """
-    drawn = Split.objects.filter(corpus_id=study.corpus_id).select_related("corpus").order_by("pk")
+    corpus_splits = Split.objects.filter(corpus_id=study.corpus_id).select_related("corpus").order_by("pk")
     name = study.definition.get("split")
     if of_study(study).training:
         if not study.corpus.has_training:
             raise DefinitionError(f"no dialogue of {study.corpus.name} is in training")
         return None
     if not name:
-        return drawn.first()
-    found = drawn.filter(name=name).first()
-    if found is None:
+        return corpus_splits.first()
+    split = corpus_splits.filter(name=name).first()
+    if split is None:
         raise DefinitionError(f"the corpus has no split {name!r}")
-    return found
+    return split
 
 
 def read(study: Study, part: str) -> Inputs:
@@ -136,8 +136,8 @@ def read(study: Study, part: str) -> Inputs:
     read_too = [data.subject for data in above.across] if above else []
     loaded = with_unanswered(scope, loaded, counted, clusters)
     votes = compared(scope, definition, counted, clusters)
-    told = answered(scope, counted, clusters, only)
-    names = {rater.name for rater in told if rater.kind == "judge"}
+    raters_answered = answered(scope, counted, clusters, only)
+    names = {rater.name for rater in raters_answered if rater.kind == "judge"}
     judges = {info.id: info.name for info in counted.raters.values() if info.name in names}
     metrics = {info.id: info.name for data in loaded for info in data.raters if info.kind == "metric"}
     return Inputs(
@@ -149,8 +149,15 @@ def read(study: Study, part: str) -> Inputs:
         loaded,
         calls(scope, judges, clusters) + doubtful(scope, metrics, clusters),
         stamp,
-        tuple(told),
-        tuple(uncompared(definition, counted, [*subjects, *read_too], {one.question.id for one in votes})),
+        tuple(raters_answered),
+        tuple(
+            uncompared(
+                definition,
+                counted,
+                [*subjects, *read_too],
+                {question_votes.question.id for question_votes in votes},
+            )
+        ),
         levels=above,
         again=tuple(again(scope, subject, counted, where, only) for subject in subjects),
         coverage=tuple(coverage(scope, counted, _schemes(definition, subjects), clusters, only)),
@@ -158,7 +165,7 @@ def read(study: Study, part: str) -> Inputs:
         learning=_learning(scope, subjects, loaded, counted, split, only) if part == "test" else (),
         compared=votes,
         fake_systems=tuple(fake_systems(scope.labels(), clusters)),
-        evidence=evidence(scope, [one.question for one in subjects], counted, where, only),
+        evidence=evidence(scope, [subject.question for subject in subjects], counted, where, only),
         lengths=lengths(where) if _has_judge(loaded, above) and definition.baselines else {},
     )
 
@@ -175,7 +182,7 @@ def _schemes(definition: Definition, subjects: Sequence[Subject]) -> set[str] | 
 
 
 def _without_ids(table: dict[str, Any]) -> dict[str, Any]:
-    """Return what was covered without the ids of the database: the same labels are the same inputs."""
+    """Drop the ids of the database: the same labels are the same inputs."""
     notes = [{name: value for name, value in note.items() if name != "dialogue"} for note in table["notes"]]
     return table | {"notes": notes}
 
@@ -183,7 +190,7 @@ def _without_ids(table: dict[str, Any]) -> dict[str, Any]:
 def dev_keys(
     scope: Scope, loaded: Sequence[SubjectData], counted: Census, split: Split | None
 ) -> tuple[SubjectData, ...]:
-    """Return what the keys of questions answer in the dev part: what can be learned without reading."""
+    """Answers of the questions' keys in the dev part, from which baselines learn."""
     keys = {info.id for data in loaded for info in data.raters if info.kind == "key"}
     if not keys:
         return ()

@@ -19,7 +19,7 @@ from calibration.reports.contents import (
     KeyRow,
     KeyTable,
     PanelMember,
-    PanelTold,
+    PanelSummary,
 )
 from calibration.reports.wording import Crowd, crowd_of
 from calibration.statistics import Record, keys
@@ -41,8 +41,8 @@ def compared(subjects: Sequence[SubjectData], definition: Definition) -> tuple[C
     One who answered an item several times is there twice: by the first answer, and on ordered scales by the
     mean, whatever the study's policy of repeated answers is for its other tables.
     """
-    found = (_compared(data, definition) for data in subjects if _several(data))
-    return tuple(question for question in found if question is not None)
+    tables = (_compared(data, definition) for data in subjects if _several(data))
+    return tuple(question for question in tables if question is not None)
 
 
 def _several(data: SubjectData) -> bool:
@@ -66,36 +66,36 @@ def _compared(data: SubjectData, definition: Definition) -> ComparedJudges | Non
             samples.setdefault(record.rater, set()).add(record.sample)
     calls = {name: len(numbers) for name, numbers in samples.items()}
     people = first if mean is None or definition.samples == "first" else mean
-    found = judges_compared(
+    comparison = judges_compared(
         people, contenders_of(first, mean, calls), statistics=definition.statistics, plan=definition.plan
     )
-    if not found.pairs:
+    if not comparison.pairs:
         return None
-    question, who = data.subject.question, crowd_of(_answering(data, first))
-    pairs = tuple(_pair(row, question.title, who) for row in found.pairs)
-    return ComparedJudges(question.ref, question.title, pairs, found.left_out)
+    question, crowd = data.subject.question, crowd_of(_answering(data, first))
+    pairs = tuple(_pair(row, question.title, crowd) for row in comparison.pairs)
+    return ComparedJudges(question.ref, question.title, pairs, comparison.left_out)
 
 
 def _answering(data: SubjectData, ratings: Ratings) -> list[RaterInfo]:
     return [info for info in data.raters if info.name in ratings.raters]
 
 
-def _pair(row: Compared, title: str, who: Crowd) -> ComparedPair:
-    one, other = row.contenders
+def _pair(row: Compared, title: str, crowd: Crowd) -> ComparedPair:
+    first, other = row.contenders
 
     def figure(result: Result, names: Sequence[str]) -> Figure:
-        reason = result.reason.replace(MEAN_OF_PEOPLE, f"the {who.own} mean")
-        reason = reason.replace("by a person", f"by a {who.one}")
+        reason = result.reason.replace(MEAN_OF_PEOPLE, f"the {crowd.own} mean")
+        reason = reason.replace("by a person", f"by a {crowd.one}")
         return Figure.of(result, raters=names, question=title, reason=reason)
 
-    both = (one.name, other.name)
+    both = (first.name, other.name)
     return ComparedPair(
-        (one.rater, other.rater),
-        (one.samples, other.samples),
+        (first.rater, other.rater),
+        (first.samples, other.samples),
         both,
         row.statistic,
         row.reference,
-        figure(row.first, (row.reference, one.name)),
+        figure(row.first, (row.reference, first.name)),
         figure(row.second, (row.reference, other.name)),
         figure(row.difference, both),
         figure(row.p, both),
@@ -112,11 +112,11 @@ def against_keys(
     `dev` holds the keys' answers in the dev part, where the report is one of test.
     """
     learned = {data.subject.question.ref: data for data in dev}
-    found: list[KeyTable] = []
+    tables: list[KeyTable] = []
     for data in subjects:
         if any(info.kind == KEY for info in data.raters):
-            found += _against(data, learned.get(data.subject.question.ref), definition)
-    return tuple(found)
+            tables += _against(data, learned.get(data.subject.question.ref), definition)
+    return tuple(tables)
 
 
 def _against(data: SubjectData, dev: SubjectData | None, definition: Definition) -> list[KeyTable]:
@@ -179,8 +179,8 @@ def floors(
     if not definition.baselines:
         return ()
     dev = {data.subject.question.ref: data for data in learning}
-    found = (_floor(data, dev, lengths, definition) for data in subjects)
-    return tuple(floor for floor in found if floor is not None)
+    all_floors = (_floor(data, dev, lengths, definition) for data in subjects)
+    return tuple(floor for floor in all_floors if floor is not None)
 
 
 def _floor(
@@ -201,13 +201,13 @@ def _floor(
     columns = [*ratings.of_kind(JUDGE_KIND), *ratings.of_kind(PANEL)]
     rows = [_judge(beside, ratings, column, data.off_scale) for column in columns]
     rows += baselines(beside, learn=learn, lengths=lengths)
-    question, who = data.subject.question, crowd_of(data.raters)
+    question, crowd = data.subject.question, crowd_of(data.raters)
 
     def figure(result: Result, name: str) -> Figure:
-        reason = result.reason.replace(MEAN_OF_PEOPLE, f"the {who.own} mean")
+        reason = result.reason.replace(MEAN_OF_PEOPLE, f"the {crowd.own} mean")
         return Figure.of(result, raters=("people", name), question=question.title, reason=reason)
 
-    kept = tuple(
+    floor_rows = tuple(
         FloorRow(
             row.name,
             row.kind,
@@ -217,7 +217,7 @@ def _floor(
         )
         for row in rows
     )
-    return Floor(question.ref, question.title, DEV if learn is not None else OTHERS, kept)
+    return Floor(question.ref, question.title, DEV if learn is not None else OTHERS, floor_rows)
 
 
 def _judge(beside: BesidePeople, ratings: Ratings, column: int, off_scale: frozenset[str]) -> Row:
@@ -244,12 +244,12 @@ NOBODY = 0
 
 
 class Panels:
-    """The panels of a study on one part of its split; collects what is told of each."""
+    """The panels of a study on one part of its split; collects a summary of each."""
 
     def __init__(self, definition: Definition, part: str, learning: Iterable[SubjectData]) -> None:
         self.definition, self.part = definition, part
         self.dev = {data.subject.question.ref: data for data in learning}
-        self.told: list[PanelTold] = []
+        self.summaries: list[PanelSummary] = []
 
     def among(self, data: SubjectData) -> SubjectData:
         """Return a question's answers with those of the panels; of nothing else is anything changed."""
@@ -260,8 +260,8 @@ class Panels:
             learn = self._learn(data)
         except RatingError:
             return data  # the question itself says why
-        for asked in self.definition.panels:
-            data = self._with(data, asked, ratings, learn)
+        for panel in self.definition.panels:
+            data = self._add_panel(data, panel, ratings, learn)
         return data
 
     @property
@@ -276,60 +276,64 @@ class Panels:
         dev = self.dev.get(data.subject.question.ref)
         return dev.ratings(self._policy) if dev is not None and self.part == "test" else None
 
-    def _with(
-        self, data: SubjectData, asked: PanelAsked, ratings: Ratings, learn: Ratings | None
+    def _add_panel(
+        self, data: SubjectData, panel: PanelAsked, ratings: Ratings, learn: Ratings | None
     ) -> SubjectData:
         judges = [info.name for info in data.raters if info.kind == JUDGE and info.name not in data.off_scale]
-        members = [name for name in asked.members or judges if name in judges]
-        found = panel_of(ratings, members, asked.rule, least=_least(asked), learn=learn)
-        told = self._told(data, asked, found)
-        if told not in self.told:  # answers about the other kind of item may count for several questions
-            self.told.append(told)
-        if not found.n_answered:
+        members = [name for name in panel.members or judges if name in judges]
+        answers = panel_of(ratings, members, panel.rule, least=_least(panel), learn=learn)
+        entry = self._summary(data, panel, answers)
+        if (
+            entry not in self.summaries
+        ):  # answers about the other kind of item may count for several questions
+            self.summaries.append(entry)
+        if not answers.n_answered:
             return data
-        info = RaterInfo(NOBODY, asked.name, PANEL, identified=True)
-        records = _records(data.records, ratings, asked.name, found, members)
+        info = RaterInfo(NOBODY, panel.name, PANEL, identified=True)
+        records = _records(data.records, ratings, panel.name, answers, members)
         scale = ratings.scale
-        off = scale is not None and not np.isin(found.values[~np.isnan(found.values)], scale).all()
+        off = scale is not None and not np.isin(answers.values[~np.isnan(answers.values)], scale).all()
         return replace(
             data,
             records=(*data.records, *records),
             raters=(*data.raters, info),
-            off_scale=data.off_scale | ({asked.name} if off else set()),
+            off_scale=data.off_scale | ({panel.name} if off else set()),
         )
 
-    def _told(self, data: SubjectData, asked: PanelAsked, found: PanelAnswers) -> PanelTold:
-        members = tuple(PanelMember(m.name, m.weight, m.agreement, m.n_items) for m in found.members)
+    def _summary(self, data: SubjectData, panel: PanelAsked, answers: PanelAnswers) -> PanelSummary:
+        members = tuple(PanelMember(m.name, m.weight, m.agreement, m.n_items) for m in answers.members)
         question = data.subject.question
-        basis = self.part if asked.rule == "weighted" else ""
-        return PanelTold(
+        basis = self.part if panel.rule == "weighted" else ""
+        return PanelSummary(
             question.ref,
             question.title,
-            asked.name,
-            asked.rule,
+            panel.name,
+            panel.rule,
             members,
-            found.least,
-            found.n_answered,
-            found.n_ties,
-            found.n_short,
+            answers.least,
+            answers.n_answered,
+            answers.n_ties,
+            answers.n_short,
             basis,
-            found.reason,
+            answers.reason,
         )
 
 
-def _least(asked: PanelAsked) -> int:
-    """Return how many must answer; of members that are named more than half of all named, there or not."""
-    return asked.least or (len(asked.members) // 2 + 1 if asked.members else 0)
+def _least(panel: PanelAsked) -> int:
+    """Number of members who must answer: by default more than half of the members named, present or not."""
+    return panel.least or (len(panel.members) // 2 + 1 if panel.members else 0)
 
 
 def _records(
-    records: Sequence[Record], ratings: Ratings, name: str, found: PanelAnswers, members: Sequence[str]
+    records: Sequence[Record], ratings: Ratings, name: str, answers: PanelAnswers, members: Sequence[str]
 ) -> list[Record]:
     """Return the panel's answer to every item that a member answered, without a value where it has none."""
     about: Mapping[str, Record] = {record.item: record for record in records if record.rater in members}
-    made = []
-    for item, value in zip(ratings.items, found.values.tolist(), strict=True):
+    panel_records = []
+    for item, value in zip(ratings.items, answers.values.tolist(), strict=True):
         if item in about:
-            told = None if np.isnan(value) else ratings.label(value) if ratings.names else value
-            made.append(replace(about[item], rater=name, kind=PANEL, value=told, sample=0, identified=True))
-    return made
+            answer = None if np.isnan(value) else ratings.label(value) if ratings.names else value
+            panel_records.append(
+                replace(about[item], rater=name, kind=PANEL, value=answer, sample=0, identified=True)
+            )
+    return panel_records

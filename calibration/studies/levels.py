@@ -66,24 +66,32 @@ class ScoredRow:
     samples: str = ""
 
 
-def laid_out(asked: LevelQuestion, read: LevelInputs) -> Laid:
+def laid_out(question: LevelQuestion, read: LevelInputs) -> Laid:
     """Number the continuations that somebody answered about, and all items in these, rated or not."""
-    keys = sorted({record.continuation for source in asked.sources for record in source.data.records})
-    made = [read.continuations[key] for key in keys]
-    dialogues, systems = [one.dialogue for one in made], [one.system for one in made]
+    keys = sorted({record.continuation for source in question.sources for record in source.data.records})
+    continuations = [read.continuations[key] for key in keys]
+    dialogues, systems = (
+        [continuation.dialogue for continuation in continuations],
+        [continuation.system for continuation in continuations],
+    )
     units = Units(
         dialogues=codes(dialogues),
-        clusters=codes([one.cluster for one in made]),
+        clusters=codes([continuation.cluster for continuation in continuations]),
         systems=codes(systems),
         dialogue_names=tuple(dict.fromkeys(dialogues)),
         system_names=tuple(dict.fromkeys(systems)),
     )
-    places = {kind: _places(kind, keys, read) for kind in sorted({source.kind for source in asked.sources})}
+    places = {
+        kind: _places(kind, keys, read) for kind in sorted({source.kind for source in question.sources})
+    }
     return Laid(
         units,
-        np.array([one.static for one in made], dtype=np.bool_),
-        {kind: _frame(kind, found) for kind, found in places.items()},
-        {kind: {key: at for at, (_, _, key) in enumerate(found)} for kind, found in places.items()},
+        np.array([continuation.static for continuation in continuations], dtype=np.bool_),
+        {kind: _frame(kind, item_places) for kind, item_places in places.items()},
+        {
+            kind: {key: at for at, (_, _, key) in enumerate(item_places)}
+            for kind, item_places in places.items()
+        },
     )
 
 
@@ -102,7 +110,7 @@ def _frame(kind: str, places: Sequence[tuple[int, int, str]]) -> Frame:
 
 
 def sides(
-    asked: LevelQuestion, read: LevelInputs, laid: Laid, policy: Samples | None
+    question: LevelQuestion, read: LevelInputs, laid: Laid, policy: Samples | None
 ) -> tuple[Scores | None, list[ScoredRow]]:
     """Return the reference, None where it did not answer, and the rows in the order of the table.
 
@@ -111,8 +119,8 @@ def sides(
     """
     policies: tuple[Samples | None, ...] = read.asked.samples or (policy,)
     own, *across = [
-        _rows(source, read, laid, policies, _clashes(asked.sources, number))
-        for number, source in enumerate(asked.sources)
+        _rows(source, read, laid, policies, _clashes(question.sources, number))
+        for number, source in enumerate(question.sources)
     ]
     name = read.asked.reference
     reference = next((row.scores for row in own if row.rater == name), None)
@@ -123,7 +131,7 @@ def sides(
 
 
 def by_length(
-    asked: LevelQuestion, laid: Laid, rows: Sequence[ScoredRow], lengths: Mapping[str, tuple[int, int]]
+    question: LevelQuestion, laid: Laid, rows: Sequence[ScoredRow], lengths: Mapping[str, tuple[int, int]]
 ) -> list[ScoredRow]:
     """Return the baselines of a question that a judge or panel answers: how long its items are.
 
@@ -131,13 +139,13 @@ def by_length(
     """
     if not any(row.scores.kind in ("judge", PANEL) for row in rows):
         return []
-    kind = asked.sources[0].kind
-    made = []
+    kind = question.sources[0].kind
+    baseline_rows = []
     for place, name in enumerate((CHARACTERS, WORDS)):
-        known = [lengths[key][place] if key in lengths else np.nan for key in laid.index[kind]]
-        scores = Scores(name, cast(Kind, kind), np.array(known, np.float64), BASELINE)
-        made.append(ScoredRow(scores, name, KINDS[BASELINE]))
-    return made
+        item_lengths = [lengths[key][place] if key in lengths else np.nan for key in laid.index[kind]]
+        scores = Scores(name, cast(Kind, kind), np.array(item_lengths, np.float64), BASELINE)
+        baseline_rows.append(ScoredRow(scores, name, KINDS[BASELINE]))
+    return baseline_rows
 
 
 def _clashes(sources: Sequence[Source], number: int) -> bool:
@@ -161,15 +169,15 @@ def _rows(
         for column, name in enumerate(ratings.raters):
             several = repeated.get(name, 0) if len(policies) > 1 else 0
             if column not in people and (several or not number):
-                told = f"{policy} of {several}" if several else ""
+                samples = f"{policy} of {several}" if several else ""
                 kind = ratings.kinds[column]
                 scores = Scores(name, cast(Kind, source.kind), values[:, column], kind)
-                rows.append(_row_of_level_scores(scores, source, read, _info(name, source), told))
-    return [_told_apart(row, source) for row in rows] if clashes else rows
+                rows.append(_scored_row(scores, source, read, _info(name, source), samples))
+    return [_named_by_question(row, source) for row in rows] if clashes else rows
 
 
 def _repeated(source: Source) -> dict[str, int]:
-    """Return how many answers the raters gave at most to an item, those with more than one."""
+    """Most answers of each rater to one item, for raters with more than one."""
     most: dict[str, int] = {}
     for record in source.data.records:
         if record.sample:
@@ -187,12 +195,12 @@ def _on_frame(ratings: Ratings, source: Source, laid: Laid) -> Floats:
 
 
 def _info(name: str, source: Source) -> RaterInfo:
-    """Return who a row is; repeated answers may be rows of their own, called `name#0`."""
+    """Find the rater of a row; repeated answers may be rows of their own, called `name#0`."""
     base = name.rpartition("#")[0]
     return next((info for info in source.data.raters if info.name in (name, base)), NOBODY)
 
 
-def _row_of_level_scores(
+def _scored_row(
     scores: Scores, source: Source, read: LevelInputs, info: RaterInfo, samples: str = ""
 ) -> ScoredRow:
     spec = read.attributes.get(info.id, {})
@@ -204,10 +212,10 @@ def _row_of_level_scores(
 
 def _people_row(scores: Scores, source: Source, read: LevelInputs) -> ScoredRow:
     """Return the row of people's mean, under a name that says what they labelled."""
-    who = crowd_of(source.data.raters).many.capitalize()
-    row = _row_of_level_scores(scores, source, read, NOBODY)
-    heading = who if row.heading == KINDS[HUMAN] else row.heading
-    return replace(row, heading=heading, scores=replace(row.scores, name=f"{who} ({source.kind} labels)"))
+    people = crowd_of(source.data.raters).many.capitalize()
+    row = _scored_row(scores, source, read, NOBODY)
+    heading = people if row.heading == KINDS[HUMAN] else row.heading
+    return replace(row, heading=heading, scores=replace(row.scores, name=f"{people} ({source.kind} labels)"))
 
 
 def _attribute(which: Attribute, scores: Scores, spec: Mapping[str, str], source: Source) -> str:
@@ -216,7 +224,7 @@ def _attribute(which: Attribute, scores: Scores, spec: Mapping[str, str], source
     return KINDS[scores.kind] if which == "kind" else spec.get(which, "")
 
 
-def _told_apart(row: ScoredRow, source: Source) -> ScoredRow:
+def _named_by_question(row: ScoredRow, source: Source) -> ScoredRow:
     """Return a row whose name says which question it answers."""
     name = f"{row.scores.name}: {source.data.subject.question.title}"
     return replace(row, scores=replace(row.scores, name=name))
@@ -240,42 +248,46 @@ def level_tables(
     if read is None:
         return ()
     read = _with_panels(read, own, panels)
-    return tuple(table for asked in read.questions for table in _tables(asked, read, definition, lengths))
+    return tuple(
+        table for question in read.questions for table in _tables(question, read, definition, lengths)
+    )
 
 
 def _with_panels(read: LevelInputs, own: Sequence[SubjectData], panels: Panels) -> LevelInputs:
-    """Return what was read with the answers of panels; judges of turns and of wholes make panels apart."""
+    """Add the answers of panels; judges of turns and of dialogues make separate panels."""
     questions = []
-    for asked, data in zip(read.questions, own, strict=True):
-        across = [replace(source, data=panels.among(source.data)) for source in asked.sources[1:]]
-        questions.append(replace(asked, sources=(replace(asked.sources[0], data=data), *across)))
+    for question, data in zip(read.questions, own, strict=True):
+        across = [replace(source, data=panels.among(source.data)) for source in question.sources[1:]]
+        questions.append(replace(question, sources=(replace(question.sources[0], data=data), *across)))
     return replace(read, questions=tuple(questions))
 
 
 def _tables(
-    asked: LevelQuestion, read: LevelInputs, definition: Definition, lengths: Lengths
+    question: LevelQuestion, read: LevelInputs, definition: Definition, lengths: Lengths
 ) -> list[LevelTable]:
     """Return a question's table; two where static continuations are mixed with rollouts or own turns."""
-    empty = _empty(asked, read.asked)
-    if asked.subject.question.level == "nominal":
+    empty = _empty(question, read.asked)
+    if question.subject.question.level == "nominal":
         return [replace(empty, reason="categories have no mean")]
     if not empty.levels:
         return [replace(empty, reason="whole dialogues have no turn level")]
-    laid = laid_out(asked, read)
+    laid = laid_out(question, read)
     try:
-        reference, rows = sides(asked, read, laid, definition.samples)
+        reference, rows = sides(question, read, laid, definition.samples)
     except RatingError as error:
         return [replace(empty, reason=str(error))]
     if reference is None:
-        who = "nobody" if read.asked.reference == MEAN_OF_PEOPLE else read.asked.reference
-        return [replace(empty, reason=f"the reference is missing: {who} did not answer this question")]
+        reference_name = "nobody" if read.asked.reference == MEAN_OF_PEOPLE else read.asked.reference
+        return [
+            replace(empty, reason=f"the reference is missing: {reference_name} did not answer this question")
+        ]
     if not rows:
         return [replace(empty, reason="nobody else answered it, nor a question that answers it")]
     if definition.baselines:
-        rows = [*rows, *by_length(asked, laid, rows, lengths)]
+        rows = [*rows, *by_length(question, laid, rows, lengths)]
     frames = laid.frames.get(TURN), laid.frames.get(DIALOGUE)
     scored = Scored(laid.units, reference, tuple(row.scores for row in rows), *frames)
-    missing = asked.subject.missing
+    missing = question.subject.missing
     options = Options(
         missing=missing,
         system_score=read.asked.system_score,
@@ -284,20 +296,20 @@ def _tables(
         shared=read.asked.shared_dialogues,
     )
     return [
-        _table(replace(empty, made=made), part, rows, options, definition)
-        for made, part in _parts(scored, laid, read.asked)
+        _table(replace(empty, made=continuation_kind), part, rows, options, definition)
+        for continuation_kind, part in _parts(scored, laid, read.asked)
     ]
 
 
-def _empty(asked: LevelQuestion, levels: Levels) -> LevelTable:
-    question = asked.subject.question
+def _empty(level_question: LevelQuestion, levels: Levels) -> LevelTable:
+    question = level_question.subject.question
     return LevelTable(
         question=question.ref,
         title=question.title,
         scheme_title=question.scheme_title,
         about=question.item_kind,
         reference=levels.reference,
-        people=sum(info.kind == HUMAN for info in asked.sources[0].data.raters),
+        people=sum(info.kind == HUMAN for info in level_question.sources[0].data.raters),
         made="",
         levels=tuple(level for level in levels.levels if level != TURN or question.item_kind == TURN),
         n_turns=0,
@@ -307,9 +319,9 @@ def _empty(asked: LevelQuestion, levels: Levels) -> LevelTable:
     )
 
 
-def _parts(scored: Scored, laid: Laid, asked: Levels) -> list[tuple[str, Scored]]:
+def _parts(scored: Scored, laid: Laid, levels: Levels) -> list[tuple[str, Scored]]:
     """Return all units together, or static ones and rollouts apart where there are both."""
-    if asked.unit == "dialogue_system" or laid.static.all() or not laid.static.any():
+    if levels.unit == "dialogue_system" or laid.static.all() or not laid.static.any():
         return [("", scored)]
     return [(STATIC, scored.take(laid.static)), (ROLLOUT, scored.take(~laid.static))]
 
@@ -318,36 +330,36 @@ def _table(
     empty: LevelTable, scored: Scored, rows: Sequence[ScoredRow], options: Options, definition: Definition
 ) -> LevelTable:
     """Correlate the rows with the reference; a row without a score on these units is left out."""
-    there = [number for number, side in enumerate(scored.rows) if not np.isnan(side.values).all()]
-    if np.isnan(scored.reference.values).all() or not there:
+    scored_numbers = [number for number, side in enumerate(scored.rows) if not np.isnan(side.values).all()]
+    if np.isnan(scored.reference.values).all() or not scored_numbers:
         return replace(empty, reason="the reference and the others did not answer about the same ones")
-    kept = replace(scored, rows=tuple(scored.rows[number] for number in there))
+    scored_rows = replace(scored, rows=tuple(scored.rows[number] for number in scored_numbers))
     try:
-        found = level_correlations.level_table(
-            kept, empty.levels, options=options, plan=definition.plan, points="system" in empty.levels
+        table = level_correlations.level_table(
+            scored_rows, empty.levels, options=options, plan=definition.plan, points="system" in empty.levels
         )
     except ValueError as error:
         return replace(empty, reason=str(error))
-    units = kept.joined().units if options.unit == "dialogue_system" else kept.units
+    units = scored_rows.joined().units if options.unit == "dialogue_system" else scored_rows.units
     return replace(
         empty,
-        n_turns=int((~np.isnan(kept.reference.values)).sum()) if empty.about == TURN else 0,
+        n_turns=int((~np.isnan(scored_rows.reference.values)).sum()) if empty.about == TURN else 0,
         n_continuations=len(units),
         n_dialogues=len(np.unique(units.dialogues)),
         n_systems=len(np.unique(units.systems)),
-        rows=tuple(_row(rows[number], row) for number, row in zip(there, found.rows, strict=True)),
-        warnings=found.warnings,
+        rows=tuple(_row(rows[number], row) for number, row in zip(scored_numbers, table.rows, strict=True)),
+        warnings=table.warnings,
     )
 
 
-def _row(asked: ScoredRow, row: level_correlations.LevelRow) -> LevelRow:
-    left = row.left_out
+def _row(scored_row: ScoredRow, row: level_correlations.LevelRow) -> LevelRow:
+    left_out = row.left_out
     return LevelRow(
         name=row.name,
         kind=row.kind,
         scores=row.scores,
-        samples=asked.samples,
-        heading=asked.heading,
+        samples=scored_row.samples,
+        heading=scored_row.heading,
         group=row.group,
         cells=tuple(
             LevelCell(
@@ -363,10 +375,10 @@ def _row(asked: ScoredRow, row: level_correlations.LevelRow) -> LevelRow:
             )
             for entry in row.entries
         ),
-        turns_left_out=left.turns,
-        turns=left.of_turns,
-        continuations_left_out=left.units,
-        continuations=left.of_units,
+        turns_left_out=left_out.turns,
+        turns=left_out.of_turns,
+        continuations_left_out=left_out.units,
+        continuations=left_out.of_units,
         dots=tuple(_dot(point) for point in row.points),
     )
 

@@ -25,7 +25,7 @@ DIALOGUE = "double-rated dialogue"
 
 
 def figure_name(answer: PlanAnswer) -> str:
-    """Return what is planned for: `Cohen’s κ of gpt-4 with people on Overall`."""
+    """Name the figure of a plan: `Cohen’s κ of gpt-4 with people on Overall`."""
     if answer.goal == "power":
         return f"{answer.rater} in the alternative annotator test on {answer.title}"
     key = answer.statistic.removeprefix(GAP)
@@ -35,8 +35,8 @@ def figure_name(answer: PlanAnswer) -> str:
         return f"the gap in {name} of {answer.rater} {on}"
     if answer.rater == PEOPLE:
         return f"{name} of {answer.crowd} with each other {on}"
-    whom = f"the mean of {answer.crowd}" if MEAN_OF_PEOPLE in answer.raters else answer.crowd
-    return f"{name} of {answer.rater} with {whom} {on}"
+    others = f"the mean of {answer.crowd}" if MEAN_OF_PEOPLE in answer.raters else answer.crowd
+    return f"{name} of {answer.rater} with {others} {on}"
 
 
 def title(answer: PlanAnswer) -> str:
@@ -54,40 +54,40 @@ def sentences(answer: PlanAnswer) -> list[str]:
     """Return the answer and its range, then what the pilot is."""
     if answer.reason:
         return [f"No plan for {figure_name(answer)}: {answer.reason}."]
-    said = _of_width(answer) if answer.goal == "width" else _of_power(answer)
-    return [*said, _pilot(answer), *_effort(answer)]
+    findings = _of_width(answer) if answer.goal == "width" else _of_power(answer)
+    return [*findings, _pilot(answer), *_effort(answer)]
 
 
 def _of_width(answer: PlanAnswer) -> list[str]:
     assert answer.target is not None
-    wanted = f"{_wide(answer.target)} wide (± {_wide(answer.target / 2)})"
+    target_text = f"{_width_text(answer.target)} wide (± {_width_text(answer.target / 2)})"
     name, level = figure_name(answer), percent(answer.level)
     if answer.needed is None:
         last = answer.rows[-1]
         still = (
-            f" With them it would be {_wide(last.expected)} wide{_between_of_wording(last)}."
+            f" With them it would be {_width_text(last.expected)} wide{_range_of_row(last)}."
             if last.expected
             else ""
         )
         return [
-            f"No number up to {_most(answer):,} dialogues makes the {level} interval of {name} {wanted}."
+            f"No number up to {_most(answer):,} dialogues makes the {level} interval of {name} {target_text}."
             f"{still}"
         ]
     if not answer.more:
         return [
-            f"The {level} interval of {name} is to be {wanted}, and with the {answer.n_pilot:,} {DIALOGUE}s "
-            f"there are it is {_wide(answer.width)} wide already."
+            f"The {level} interval of {name} is to be {target_text}, and with the {answer.n_pilot:,} "
+            f"{DIALOGUE}s there are it is {_width_text(answer.width)} wide already."
         ]
     return [
-        f"To make the {level} interval of {name} {wanted}, about {counted(answer.needed, DIALOGUE)} are "
+        f"To make the {level} interval of {name} {target_text}, about {counted(answer.needed, DIALOGUE)} are "
         f"needed: {answer.more:,} more than the {answer.n_pilot:,} there are, with which it is "
-        f"{_wide(answer.width)} wide.",
+        f"{_width_text(answer.width)} wide.",
         _range(answer),
     ]
 
 
 def _range(answer: PlanAnswer) -> str:
-    """Say what the pilot leaves open, in numbers of dialogues."""
+    """Range of the plan over pilots, in numbers of dialogues."""
     low, high = answer.needed_low, answer.needed_high
     ends = _ends(low, high) if low and high else f"from {low or 2:,} to more than {_most(answer):,}"
     return (
@@ -102,25 +102,25 @@ def _ends(low: int, high: int) -> str:
 
 def _of_power(answer: PlanAnswer) -> list[str]:
     assert answer.target is not None
-    wanted = f"with a power of {percent(answer.target)} and a margin ε of {answer.epsilon:g}"
-    who, test = answer.rater, f"the alternative annotator test on {answer.title}"
+    target_text = f"with a power of {percent(answer.target)} and a margin ε of {answer.epsilon:g}"
+    judge, test = answer.rater, f"the alternative annotator test on {answer.title}"
     best = max((row.expected or 0.0 for row in answer.rows), default=0.0)
     if answer.needed is None:
-        said = (
-            f"No number up to {_most(answer):,} dialogues lets {who} pass {test} {wanted}: at best it passes "
-            f"in {percent(best)} of the studies drawn from this pilot."
+        finding = (
+            f"No number up to {_most(answer):,} dialogues lets {judge} pass {test} {target_text}: at best it "
+            f"passes in {percent(best)} of the studies drawn from this pilot."
         )
     elif not answer.more:
-        said = (
-            f"To let {who} pass {test} {wanted}, {counted(answer.needed, 'dialogue')} would do: the "
+        finding = (
+            f"To let {judge} pass {test} {target_text}, {counted(answer.needed, 'dialogue')} would do: the "
             f"{answer.n_pilot:,} there are suffice, if the gap is the pilot’s."
         )
     else:
-        said = (
-            f"To let {who} pass {test} {wanted}, about {counted(answer.needed, 'dialogue')} are needed: "
-            f"{answer.more:,} more than the {answer.n_pilot:,} there are, if the gap is the pilot’s."
+        finding = (
+            f"To let {judge} pass {test} {target_text}, about {counted(answer.needed, 'dialogue')} are "
+            f"needed: {answer.more:,} more than the {answer.n_pilot:,} there are, if the gap is the pilot’s."
         )
-    return [said, _power_range(answer)]
+    return [finding, _power_range(answer)]
 
 
 def _power_range(answer: PlanAnswer) -> str:
@@ -140,25 +140,25 @@ def _pilot(answer: PlanAnswer) -> str:
     value = "" if answer.value is None else f"; the figure is {number(answer.value, 3)} there"
     dialogues = counted(answer.n_pilot, "dialogue")
     items = _items(answer)
-    what = dialogues if items == dialogues else f"{items} in {dialogues}"
-    return f"The pilot: {what} of {answer.corpus}{part}{value}."
+    pilot_items = dialogues if items == dialogues else f"{items} in {dialogues}"
+    return f"The pilot: {pilot_items} of {answer.corpus}{part}{value}."
 
 
 def _effort(answer: PlanAnswer) -> list[str]:
-    """Say what it takes, as far as it is known."""
-    found = answer.efforts
-    if not found or found[0].dialogues is None:
+    """Ratings, hours and cost of the plan, as far as they are known."""
+    plan_efforts = answer.efforts
+    if not plan_efforts or plan_efforts[0].dialogues is None:
         return []
-    own = found[0]
-    said = f"All told that is {own.ratings:,} ratings, {number(own.raters, 1)} an item as in the pilot"
+    own = plan_efforts[0]
+    total = f"All told that is {own.ratings:,} ratings, {number(own.raters, 1)} an item as in the pilot"
     if answer.timing is None or own.hours is None:
-        return [f"{said}. How long they take is not known: nobody rated the pilot on Concord's own pages."]
+        return [f"{total}. How long they take is not known: nobody rated the pilot on Concord's own pages."]
     timing = answer.timing
     ends = "" if timing.low is None else f" ({number(timing.low, 1)} to {number(timing.high, 1)})"
     ratings, people = counted(timing.ratings, "rating"), counted(timing.people, "annotator")
     took = f"an item took {number(timing.seconds, 1)} s of attention{ends}, over {ratings} by {people}"
     money = "" if own.cost is None else f" and costs {money_of(own.cost)}, at {money_of(answer.pay)} an hour"
-    return [f"{said}; it takes about {hours_of(own.hours)} hours{money}: {took}."]
+    return [f"{total}; it takes about {hours_of(own.hours)} hours{money}: {took}."]
 
 
 def hours_of(hours: float | None) -> str:
@@ -172,41 +172,41 @@ def money_of(amount: float | None) -> str:
 
 
 def cautions(answer: PlanAnswer) -> list[str]:
-    """Return what one may and may not conclude, the plan's own limits first."""
-    said = []
+    """Cautions for reading a plan, its own limits first."""
+    remarks = []
     if answer.labels_since and answer.computed_at:
-        said.append(
+        remarks.append(
             f"It is of the labels of {answer.computed_at:%-d %B %Y, %H:%M %Z}: labels have come since, or no "
             "longer count."
         )
     if answer.reason:
-        return said
+        return remarks
     if answer.rough:
-        said.append(
+        remarks.append(
             f"A pilot of {answer.n_pilot} dialogues is small: even the range holds the truth less often than "
             "it says. Plan again once 20 dialogues are rated twice."
         )
     if answer.design_effect is not None and answer.n_items > answer.n_pilot:
-        said.append(_effect(answer))
+        remarks.append(_effect(answer))
     if answer.goal == "power":
-        said += [
+        remarks += [
             "The pilot’s own gap between judge and people stands for the true one. A judge that only just "
             "passes or fails in the pilot may be on the other side in truth, and then no number of dialogues "
             "helps.",
             "Planning for a pass is not a reason to go on until it passes: fix the number, then test once.",
         ]
     else:
-        said += [
+        remarks += [
             "The plan says how wide the interval will be, not where it will lie. Narrow does not mean good.",
             "Only dialogues that are rated as these were count: by two raters or more, and by the judge "
             "where it is about one.",
         ]
     if answer.crowds:
-        said.append(
+        remarks.append(
             "Other numbers of raters an item are planned from the pilot with some of its ratings left out by "
             "chance, so the same pilot speaks through less of it."
         )
-    return [*said, "New dialogues are taken to be like the pilot’s, rated by raters like these."]
+    return [*remarks, "New dialogues are taken to be like the pilot’s, rated by raters like these."]
 
 
 def _effect(answer: PlanAnswer) -> str:
@@ -230,17 +230,17 @@ def _items(answer: PlanAnswer) -> str:
     return units(answer.item_kind, answer.n_items, pooled=answer.pooled)
 
 
-def _between_of_wording(row: PlanRow) -> str:
+def _range_of_row(row: PlanRow) -> str:
     if row.low is None:
         return ""
     return (
-        f" ({_wide(row.low)} to {_wide(row.high)})"
+        f" ({_width_text(row.low)} to {_width_text(row.high)})"
         if row.high is not None
-        else f" ({_wide(row.low)} or more)"
+        else f" ({_width_text(row.low)} or more)"
     )
 
 
-def _wide(value: float | None) -> str:
+def _width_text(value: float | None) -> str:
     return number(value, 3 if value is not None and value < 0.1 else 2)
 
 
@@ -300,7 +300,7 @@ def headings(answer: PlanAnswer) -> list[str]:
 def rows(answer: PlanAnswer) -> list[list[str]]:
     """Return the table in words: number of dialogues, expected width or power, its range."""
     digits = 3 if answer.goal == "width" else 2
-    found = []
+    table_rows = []
     for row in answer.rows:
         span = f"{number(row.low, digits)} to {number(row.high, digits)}"
         if row.high is None:
@@ -308,8 +308,8 @@ def rows(answer: PlanAnswer) -> list[list[str]]:
         expected = number(row.expected, digits)
         if row.expected is None:
             expected = f"no interval: undefined in {row.share_undefined:.0%} of studies"
-        found.append([f"{row.n_clusters:,}", expected, span])
-    return found
+        table_rows.append([f"{row.n_clusters:,}", expected, span])
+    return table_rows
 
 
 EFFORT = ("Raters an item", "Dialogues", "Ratings", "Hours", "Cost")
@@ -317,37 +317,38 @@ EFFORT = ("Raters an item", "Dialogues", "Ratings", "Hours", "Cost")
 
 def effort_headings(answer: PlanAnswer) -> list[str]:
     """Return the columns of what the plan takes; those of hours and costs only where they are known."""
-    known = 5 if answer.pay is not None else 4
-    return list(EFFORT[: known if answer.timing else 3])
+    n_columns = 5 if answer.pay is not None else 4
+    return list(EFFORT[: n_columns if answer.timing else 3])
 
 
 def efforts(answer: PlanAnswer) -> list[list[str]]:
-    """Return what the plan takes in words, a row for each number of raters an item; [] without a plan."""
-    found = []
-    for place, one in enumerate(answer.efforts):
-        raters = f"{number(one.raters, 1)} (the pilot)" if place == 0 else f"{one.raters:g}"
-        if one.dialogues is None:
-            row = [raters, "no plan" if one.reason else "more than were looked at", "", "", ""]
+    """Ratings, hours and cost in words, a row for each number of raters an item; [] without a plan."""
+    table_rows = []
+    for place, plan_effort in enumerate(answer.efforts):
+        raters = f"{number(plan_effort.raters, 1)} (the pilot)" if place == 0 else f"{plan_effort.raters:g}"
+        if plan_effort.dialogues is None:
+            row = [raters, "no plan" if plan_effort.reason else "more than were looked at", "", "", ""]
         else:
             row = [
                 raters,
-                f"{one.dialogues:,}",
-                f"{one.ratings:,}",
-                _between(one.hours, one.hours_low, one.hours_high, hours_of),
-                _between(one.cost, one.cost_low, one.cost_high, money_of),
+                f"{plan_effort.dialogues:,}",
+                f"{plan_effort.ratings:,}",
+                _between(plan_effort.hours, plan_effort.hours_low, plan_effort.hours_high, hours_of),
+                _between(plan_effort.cost, plan_effort.cost_low, plan_effort.cost_high, money_of),
             ]
-        found.append(row[: len(effort_headings(answer))])
-    return found
+        table_rows.append(row[: len(effort_headings(answer))])
+    return table_rows
 
 
 def _between(
-    value: float | None, low: float | None, high: float | None, written: Callable[[float | None], str]
+    value: float | None, low: float | None, high: float | None, format_value: Callable[[float | None], str]
 ) -> str:
     if value is None:
         return ""
     if low is None:
-        return written(value)
-    return f"{written(value)} ({written(low)} {'or more' if high is None else 'to ' + written(high)})"
+        return format_value(value)
+    end = "or more" if high is None else f"to {format_value(high)}"
+    return f"{format_value(value)} ({format_value(low)} {end})"
 
 
 def as_text(answer: PlanAnswer) -> str:
@@ -372,8 +373,8 @@ def _table(table: list[list[str]]) -> list[str]:
 
 def as_json(answer: PlanAnswer) -> str:
     """Return everything, unrounded, with the answer in words."""
-    said = {"answer": sentences(answer), "cautions": cautions(answer)}
-    return json.dumps(answer.as_dict() | said, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    texts = {"answer": sentences(answer), "cautions": cautions(answer)}
+    return json.dumps(answer.as_dict() | texts, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def as_csv(answer: PlanAnswer) -> str:

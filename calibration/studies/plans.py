@@ -86,16 +86,16 @@ class PlanQuery:
 
     def key(self, study: Study) -> str:
         """Return a short text that changes with the query and the study's definition, and not with labels."""
-        told = json.dumps([study.pk, study.definition, asdict(replace(self, pay=None))], sort_keys=True)
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        identity = json.dumps([study.pk, study.definition, asdict(replace(self, pay=None))], sort_keys=True)
+        return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 
-def read(given: Mapping[str, Any], study: Study) -> PlanQuery:
+def read(params: Mapping[str, Any], study: Study) -> PlanQuery:
     """Return the query that plain texts (of an address, a form, a command) ask for.
 
     `half_width` may be given instead of `width`. Raises PlanRefused with one clear line.
     """
-    text = {key: str(value).strip() for key, value in given.items() if value is not None}
+    text = {key: str(value).strip() for key, value in params.items() if value is not None}
     goal = text.get("goal") or "width"
     if goal not in GOALS:
         raise PlanRefused(f"a plan is for a width or for power, not {goal!r}")
@@ -133,18 +133,18 @@ def _number(name: str, text: str, low: float, high: float) -> float | None:
     return number
 
 
-def part_of(study: Study, asked: str) -> str:
+def part_of(study: Study, requested: str) -> str:
     """Return the part whose labels are the pilot: dev, or all without a split; test once it was opened.
 
     Raises PlanRefused for a part that may not be read.
     """
     part = studies.default_part(study)
-    if asked in ("", part):
+    if requested in ("", part):
         return part
     split = split_of(study)
-    if asked not in ("dev", "test", "all"):
-        raise PlanRefused(f"a part is dev, test or all, not {asked!r}")
-    if split is None or asked == "all":
+    if requested not in ("dev", "test", "all"):
+        raise PlanRefused(f"a part is dev, test or all, not {requested!r}")
+    if split is None or requested == "all":
         raise PlanRefused(
             f"the corpus {study.corpus.name} has {'a' if split else 'no'} split: plan on {part}"
         )
@@ -221,20 +221,20 @@ class Effort:
 
 
 def timing(study: Study, questions: Sequence[int], plan: Plan) -> Timing | None:
-    """Return how long rating an item of a study took its people; None where no page told it.
+    """Time that people took to rate an item of a study; None where no page recorded it.
 
     What answers one of the questions counts, of the study's campaign or of all campaigns of its corpus. The
     time is that of the whole screen, whatever else was asked there.
     """
     campaign = study.campaign_id
-    told = {
+    params = {
         "corpus": study.corpus_id,
         "campaign": campaign,
         "questions": sorted(questions),
         "training": of_study(study).training,
     }
     with connection.cursor() as cursor:
-        cursor.execute(TIMED, told)
+        cursor.execute(TIMED, params)
         rows = np.array([row[1:] for row in cursor.fetchall()], dtype=float)
     return timed(rows, plan) if rows.size else None
 
@@ -244,8 +244,8 @@ def timed(rows: np.ndarray, plan: Plan) -> Timing:
     seconds, items = rows.sum(axis=0)
     low = high = None
     if len(rows) >= FEWEST_TIMED and plan.resamples:
-        drawn = np.random.default_rng(plan.seed).integers(0, len(rows), (plan.resamples, len(rows)))
-        sums = rows[drawn].sum(axis=1)
+        resampled = np.random.default_rng(plan.seed).integers(0, len(rows), (plan.resamples, len(rows)))
+        sums = rows[resampled].sum(axis=1)
         ends = np.quantile(sums[:, 0] / sums[:, 1], [(1 - plan.level) / 2, (1 + plan.level) / 2])
         low, high = (float(end) for end in ends)
     return Timing(float(seconds / items), low, high, int(items), len(rows))
@@ -260,7 +260,7 @@ def effort(
     pay: float | None,
     reason: str = "",
 ) -> Effort:
-    """Return what a plan takes. `needed` are its dialogues and their range; `pay` is for an hour."""
+    """Effort of a plan. `needed` are its dialogues and their range; `pay` is for an hour."""
     dialogues, fewest, most = needed
     each = items_a_dialogue * raters
 
@@ -361,42 +361,42 @@ class PlanAnswer:
         """What the plan takes: with as many raters an item as the pilot had, then with other numbers."""
         if self.reason or not self.ratings_an_item or not self.n_pilot:
             return []
-        told: dict[str, Any] = {"timing": self.timing, "pay": self.pay}
+        shared_args: dict[str, Any] = {"timing": self.timing, "pay": self.pay}
         own = (self.needed, self.needed_low, self.needed_high)
         alike = self.n_items / self.n_pilot
-        found = [effort(raters=self.ratings_an_item, needed=own, items_a_dialogue=alike, **told)]
+        efforts = [effort(raters=self.ratings_an_item, needed=own, items_a_dialogue=alike, **shared_args)]
         for crowd in self.crowds:
             if crowd.raters == self.ratings_an_item:
                 continue  # the pilot's own
             needed = (crowd.needed, crowd.needed_low, crowd.needed_high)
             items = crowd.n_items / crowd.n_pilot if crowd.n_pilot else alike
-            told["reason"] = crowd.reason
-            found.append(effort(raters=crowd.raters, needed=needed, items_a_dialogue=items, **told))
-        return found
+            shared_args["reason"] = crowd.reason
+            efforts.append(effort(raters=crowd.raters, needed=needed, items_a_dialogue=items, **shared_args))
+        return efforts
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         plain = asdict(self)
-        listed = {"raters": list(self.raters), "rows": plain["rows"], "crowds": list(plain["crowds"])}
-        listed["computed_at"] = self.computed_at.isoformat() if self.computed_at else None
-        return plain | listed | {"efforts": [asdict(one) for one in self.efforts]}
+        json_values = {"raters": list(self.raters), "rows": plain["rows"], "crowds": list(plain["crowds"])}
+        json_values["computed_at"] = self.computed_at.isoformat() if self.computed_at else None
+        return plain | json_values | {"efforts": [asdict(effort_row) for effort_row in self.efforts]}
 
 
-def answer_of(kept: Mapping[str, Any]) -> PlanAnswer:
+def answer_of(stored: Mapping[str, Any]) -> PlanAnswer:
     """Return the answer that a job kept."""
-    told = {key: value for key, value in kept.items() if key != "efforts"}
-    rows = tuple(PlanRow(**row) for row in kept["rows"])
-    crowds = tuple(Crowd(**crowd) for crowd in kept.get("crowds", ()))
-    timing = kept.get("timing") and Timing(**kept["timing"])
-    told |= {"rows": rows, "raters": tuple(kept["raters"]), "crowds": crowds, "timing": timing}
-    return PlanAnswer(**told)
+    values = {key: value for key, value in stored.items() if key != "efforts"}
+    rows = tuple(PlanRow(**row) for row in stored["rows"])
+    crowds = tuple(Crowd(**crowd) for crowd in stored.get("crowds", ()))
+    timing = stored.get("timing") and Timing(**stored["timing"])
+    values |= {"rows": rows, "raters": tuple(stored["raters"]), "crowds": crowds, "timing": timing}
+    return PlanAnswer(**values)
 
 
 # The pilot of a plan: the ratings of one question of a study, as its report reads them.
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlanQuestion:
     """A question that a plan may be about; one that pools the tags of a scheme has several subjects."""
 
     ref: str
@@ -420,16 +420,16 @@ class Choices:
         self.subjects = subjects_of(self.definition, self.counted)
 
     @cached_property
-    def questions(self) -> list[Asked]:
+    def questions(self) -> list[PlanQuestion]:
         """The questions, those that pool tags first, as reports have them."""
-        alone = [Asked(s.question.ref, s.question.title, (s,)) for s in self.subjects]
+        alone = [PlanQuestion(s.question.ref, s.question.title, (s,)) for s in self.subjects]
         together = [
-            Asked(f"{members[0].question.scheme}/{POOLED_RATERS}", ALL_TAGS, tuple(members))
+            PlanQuestion(f"{members[0].question.scheme}/{POOLED_RATERS}", ALL_TAGS, tuple(members))
             for members in in_sets(self.subjects, lambda subject: subject.question)
         ]
         return together + alone
 
-    def question(self, ref: str) -> Asked:
+    def question(self, ref: str) -> PlanQuestion:
         """Return the question named, else the one a report leads with. Raises PlanRefused."""
         if not self.questions:
             raise PlanRefused(
@@ -437,11 +437,11 @@ class Choices:
                 "have a few dialogues rated twice first"
             )
         if ref:
-            found = next((asked for asked in self.questions if asked.ref == ref), None)
-            if found is None:
-                known = ", ".join(asked.ref for asked in self.questions)
-                raise PlanRefused(f"this study has no question {ref!r}; there are {known}")
-            return found
+            matching = next((question for question in self.questions if question.ref == ref), None)
+            if matching is None:
+                valid_refs = ", ".join(question.ref for question in self.questions)
+                raise PlanRefused(f"this study has no question {ref!r}; there are {valid_refs}")
+            return matching
         by_itself = [a for a in self.questions if not a.is_pooled]
         overall = [a for a in by_itself if a.subjects[0].question.key == "overall"]
         others = [a for a in by_itself if not a.subjects[0].question.group]
@@ -450,25 +450,25 @@ class Choices:
     def raters(self, kinds: tuple[str, ...] = ("judge", "metric")) -> list[RaterInfo]:
         """Return the raters of some kinds that answer any of the questions, by name, each once."""
         only = set(self.definition.raters)
-        found: dict[str, RaterInfo] = {}
+        raters_by_name: dict[str, RaterInfo] = {}
         for subject in self.subjects:
             for (_, rater), info in rater_names(subject, self.counted).items():
                 if info.kind in kinds and (not only or self.counted.raters[rater].name in only):
-                    found[info.name] = info
-        return sorted(found.values(), key=lambda info: (kinds.index(info.kind), info.id, info.name))
+                    raters_by_name[info.name] = info
+        return sorted(raters_by_name.values(), key=lambda info: (kinds.index(info.kind), info.id, info.name))
 
-    def n_labels(self, asked: Asked) -> int:
-        """Return how many labels a question has in the whole scope."""
-        wanted = {number for subject in asked.subjects for number in subject.question_ids}
-        return sum(n for (question, _), (n, _) in self.counted.counts.items() if question in wanted)
+    def n_labels(self, plan_question: PlanQuestion) -> int:
+        """Count the labels of a question in the whole scope."""
+        question_ids = {number for subject in plan_question.subjects for number in subject.question_ids}
+        return sum(n for (question, _), (n, _) in self.counted.counts.items() if question in question_ids)
 
-    def ratings(self, asked: Asked, part: str) -> Ratings:
+    def ratings(self, plan_question: PlanQuestion, part: str) -> Ratings:
         """Read the ratings of a question on a part. Raises PlanRefused where they are off their scale."""
         clusters = clusters_of(split_of(self.study), part)
-        where = places(self.scope, {s.question.item_kind for s in asked.subjects}, clusters)
+        where = places(self.scope, {s.question.item_kind for s in plan_question.subjects}, clusters)
         only = frozenset(self.definition.raters)
-        loaded = [load(self.scope, subject, self.counted, where, only) for subject in asked.subjects]
-        data = pooled(loaded)[0] if asked.is_pooled else loaded[0]
+        loaded = [load(self.scope, subject, self.counted, where, only) for subject in plan_question.subjects]
+        data = pooled(loaded)[0] if plan_question.is_pooled else loaded[0]
         try:
             return data.ratings(self.definition.samples)
         except RatingError as error:
@@ -481,13 +481,15 @@ RANKED = frozenset({"spearman", "kendall_tau_b"})
 KAPPAS = {"binary": "cohen_kappa", "nominal": "cohen_kappa", "ordinal": "cohen_kappa_quadratic"}
 
 
-def pilot_of(*, study: Study, query: PlanQuery, choices: Choices, by: User | None) -> tuple[Asked, Ratings]:
+def pilot_of(
+    *, study: Study, query: PlanQuery, choices: Choices, by: User | None
+) -> tuple[PlanQuestion, Ratings]:
     """Read the pilot; a split whose dev part is read is fixed from then on. Raises PlanRefused."""
-    asked = choices.question(query.question)
+    plan_question = choices.question(query.question)
     split = split_of(study)
     if split is not None:
         splits.fix(split=split, by=by)
-    return asked, choices.ratings(asked, query.part)
+    return plan_question, choices.ratings(plan_question, query.part)
 
 
 def compute(
@@ -495,56 +497,56 @@ def compute(
     study: Study,
     query: PlanQuery,
     choices: Choices,
-    asked: Asked,
+    plan_question: PlanQuestion,
     ratings: Ratings,
-    told: ReportProgress = silent,
+    progress: ReportProgress = silent,
 ) -> PlanAnswer:
     """Return the plan; where there is none, an answer that says why."""
-    definition, question = choices.definition, asked.subjects[0].question
+    definition, question = choices.definition, plan_question.subjects[0].question
     rater = query.rater or _rater(query, ratings)
     people = {ratings.raters[column] for column in people_of(ratings)}
-    who = crowd_of(info for info in choices.raters(("human",)) if info.name in people)
+    crowd = crowd_of(info for info in choices.raters(("human",)) if info.name in people)
     answer = PlanAnswer(
         study=study.name,
         corpus=study.corpus.name,
         part=query.part,
         goal=query.goal,
-        question=asked.ref,
-        title=asked.title,
+        question=plan_question.ref,
+        title=plan_question.title,
         item_kind=question.item_kind,
-        pooled=asked.is_pooled,
+        pooled=plan_question.is_pooled,
         rater=rater,
         raters=(),
-        crowd=who.many,
+        crowd=crowd.many,
         statistic=query.statistic if query.goal == "width" else "alt_test_winning_rate",
         target=query.width if query.goal == "width" else query.power,
         level=definition.plan.level,
         resamples=definition.plan.resamples,
         seed=definition.plan.seed,
         epsilon=definition.epsilon,
-        timing=timing(study, _question_ids(asked), definition.plan),
+        timing=timing(study, _question_ids(plan_question), definition.plan),
         pay=query.pay,
     )
-    return plan_for(answer, ratings, definition.plan, told)
+    return plan_for(answer, ratings, definition.plan, progress)
 
 
-def _question_ids(asked: Asked) -> list[int]:
-    return [number for subject in asked.subjects for number in subject.question_ids]
+def _question_ids(plan_question: PlanQuestion) -> list[int]:
+    return [number for subject in plan_question.subjects for number in subject.question_ids]
 
 
-def plan_for(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: ReportProgress = silent) -> PlanAnswer:
+def plan_for(answer: PlanAnswer, ratings: Ratings, plan: Plan, progress: ReportProgress = silent) -> PlanAnswer:
     """Return an answer that says what is asked, with the plan filled in, or the reason why there is none."""
     answer = replace(answer, ratings_an_item=ratings_an_item(ratings, people_of(ratings)))
     try:
         if answer.goal == "power":
-            return _with_power(answer, ratings, plan, told)
-        return _with_width(answer, ratings, plan, told)
+            return _with_power(answer, ratings, plan, progress)
+        return _with_width(answer, ratings, plan, progress)
     except ValueError as error:
         return replace(answer, reason=str(error))
 
 
 def _rater(query: PlanQuery, ratings: Ratings) -> str:
-    """Return whom a report leads with: a judge where there is one, else the people, else a metric."""
+    """Return the rater that a report leads with: a judge, else the people, else a metric."""
     judges, metrics = ratings.of_kind("judge"), ratings.of_kind("metric")
     if judges:
         return ratings.raters[judges[0]]
@@ -557,9 +559,9 @@ def _statistic(rater: str, ratings: Ratings) -> str:
     """Return the statistic that stands for agreement with a rater, as a report's headline has it."""
     if rater == PEOPLE or rater not in ratings.raters:
         return "krippendorff_alpha"
-    known = [column for column in people_of(ratings) if ratings.identified[column]]
+    identified = [column for column in people_of(ratings) if ratings.identified[column]]
     on_scale = ratings.as_answered().on_scale[ratings.column(rater)]
-    return KAPPAS.get(ratings.level, "spearman") if on_scale and known else "spearman"
+    return KAPPAS.get(ratings.level, "spearman") if on_scale and identified else "spearman"
 
 
 def ranks_items(query: PlanQuery, ratings: Ratings) -> bool:
@@ -574,7 +576,7 @@ def ranks_items(query: PlanQuery, ratings: Ratings) -> bool:
     return math.prod(len(np.unique(side[~np.isnan(side)])) for side in sides) > MAX_TABLE
 
 
-def _with_width(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: ReportProgress) -> PlanAnswer:
+def _with_width(answer: PlanAnswer, ratings: Ratings, plan: Plan, progress: ReportProgress) -> PlanAnswer:
     statistic = answer.statistic or _statistic(answer.rater, ratings)
     answer = replace(answer, statistic=statistic)
     figure = planned(ratings, statistic, "" if answer.rater == PEOPLE else answer.rater)
@@ -582,10 +584,10 @@ def _with_width(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: ReportPr
     try:
         target = answer.target if answer.target is not None else half_of(width_of(figure, plan))
         answer = replace(answer, target=target)
-        found = clusters_for_width(figure, target, plan=plan, progress=told)
+        width_plan = clusters_for_width(figure, target, plan=plan, progress=progress)
     except ValueError as error:
         return replace(answer, reason=str(error))
-    answer = _told_width(answer, found)
+    answer = _fill_width(answer, width_plan)
     return replace(answer, crowds=_crowds(answer, ratings, plan))
 
 
@@ -594,17 +596,17 @@ def _crowds(answer: PlanAnswer, ratings: Ratings, plan: Plan) -> tuple[Crowd, ..
     assert answer.target is not None
     if answer.rater != PEOPLE or not STATISTICS[answer.statistic].exchangeable:
         return ()
-    people, found = people_of(ratings), []
+    people, crowd_plans = people_of(ratings), []
     for number in crowds(ratings, people):
         try:
             figure = planned(thinned(ratings, people, number, plan.seed), answer.statistic)
-            told = clusters_for_width(figure, answer.target, plan=plan)
+            width_plan = clusters_for_width(figure, answer.target, plan=plan)
         except ValueError as error:
-            found.append(Crowd(number, reason=str(error)))
+            crowd_plans.append(Crowd(number, reason=str(error)))
             continue
-        needed = (told.needed, told.needed_low, told.needed_high)
-        found.append(Crowd(number, *needed, figure.n_clusters, figure.n_items))
-    return tuple(found)
+        needed = (width_plan.needed, width_plan.needed_low, width_plan.needed_high)
+        crowd_plans.append(Crowd(number, *needed, figure.n_clusters, figure.n_items))
+    return tuple(crowd_plans)
 
 
 def half_of(width: float) -> float:
@@ -612,39 +614,41 @@ def half_of(width: float) -> float:
     return float(f"{width / 2:.2g}")
 
 
-def _told_width(answer: PlanAnswer, found: WidthPlan) -> PlanAnswer:
+def _fill_width(answer: PlanAnswer, width_plan: WidthPlan) -> PlanAnswer:
     return replace(
         answer,
-        value=found.value,
-        width=found.width,
-        needed=found.needed,
-        needed_low=found.needed_low,
-        needed_high=found.needed_high,
-        more=found.more,
-        rough=found.is_rough,
-        design_effect=found.design_effect,
-        rows=tuple(PlanRow(w.n_clusters, w.width, w.low, w.high, w.share_undefined) for w in found.widths),
-        method=found.method,
+        value=width_plan.value,
+        width=width_plan.width,
+        needed=width_plan.needed,
+        needed_low=width_plan.needed_low,
+        needed_high=width_plan.needed_high,
+        more=width_plan.more,
+        rough=width_plan.is_rough,
+        design_effect=width_plan.design_effect,
+        rows=tuple(
+            PlanRow(w.n_clusters, w.width, w.low, w.high, w.share_undefined) for w in width_plan.widths
+        ),
+        method=width_plan.method,
     )
 
 
-def _with_power(answer: PlanAnswer, ratings: Ratings, plan: Plan, told: ReportProgress) -> PlanAnswer:
+def _with_power(answer: PlanAnswer, ratings: Ratings, plan: Plan, progress: ReportProgress) -> PlanAnswer:
     people = [ratings.raters[c] for c in people_of(ratings) if ratings.identified[c]]
     if answer.rater == PEOPLE or answer.rater not in ratings.raters:
-        known = ", ".join(ratings.raters[c] for c in ratings.of_kind("judge")) or "none"
-        raise ValueError(f"the alternative annotator test is that of a judge; judges here: {known}")
+        judge_names = ", ".join(ratings.raters[c] for c in ratings.of_kind("judge")) or "none"
+        raise ValueError(f"the alternative annotator test is that of a judge; judges here: {judge_names}")
     if not _tested(ratings, answer.rater):
         raise ValueError(f"{answer.rater} answers on another scale, so it has no alternative annotator test")
-    found = clusters_for_alt_test(
+    power_plan = clusters_for_alt_test(
         ratings,
         answer.rater,
         people,
         target=POWER if answer.target is None else answer.target,
         epsilon=answer.epsilon,
         plan=plan,
-        progress=told,
+        progress=progress,
     )
-    return _told_power(answer, found)
+    return _fill_power(answer, power_plan)
 
 
 def _tested(ratings: Ratings, rater: str) -> bool:
@@ -655,20 +659,20 @@ def _tested(ratings: Ratings, rater: str) -> bool:
     return ratings.on_scale[column] or ratings.level not in ("binary", "nominal")
 
 
-def _told_power(answer: PlanAnswer, found: PowerPlan) -> PlanAnswer:
+def _fill_power(answer: PlanAnswer, power_plan: PowerPlan) -> PlanAnswer:
     return replace(
         answer,
-        raters=(found.judge, *found.people),
-        needed=found.needed,
-        needed_low=found.needed_low,
-        needed_high=found.needed_high,
-        more=found.more,
-        reaching=found.reaching,
-        rough=found.is_rough,
-        n_pilot=found.n_pilot,
-        n_items=found.n_items,
-        rows=tuple(PlanRow(p.n_clusters, p.power, p.low, p.high, 0.0) for p in found.powers),
-        method=found.method,
+        raters=(power_plan.judge, *power_plan.people),
+        needed=power_plan.needed,
+        needed_low=power_plan.needed_low,
+        needed_high=power_plan.needed_high,
+        more=power_plan.more,
+        reaching=power_plan.reaching,
+        rough=power_plan.is_rough,
+        n_pilot=power_plan.n_pilot,
+        n_items=power_plan.n_items,
+        rows=tuple(PlanRow(p.n_clusters, p.power, p.low, p.high, 0.0) for p in power_plan.powers),
+        method=power_plan.method,
     )
 
 
@@ -695,18 +699,20 @@ def plan_or_job(*, study: Study, query: PlanQuery, by: User | None, again: bool 
     if not Job.objects.filter(kind=KIND, subject=subject).exists():
         choices = Choices(study)
         if choices.n_labels(choices.question(query.question)) <= FEW_LABELS:
-            asked, ratings = pilot_of(study=study, query=query, choices=choices, by=by)
+            plan_question, ratings = pilot_of(study=study, query=query, choices=choices, by=by)
             if is_quick(query, ratings):
-                return compute(study=study, query=query, choices=choices, asked=asked, ratings=ratings)
+                return compute(
+                    study=study, query=query, choices=choices, plan_question=plan_question, ratings=ratings
+                )
     params = {"study": study.pk, "query": asdict(query)}
     stamp = of_study(study).stamp()
-    kept = kept_or_job(
+    cached = kept_or_job(
         kind=KIND, subject=subject, stamp=stamp, params=params, by=by, again=again, follows=False
     )
-    if isinstance(kept, Job):
-        return kept
-    answer = answer_of(kept.result["plan"])
-    return replace(answer, pay=query.pay, computed_at=kept.at, labels_since=kept.labels_since)
+    if isinstance(cached, Job):
+        return cached
+    answer = answer_of(cached.result["plan"])
+    return replace(answer, pay=query.pay, computed_at=cached.at, labels_since=cached.labels_since)
 
 
 def newer_job(study: Study, query: PlanQuery) -> Job | None:
@@ -735,13 +741,18 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     stamp = of_study(study).stamp()
     try:
         choices = Choices(study)
-        asked, ratings = pilot_of(study=study, query=query, choices=choices, by=job.created_by)
-        found = compute(
-            study=study, query=query, choices=choices, asked=asked, ratings=ratings, told=progress
+        plan_question, ratings = pilot_of(study=study, query=query, choices=choices, by=job.created_by)
+        answer = compute(
+            study=study,
+            query=query,
+            choices=choices,
+            plan_question=plan_question,
+            ratings=ratings,
+            progress=progress,
         )
     except CalibrationError as error:
         raise JobRefused(str(error)) from error
-    return {"plan": found.as_dict(), "stamp": stamp}
+    return {"plan": answer.as_dict(), "stamp": stamp}
 
 
 JOB = JobKind(KIND, "Plan", run)

@@ -40,7 +40,7 @@ from calibration.studies.inputs import Inputs
 def scores(
     subjects: Sequence[SubjectData], learning: Sequence[SubjectData], definition: Definition
 ) -> Scores | None:
-    """Return what scores are worth in people's terms; None where no question has people and scores.
+    """Thresholds, probabilities and maps of scores; None where no question has people and scores.
 
     `learning` are dev's answers where test is shown: then nothing is learned on what is shown. Where they are
     empty, figures are cross-fitted by cluster. Questions that cannot be read as ratings are left out; the
@@ -54,10 +54,10 @@ def scores(
         about = _Question(data, dev, definition)
         if not data.off_scale or about.ratings is None:
             continue
-        found = of_scores(about.ratings, about.learning, ends=about.ends, plan=definition.plan)
-        marks += [about.marks(one) for one in found.marks]
-        probabilities += [about.probabilities(one) for one in found.probabilities]
-        maps += [about.map(one) for one in found.mapped]
+        results = of_scores(about.ratings, about.learning, ends=about.ends, plan=definition.plan)
+        marks += [about.marks(result) for result in results.marks]
+        probabilities += [about.probabilities(result) for result in results.probabilities]
+        maps += [about.map(result) for result in results.mapped]
     if not (marks or probabilities or maps):
         return None
     return Scores(bool(dev), FOLDS, tuple(marks), tuple(probabilities), tuple(maps))
@@ -67,10 +67,10 @@ class _Question:
     """One question: its ratings, those of dev where test is shown, and what results become in a report."""
 
     def __init__(self, data: SubjectData, dev: Mapping[str, SubjectData], definition: Definition) -> None:
-        asked = data.subject.question
-        self.ref, self.title = asked.ref, asked.title
+        question = data.subject.question
+        self.ref, self.title = question.ref, question.title
         self.ratings = _ratings(data, definition)
-        self.learning = self._learning(dev.get(asked.ref), definition)
+        self.learning = self._learning(dev.get(question.ref), definition)
         self.kinds = dict(zip(self.ratings.raters, self.ratings.kinds, strict=True)) if self.ratings else {}
         self.ends = {
             name: ends for name in self.kinds if (ends := _ends_of_scores(name, data.ends)) is not None
@@ -82,52 +82,59 @@ class _Question:
             return None
         return _ratings(dev, definition) or self.ratings.take([])
 
-    def marks(self, one: Marks) -> ScoreMarks:
+    def marks(self, marks: Marks) -> ScoreMarks:
         """Return the marks of a threshold as reports keep them."""
         return ScoreMarks(
             self.ref,
             self.title,
-            one.rater,
-            self.kinds.get(one.rater, ""),
-            one.rule,
-            one.threshold.value if one.threshold else None,
-            one.threshold.rising if one.threshold else True,
-            one.least,
-            one.most,
-            one.n_learned,
-            one.n_ties,
-            self._figures(one.results, one.rater),
-            one.reason,
+            marks.rater,
+            self.kinds.get(marks.rater, ""),
+            marks.rule,
+            marks.threshold.value if marks.threshold else None,
+            marks.threshold.rising if marks.threshold else True,
+            marks.least,
+            marks.most,
+            marks.n_learned,
+            marks.n_ties,
+            self._figures(marks.results, marks.rater),
+            marks.reason,
         )
 
-    def probabilities(self, one: Probabilities) -> ScoreProbabilities:
+    def probabilities(self, probabilities: Probabilities) -> ScoreProbabilities:
         """Return a score's probabilities as reports keep them."""
-        found = one.calibration
+        calibration = probabilities.calibration
         results: tuple[Result, ...] = ()
-        if found is not None:
-            parts = found.parts
-            results = (found.expected_calibration_error, found.brier, parts.reliability, parts.resolution)
+        if calibration is not None:
+            parts = calibration.parts
+            results = (
+                calibration.expected_calibration_error,
+                calibration.brier,
+                parts.reliability,
+                parts.resolution,
+            )
             results += (parts.uncertainty, parts.within)
         bins = [
-            ScoreBin(b.low, b.high, b.n, b.predicted, self._figures((b.observed,), one.rater)[0])
-            for b in (found.curve if found else ())
+            ScoreBin(b.low, b.high, b.n, b.predicted, self._figures((b.observed,), probabilities.rater)[0])
+            for b in (calibration.curve if calibration else ())
         ]
         return ScoreProbabilities(
             self.ref,
             self.title,
-            one.rater,
-            self.kinds.get(one.rater, ""),
-            one.method,
-            one.n_learned,
-            self._figures(results, one.rater),
+            probabilities.rater,
+            self.kinds.get(probabilities.rater, ""),
+            probabilities.method,
+            probabilities.n_learned,
+            self._figures(results, probabilities.rater),
             tuple(bins),
-            one.reason,
+            probabilities.reason,
         )
 
-    def map(self, one: Mapped) -> ScoreMap:
+    def map(self, mapped: Mapped) -> ScoreMap:
         """Return a score on people's scale as reports keep it."""
-        kind, figures = self.kinds.get(one.rater, ""), self._figures(one.results, one.rater)
-        return ScoreMap(self.ref, self.title, one.rater, kind, one.map, one.n_learned, figures, one.reason)
+        kind, figures = self.kinds.get(mapped.rater, ""), self._figures(mapped.results, mapped.rater)
+        return ScoreMap(
+            self.ref, self.title, mapped.rater, kind, mapped.map, mapped.n_learned, figures, mapped.reason
+        )
 
     def _figures(self, results: Sequence[Result], rater: str) -> tuple[Figure, ...]:
         return tuple(Figure.of(result, raters=(rater,), question=self.title) for result in results)
@@ -157,10 +164,10 @@ def bounds(subjects: Sequence[SubjectData], definition: Definition) -> tuple[Bou
 
     Questions that cannot be read as ratings are left out; their question says why.
     """
-    return tuple(row for data in subjects for row in _of(data, definition))
+    return tuple(row for data in subjects for row in _bounds_rows(data, definition))
 
 
-def _of(data: SubjectData, definition: Definition) -> list[BoundsRow]:
+def _bounds_rows(data: SubjectData, definition: Definition) -> list[BoundsRow]:
     records = (*data.records, *data.unanswered)
     if not any(record.value is None and record.kind in KINDS for record in records):
         return []
@@ -168,52 +175,54 @@ def _of(data: SubjectData, definition: Definition) -> list[BoundsRow]:
         ratings = replace(data, records=records).ratings(definition.samples)
     except RatingError:
         return []
-    asked, missing, failed = (_places(data, which) for which in ("asked", "missing", "failed"))
-    found = []
+    asked_items, missing, failed = (_places(data, which) for which in ("asked", "missing", "failed"))
+    bounds_rows = []
     for column, name in enumerate(ratings.raters):
         if ratings.kinds[column] in KINDS:
-            row = _row_of_unanswered(data, ratings, column, definition, asked.get(name, set()))
+            row = _bounds_row(data, ratings, column, definition, asked_items.get(name, set()))
             if row is not None:
                 items = {i for i, v in zip(ratings.items, ratings.values[:, column], strict=True) if v == v}
                 n_failed = len(failed.get(name, set()) - items)
-                found.append(replace(row, n_failed=n_failed, n_partial=len(missing.get(name, set()) & items)))
-    return found
+                bounds_rows.append(
+                    replace(row, n_failed=n_failed, n_partial=len(missing.get(name, set()) & items))
+                )
+    return bounds_rows
 
 
 def _places(data: SubjectData, which: str) -> Places:
     """Return the items that raters were asked about, left without an answer, or failed to answer."""
     records = data.unanswered if which == "failed" else (*data.records, *data.unanswered)
-    found: Places = {}
+    items_by_rater: Places = {}
     for record in records:
         if record.kind in KINDS and (which != "missing" or record.value is None):
             for name in (record.rater, f"{record.rater}#{record.sample}"):
-                found.setdefault(name, set()).add(record.item)
-    return found
+                items_by_rater.setdefault(name, set()).add(record.item)
+    return items_by_rater
 
 
-def _row_of_unanswered(
-    data: SubjectData, ratings: Ratings, column: int, definition: Definition, asked: set[str]
+def _bounds_row(
+    data: SubjectData, ratings: Ratings, column: int, definition: Definition, asked_items: set[str]
 ) -> BoundsRow | None:
     name, question = ratings.raters[column], data.subject.question
-    mask = np.array([item in asked for item in ratings.items])
-    found = bounds_of(ratings, column, mask, statistics=definition.statistics, ends=_ends(data, name))
-    if found is None or not found.figures:
+    mask = np.array([item in asked_items for item in ratings.items])
+    bounds_result = bounds_of(ratings, column, mask, statistics=definition.statistics, ends=_ends(data, name))
+    if bounds_result is None or not bounds_result.figures:
         return None
     people = [ratings.raters[j] for j in ratings.of_kind("human")]
     figures = tuple(
-        Figure.of(result, raters=(name, *people), question=question.title) for result in found.figures
+        Figure.of(result, raters=(name, *people), question=question.title) for result in bounds_result.figures
     )
     return BoundsRow(
         question.ref,
         question.title,
         name,
         ratings.kinds[column],
-        found.n_asked,
-        found.n_unanswered,
+        bounds_result.n_asked,
+        bounds_result.n_unanswered,
         0,
         0,
         figures,
-        found.unbounded,
+        bounds_result.unbounded,
     )
 
 
@@ -248,9 +257,9 @@ def in_sets(members: Sequence[T], question: Callable[[T], QuestionInfo]) -> list
         place = question(member).scheme, question(member).group
         groups[place] = groups.get(place, 0) + 1
     for member in tagged:
-        asked = question(member)
-        if groups[asked.scheme, asked.group] > 1:
-            sets.setdefault(asked.scheme, []).append(member)
+        tag_question = question(member)
+        if groups[tag_question.scheme, tag_question.group] > 1:
+            sets.setdefault(tag_question.scheme, []).append(member)
     return list(sets.values())
 
 
@@ -271,11 +280,11 @@ def _of_scheme(members: Sequence[SubjectData], definition: Definition) -> list[T
         except RatingError:
             continue
         titles[question.key] = question.title
-    asked = members[0].subject.question
+    first_question = members[0].subject.question
     return [
         TagTable(
-            asked.scheme,
-            asked.scheme_title,
+            first_question.scheme,
+            first_question.scheme_title,
             table.judge,
             table.people,
             tuple(titles[key] for key in ratings if key not in table.behaviours),
@@ -308,11 +317,11 @@ def _row(row: cocoeval.Row, table: cocoeval.TagTable, title: str) -> TagRow:
 def raters_of(inputs: Inputs, pooled: Iterable[SubjectData] = ()) -> tuple[QuestionRaters, ...]:
     """Return the raters of every question that can be read as ratings; of pooled tags without repeats."""
     again = dict(zip((data.subject.question.ref for data in inputs.subjects), inputs.again, strict=True))
-    found = [
+    all_questions = [
         _of_question(data, inputs, again.get(data.subject.question.ref))
         for data in (*inputs.subjects, *pooled)
     ]
-    return tuple(question for question in found if question is not None)
+    return tuple(question for question in all_questions if question is not None)
 
 
 def _of_question(data: SubjectData, inputs: Inputs, again: Sequence[Record] | None) -> QuestionRaters | None:
@@ -351,7 +360,7 @@ def _repeats(
     """Return the raters who answered items several times: by samples, then on two occasions."""
     several = frozenset(record.rater for record in data.records if record.sample > 0)
     by_sample = [record for record in data.records if record.rater in several]
-    found: list[RepeatLine] = []
+    repeat_lines: list[RepeatLine] = []
     sources: list[tuple[How, Sequence[Record]]] = [("samples", by_sample), ("again", again)]
     for how, records in sources:
         by_rater: dict[str, list[Record]] = {}
@@ -362,9 +371,11 @@ def _repeats(
                 continue
             answers = _answers(data, mine)
             reference = _reference(ratings, rater, answers) if how == "samples" else None
-            told = repeats_of(answers, rater, how, reference=reference, plan=plan)
-            found.append(RepeatLine(told.rater, told.kind, told.how, told.n_answers, told.figures))
-    return tuple(found)
+            repeat = repeats_of(answers, rater, how, reference=reference, plan=plan)
+            repeat_lines.append(
+                RepeatLine(repeat.rater, repeat.kind, repeat.how, repeat.n_answers, repeat.figures)
+            )
+    return tuple(repeat_lines)
 
 
 def _answers(data: SubjectData, records: Sequence[Record]) -> Ratings:

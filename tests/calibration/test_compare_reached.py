@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Continuation, Dialogue
-from calibration.comparisons.side_by_side import Wanted, as_json, compare, signed
+from calibration.comparisons.side_by_side import ComparisonQuery, as_json, compare, signed
 from calibration.studies import actions as studies
 from tests import factories
 from tests.calibration.compared_world import rater, rollout, score, static
@@ -121,7 +121,7 @@ def test_the_api_pages_the_metrics_and_gives_what_the_command_prints(
     assert {key: whole[key] for key in printed_too if key != "rows"} == {
         key: value for key, value in printed_too.items() if key != "rows"
     }
-    assert printed_too == json.loads(json.dumps(as_json(compare(dialogue, Wanted()))))
+    assert printed_too == json.loads(json.dumps(as_json(compare(dialogue, ComparisonQuery()))))
 
 
 def test_the_api_refuses_with_a_line(researcher: Client, dialogue: Dialogue) -> None:

@@ -227,7 +227,7 @@ def test_metrics_meet_people_by_correlation_alone() -> None:
     result = _result(built)
     table = tables.metrics(result)
     assert table is not None
-    assert [(row.question, row.who) for row in table.rows] == [("Quality", "m_sns_avg@paper")]
+    assert [(row.question, row.compared) for row in table.rows] == [("Quality", "m_sns_avg@paper")]
     (question,) = result.questions
     with_metric = {e.name for e in question.pairs if "m_sns_avg@paper" in e.raters}
     assert with_metric == {"spearman"}

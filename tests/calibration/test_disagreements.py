@@ -120,7 +120,7 @@ def test_a_set_of_tags_lists_each_tag_of_a_turn_by_itself(researcher: Client, st
     page = researcher.get(address(study, "tags@1/all", a="ann", b="ben"))
     assert [row.tag for row in page.context["items"]] == ["Off topic", "Repetition"] * 2
     assert page.context["found"].both == 18
-    assert [said.value for said in page.context["items"][0].said] == ["yes", "no"]
+    assert [answer.value for answer in page.context["items"][0].answers] == ["yes", "no"]
 
 
 @pytest.mark.django_db
@@ -168,7 +168,7 @@ def test_test_items_are_shown_only_after_the_study_opened_test(researcher: Clien
     studies.compute(study=study, part="test", by=person)
     opened = researcher.get(href).context["found"]
     assert opened.both + dev.both == 9
-    assert set(opened.asked.items).isdisjoint(dev.asked.items)
+    assert set(opened.question.items).isdisjoint(dev.question.items)
 
 
 @pytest.mark.django_db

@@ -11,7 +11,7 @@ from django.urls import reverse
 from calibration.errors import OlderFormat
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import FORMAT, snapshot_of, written
+from calibration.reports.snapshot import FORMAT, snapshot_of, to_json
 from calibration.studies import actions as studies
 from calibration.studies.computing import result_of
 from calibration.studies.inputs import read
@@ -50,7 +50,7 @@ def test_a_kept_report_is_what_was_computed(rated: World) -> None:
     report = studies.compute(study=study, part="all", by=None)
     report.refresh_from_db()
     assert snapshot_of(report) == computed
-    assert written(snapshot_of(report)) == report.result
+    assert to_json(snapshot_of(report)) == report.result
     assert {len(question.figures) > 20 for question in computed.questions} == {True}
 
 

@@ -54,7 +54,7 @@ def test_its_rows_are_people_the_judge_and_the_gap() -> None:
         )
     )
     (table,) = view.means(result)
-    assert [row.who for row in table.rows] == ["4 people", "gpt with people", "gap of gpt"]
+    assert [row.compared for row in table.rows] == ["4 people", "gpt with people", "gap of gpt"]
     assert [row.first for row in table.rows] == [True, False, False]
     assert [text for _, text in table.columns][:2] == ["κ, one table", "κ, mean over pairs"]
 

@@ -35,7 +35,7 @@ def report() -> Report:
 def _matrix(report: Report, question: str = "", statistic: str = "") -> Matrix:
     found = pairs(snapshot_of(report), question, statistic)
     assert found is not None
-    return found.shown
+    return found.matrix
 
 
 def _value(report: Report, question: str, key: str, raters: tuple[str, str]) -> str:

@@ -50,7 +50,7 @@ def _simulated(*, judge: bool) -> World:
 
 def _said(result: Snapshot) -> str:
     answers = [f"{answer.title} {answer.text}" for answer in sentences.lede(result)]
-    rows = [row.who for table in tables.agreement(result) for row in table.rows]
+    rows = [row.compared for table in tables.agreement(result) for row in table.rows]
     drawn = [text for chart in charts.charts(result) for text in (chart.title, chart.axis, *chart.series)]
     return "\n".join([sentences.headline_question(result), *answers, *rows, *drawn])
 
@@ -60,7 +60,7 @@ def test_anonymous_slots_are_counted_as_slots_and_not_as_people() -> None:
     (answer,) = sentences.lede(result)
     assert answer.title == "Do the people agree?"
     assert "ratings in three anonymous slots on Quality" in answer.text
-    assert [row.who for table in tables.agreement(result) for row in table.rows] == ["3 anonymous slots"]
+    assert [row.compared for table in tables.agreement(result) for row in table.rows] == ["3 anonymous slots"]
 
 
 @pytest.mark.exhaustive

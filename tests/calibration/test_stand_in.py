@@ -62,7 +62,7 @@ def test_how_many_of_how_many_people_stands_with_both_figures(rare: World) -> No
     assert table.title == "Alternative annotator test"
     assert [key for key, _ in table.columns] == ["alt_test_winning_rate", "alt_test_advantage"]
     (row,) = table.rows
-    assert row.who.startswith("gpt: passed, for 3 of 3 people tested")
+    assert row.compared.startswith("gpt: passed, for 3 of 3 people tested")
     assert all(cell is not None and cell.value is not None for cell in row.cells)
 
 
@@ -91,7 +91,7 @@ def test_two_people_are_told_that_three_are_needed() -> None:
     assert answer.text == "Cannot say on Off topic: the test needs 3 people, and 2 answered."
     table = tables.agreement(snapshot_of(_report(built)))[-1]
     (row,) = table.rows
-    assert row.who == "gpt: cannot say"
+    assert row.compared == "gpt: cannot say"
     assert table.notes == ["the test needs 3 people, and 2 answered"]
 
 
@@ -114,8 +114,8 @@ def test_a_judge_that_guesses_is_not_passed_in_any_form_of_the_report(
     assert "answering 0 to every item agrees with people in 0.9" in answer.text
     table = tables.agreement(result)[-1]
     (row,) = table.rows
-    assert row.who == "coin: not passed"
-    (sentence,) = table.said
+    assert row.compared == "coin: not passed"
+    (sentence,) = table.remarks
     assert sentence.startswith("coin on Off topic is not passed: its Cohen's kappa")
     page = researcher.get(reverse("report", args=[report.study_id])).content.decode()
     for form in (page, *(str(RENDERINGS[key].write(report)) for key in ("html", "md", "latex"))):

@@ -13,7 +13,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation.corpora import splits
-from calibration.comparisons.turn_vs_dialogue import TurnsAndWhole, compute, facts, read
+from calibration.comparisons.turn_vs_dialogue import TurnVsDialogue, compute, facts, read
 from calibration.errors import LevelsRefused
 from tests.calibration.levels_world import Static, asked, static
 from tests.factories import user
@@ -43,7 +43,7 @@ def rated() -> Static:
     return built
 
 
-def _found(built: Static, **given: str) -> TurnsAndWhole:
+def _found(built: Static, **given: str) -> TurnVsDialogue:
     return compute(read(built.corpus, None, given))
 
 

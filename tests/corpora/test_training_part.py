@@ -24,7 +24,7 @@ from annotation.errors import CampaignRefused, SplitRefused
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, LabelCount, Rater, SchemeVersion
 from annotation.work import labels as counts
 from calibration.adjudication.cases import raters_scope
-from calibration.comparisons.count_inputs import CountsQuery, failed
+from calibration.comparisons.count_inputs import CountsQuery, failed_continuations
 from calibration.comparisons.profile_cells import cells_of, metric_labels
 from calibration.comparisons.profiles import Profile, profile_or_job
 from calibration.errors import (
@@ -565,7 +565,7 @@ def test_counts_of_a_judge_are_of_the_part(bench: Corpus) -> None:
         Call.objects.filter(run=run).update(state=Call.State.FAILED)
     raters, questions = [run.rater_id], list(run.questions.values())
     for part, keys in (("", EVALUATION), ("training", TRAINING)):
-        lost = failed(CountsQuery(bench, part=part), raters, questions)
+        lost = failed_continuations(CountsQuery(bench, part=part), raters, questions)
         assert keys_of(Continuation.objects.filter(pk__in=lost), "dialogue") == keys
         assert [row.calls for row in calls(scope_of(bench, None, part), {run.answerer.pk: "rules"})] == [
             Call.objects.filter(continuation__dialogue__key__in=keys).count()

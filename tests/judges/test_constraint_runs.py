@@ -87,7 +87,7 @@ def test_each_constraint_is_a_label_and_compliance_is_in_profile_and_counts(clie
 
     asked = {"rater": rater.name, "by": "system", "resamples": "200"}
     counted = compute(query=read(asked, corpus, None), by=None)
-    assert [question.key for question in counted.chosen.questions][:2] == ["listed_speakers", "turn_count"]
+    assert [question.key for question in counted.selection.questions][:2] == ["listed_speakers", "turn_count"]
     client.force_login(factories.user(researcher=True))
     page = client.get(f"/corpora/{corpus.pk}/counts/?rater=constraints@counted&questions=constraints")
     assert page.status_code == 200

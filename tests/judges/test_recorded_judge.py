@@ -12,7 +12,7 @@ import pytest
 from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Label
 from annotation.records import SELF
-from calibration.reports.snapshot import Snapshot, snapshot_of, written
+from calibration.reports.snapshot import Snapshot, snapshot_of, to_json
 from calibration.studies import actions as studies
 from jobs.models import Run
 from judges.runs.judge_calls import JudgePreparer
@@ -67,7 +67,7 @@ def report_of(corpus: Corpus) -> Snapshot:
 
 def told(report: Snapshot, judge: str) -> dict[str, Any]:
     """Return what a report says of its raters, the judge by one name."""
-    text = json.dumps({name: written(report)[name] for name in SAME})
+    text = json.dumps({name: to_json(report)[name] for name in SAME})
     return dict(json.loads(text.replace(json.dumps(judge)[1:-1], "THE JUDGE")))
 
 

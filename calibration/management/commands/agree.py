@@ -28,7 +28,7 @@ from calibration.agree.ratings_file import (
     read_ratings,
 )
 from calibration.agree.report import Block, Section, left_out_of, section_of
-from calibration.reports.wording import listed
+from calibration.reports.wording import join_names
 from calibration.statistics import Plan, analyse
 from calibration.statistics.core.engine import second_opinions
 from calibration.statistics.core.ratings import Collector, Level, Ratings, default_samples
@@ -279,7 +279,7 @@ def _samples(part: Part, ratings: Ratings, options: dict[str, Any]) -> list[str]
     said = {"mean": "their mean is taken", "first": "the first is taken", "separate": "each is a rater"}
     sentence = f"Repeated answers of a rater: {said[policy]}"
     if ratings.firsts:
-        names = listed(list(ratings.firsts))
+        names = join_names(list(ratings.firsts))
         sentence += f"; agreement, which needs an answer on the scale, reads the first one of {names}"
     return [f"{sentence}."]
 

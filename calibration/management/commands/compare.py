@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Corpus, Dialogue
-from calibration.comparisons.side_by_side import FILES, MOST, Wanted, as_text, compare
+from calibration.comparisons.side_by_side import FILES, MOST, ComparisonQuery, as_text, compare
 from calibration.errors import CalibrationError
 from calibration.management import options as places
 from calibration.management.options import give_out
@@ -47,7 +47,9 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Compare and print; exit with one line on a mistake."""
         corpus, _ = places.place(options["corpus"], None)
-        wanted = Wanted(options["at"], tuple(options["continuations"]), options["against"], options["metric"])
+        wanted = ComparisonQuery(
+            options["at"], tuple(options["continuations"]), options["against"], options["metric"]
+        )
         try:
             made = compare(_dialogue(corpus, options["dialogue"]), wanted)
         except CalibrationError as error:

@@ -16,8 +16,8 @@ from annotation.text.table_cells import unguarded
 from calibration.agree.ratings_file import JOIN, KEEP, RatingsFileError, Row, Spelling, Table, read_table
 from calibration.comparisons.preferences import (
     RENDERINGS,
-    Asked,
     PreferencesQuery,
+    QuestionReport,
     Report,
     compute,
     compute_on_test,
@@ -324,7 +324,7 @@ def _of_file(path: Path, options: dict[str, Any]) -> Report:
     made = []
     for question, votes in file.votes.items():
         try:
-            made.append(Asked(question, question, preferences(votes, choices, plan)))
+            made.append(QuestionReport(question, question, preferences(votes, choices, plan)))
         except ValueError as error:
             of = f"question {question}: " if question else ""
             raise RatingsFileError(path, f"{of}{error}") from None

@@ -61,7 +61,12 @@ class Command(DatabaseCommand):
             choices = Choices(study)
             asked, ratings = pilot_of(study=study, query=query, choices=choices, by=None)
             found = compute(
-                study=study, query=query, choices=choices, asked=asked, ratings=ratings, told=self._progress
+                study=study,
+                query=query,
+                choices=choices,
+                plan_question=asked,
+                ratings=ratings,
+                progress=self._progress,
             )
         except CalibrationError as error:
             raise CommandError(str(error)) from error

@@ -16,7 +16,7 @@ from calibration.management.options import give_out, study_named
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sections import SECTIONS
-from calibration.reports.snapshot import snapshot_of, written
+from calibration.reports.snapshot import snapshot_of, to_json
 from calibration.statistics.core.engine import second_opinions
 from calibration.studies import actions as studies
 from calibration.studies import inputs
@@ -59,7 +59,7 @@ def verify(report: Report, progress: Progress | None = None) -> Verified:
         now = result_of(read, progress)
     figures = sum(len(question.figures) for question in kept.questions)
     figures += sum(1 for section in SECTIONS for _ in section.lines(kept))
-    return Verified(figures, asked.asked, tuple(_different("", report.result, written(now))))
+    return Verified(figures, asked.asked, tuple(_different("", report.result, to_json(now))))
 
 
 def _different(place: str, kept: Any, now: Any) -> Iterator[str]:

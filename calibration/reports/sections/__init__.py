@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calibration.reports.sections import behaviours, judges, levels, raters, scores, unanswered
-from calibration.reports.sections.base import Asked, CsvLine, Section, Switch, View
+from calibration.reports.sections.base import CsvLine, PageParams, Section, Switch, View
 
 SECTIONS: tuple[Section, ...] = (
     levels.SCORE_LEVELS,
@@ -21,4 +21,4 @@ SECTIONS: tuple[Section, ...] = (
     raters.INTRACLASS,
 )
 
-__all__ = ["SECTIONS", "Asked", "CsvLine", "Section", "Switch", "View"]
+__all__ = ["SECTIONS", "PageParams", "CsvLine", "Section", "Switch", "View"]

@@ -42,7 +42,7 @@ def count(name: str, number: int, like: Figure | None = None) -> Count:
     return Count(name, float(number), n_items=n_items, n_clusters=n_clusters)
 
 
-Asked = Mapping[str, str]
+PageParams = Mapping[str, str]
 """The switches of the page that a table was asked with, by name."""
 
 
@@ -61,20 +61,20 @@ class Switch:
     """Another way to show a table: its words, its place in the address, and whether it is the present one."""
 
     words: str
-    asked: Mapping[str, str]
+    params: Mapping[str, str]
     current: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A table of a section as it is shown, with what is said under it.
+    """A table of a section as it is shown, with the remarks under it.
 
-    A table without rows is not drawn: `what` then says why. `template` shows, under the table, what is not a
+    A table without rows is not drawn: `remarks` then say why. `template` shows, under the table, what is no
     table (a confusion matrix, notes); it is given this view as `view`, and reads `data`.
     """
 
     table: Table
-    what: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     switches: tuple[Switch, ...] = ()
     template: str = ""
     data: Any = None
@@ -83,13 +83,13 @@ class View:
     def has_content(self) -> bool:
         """Whether it shows a figure, or counts where its table holds nothing else."""
         cells = [cell for row in self.table.rows for cell in row.cells if cell]
-        told = [cell for cell in cells if not isinstance(cell, Count)] or cells
-        return self.data is not None or any(cell.ok for cell in told)
+        substantial = [cell for cell in cells if not isinstance(cell, Count)] or cells
+        return self.data is not None or any(cell.ok for cell in substantial)
 
     @property
     def why_empty(self) -> str:
         """What is said in place of a view without content: its title and the reasons."""
-        why = "; ".join(self.table.notes) or " ".join(self.what).rstrip(".") or "there is nothing to show"
+        why = "; ".join(self.table.notes) or " ".join(self.remarks).rstrip(".") or "there is nothing to show"
         return f"{self.table.title}: {why}."
 
 
@@ -109,7 +109,7 @@ class Section:
     """
 
     key: str
-    views: Callable[[Snapshot, Asked | None], Sequence[View]]
+    views: Callable[[Snapshot, PageParams | None], Sequence[View]]
     lines: Callable[[Snapshot], Iterable[CsvLine]]
     charts: Callable[[Snapshot], Sequence[Chart]] = no_charts
     leads: bool = False
@@ -130,26 +130,26 @@ class OfQuestion(Protocol):
 T = TypeVar("T", bound=OfQuestion)
 
 
-def headed(result: Snapshot, held: Sequence[T]) -> list[tuple[str, T]]:
-    """Return what is held of each question with the question's heading, in the order of the report."""
+def headed(result: Snapshot, records: Sequence[T]) -> list[tuple[str, T]]:
+    """Pair each record with its question's heading, in the order of the report."""
     titles = {question.data.ref: title for title, question in label(figures(result))}
     order = list(titles)
-    found = [(titles.get(one.ref, one.title), one) for one in held]
-    return sorted(found, key=lambda pair: order.index(pair[1].ref) if pair[1].ref in order else len(order))
+    titled = [(titles.get(record.ref, record.title), record) for record in records]
+    return sorted(titled, key=lambda pair: order.index(pair[1].ref) if pair[1].ref in order else len(order))
 
 
-def chosen(
-    found: Sequence[tuple[str, T]], key: str, asked: Asked | None
+def select_question(
+    titled: Sequence[tuple[str, T]], key: str, params: PageParams | None
 ) -> tuple[list[tuple[str, T]], tuple[Switch, ...]]:
     """Return the question that the page asks for, with the way to the others; for files every question.
 
     `key` is the name of the switch in the address. A question that is not there gives the first.
     """
-    refs = dict.fromkeys(one.ref for _, one in found)
-    if asked is None or len(refs) < 2:
-        return list(found), ()
-    ref = asked.get(key)
+    refs = dict.fromkeys(record.ref for _, record in titled)
+    if params is None or len(refs) < 2:
+        return list(titled), ()
+    ref = params.get(key)
     ref = ref if ref in refs else next(iter(refs))
-    words = {one.ref: title for title, one in found}
+    words = {record.ref: title for title, record in titled}
     switches = tuple(Switch(words[other], {key: other}, other == ref) for other in refs)
-    return [pair for pair in found if pair[1].ref == ref], switches
+    return [pair for pair in titled if pair[1].ref == ref], switches

@@ -11,10 +11,18 @@ from calibration.ratings.coverage import ANOTHER, Marked
 from calibration.reports.charts import Chart, Point
 from calibration.reports.contents import CoverageLine, CoverageTable, EvidenceRow, EvidenceTable, Figure
 from calibration.reports.figures import crowd, figures, worded
-from calibration.reports.sections.base import Asked, CsvLine, Section, Switch, View, chosen, headed
+from calibration.reports.sections.base import (
+    CsvLine,
+    PageParams,
+    Section,
+    Switch,
+    View,
+    headed,
+    select_question,
+)
 from calibration.reports.snapshot import PrevalenceRow, Snapshot, TagRow, TagTable
-from calibration.reports.tables import Row, Table, noted
-from calibration.reports.wording import Crowd, counted, crowd_of, listed
+from calibration.reports.tables import Row, Table, with_note
+from calibration.reports.wording import Crowd, counted, crowd_of, join_names
 from calibration.statistics import Result
 from calibration.statistics.cocoeval import FIGURES as TAG_FIGURES
 from calibration.statistics.cocoeval import POLICIES
@@ -47,23 +55,21 @@ class MarkedTurns(Figure):
     end_digits: ClassVar[int] = 1
 
 
-def tag_views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+def tag_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return table 7 of each judge, in the order of the study: of the policy asked for, in files of each.
 
     With `percent` asked for, precision and recall are shown in percent, as the paper prints them.
     """
-    who = crowd(figures(result))
-    policy = None if asked is None else _policy(asked)
-    percent = asked is not None and "percent" in asked
-    found = [table for table in result.tags if policy in (None, table.policy)]
+    people = crowd(figures(result))
+    policy = None if params is None else _policy(params)
+    percent = params is not None and "percent" in params
+    tag_tables = [table for table in result.tags if policy in (None, table.policy)]
     switches = () if policy is None else _switches(policy, percent)
-    return [
-        View(_table_of_table_seven(t, who, percent), _what_of_table_seven(t, who), switches) for t in found
-    ]
+    return [View(_tag_table(t, people, percent), _tag_remarks(t, people), switches) for t in tag_tables]
 
 
-def _policy(asked: Asked) -> str:
-    policy = asked.get("policy")
+def _policy(params: PageParams) -> str:
+    policy = params.get("policy")
     return policy if policy in POLICIES else DEFAULT
 
 
@@ -76,32 +82,34 @@ def _switches(policy: str, percent: bool) -> tuple[Switch, ...]:
     return (*policies, Switch(words, {"policy": policy, **other}))
 
 
-def _what_of_table_seven(table: TagTable, who: Crowd) -> tuple[str, ...]:
+def _tag_remarks(table: TagTable, people: Crowd) -> tuple[str, ...]:
     if table.reason:
         return (f"{table.reason[:1].upper()}{table.reason[1:]}.",)
-    left = f"{counted(table.n_dropped, 'turn')} that only some of them answered " if table.n_dropped else ""
-    out = f"; {left}{'is' if table.n_dropped == 1 else 'are'} left out" if left else ""
-    not_asked = f"{table.judge} did not answer {listed(table.unanswered)}." if table.unanswered else ""
-    alone = "" if len(table.people) > 1 else f"With one {who.one} nobody can be compared with each other."
-    said = (
-        f"{counted(table.n_items, 'turn')} that {table.judge} and {who.counted(len(table.people))} answered"
-        f"{out}. Policy {table.policy}: {POLICIES[table.policy]}.",
+    dropped = (
+        f"{counted(table.n_dropped, 'turn')} that only some of them answered " if table.n_dropped else ""
+    )
+    out = f"; {dropped}{'is' if table.n_dropped == 1 else 'are'} left out" if dropped else ""
+    not_asked = f"{table.judge} did not answer {join_names(table.unanswered)}." if table.unanswered else ""
+    alone = "" if len(table.people) > 1 else f"With one {people.one} nobody can be compared with each other."
+    sentences = (
+        f"{counted(table.n_items, 'turn')} that {table.judge} and {people.counted(len(table.people))} "
+        f"answered{out}. Policy {table.policy}: {POLICIES[table.policy]}.",
         alone,
         not_asked,
-        f"Each figure is the mean over {who.many}, each the reference; the last row joins all behaviours end "
-        "to end.",
+        f"Each figure is the mean over {people.many}, each the reference; the last row joins all behaviours "
+        "end to end.",
     )
-    return tuple(filter(None, said))
+    return tuple(filter(None, sentences))
 
 
-def _table_of_table_seven(table: TagTable, who: Crowd, percent: bool) -> Table:
+def _tag_table(table: TagTable, people: Crowd, percent: bool) -> Table:
     several = len(table.people) > 1
     heads = [(name, worded(STATISTIC.get(name, name)).heading) for name in TAG_FIGURES]
     columns = [
-        ("detected_by_people", f"Marked by {who.many}"),
+        ("detected_by_people", f"Marked by {people.many}"),
         ("detected_by_judge", "Marked by judge"),
         *heads,
-        *((f"people_{name}", f"{heading}, {who.many}") for name, heading in heads if several),
+        *((f"people_{name}", f"{heading}, {people.many}") for name, heading in heads if several),
     ]
     notes: list[str] = []
     rows = [
@@ -110,13 +118,13 @@ def _table_of_table_seven(table: TagTable, who: Crowd, percent: bool) -> Table:
             "",
             row.detected_by_judge.n_items,
             row.detected_by_judge.n_clusters,
-            [noted(cell, notes) for cell in _cells(row, several, percent)],
+            [with_note(cell, notes) for cell in _cells(row, several, percent)],
             first=True,
             pooled=row is table.rows[-1],
         )
         for row in table.rows
     ]
-    title = f"Tags: {table.judge} against {who.many}, {table.scheme_title} (policy {table.policy})"
+    title = f"Tags: {table.judge} against {people.many}, {table.scheme_title} (policy {table.policy})"
     return Table(title, columns, rows, notes, first="Behaviour")
 
 
@@ -130,8 +138,8 @@ def _cells(row: TagRow, several: bool, percent: bool) -> Sequence[Figure]:
 
 def marked(result: Snapshot) -> list[Chart]:
     """Return, per judge, the marked turns by behaviour: people beside judge. No policy changes them."""
-    who = crowd(figures(result))
-    found = []
+    people = crowd(figures(result))
+    charts = []
     for number, table in enumerate(t for t in result.tags if t.policy == DEFAULT):
         points = [
             Point(
@@ -145,13 +153,13 @@ def marked(result: Snapshot) -> list[Chart]:
                 entry.reason if entry.value is None else "",
             )
             for row in table.rows[:-1]
-            for series, entry in ((who.many, row.detected_by_people), (table.judge, row.detected_by_judge))
+            for series, entry in ((people.many, row.detected_by_people), (table.judge, row.detected_by_judge))
         ]
         if points:
-            title = f"Turns marked by {table.judge} and by {who.many}"
-            axis = f"Marked turns of {table.n_items:,} ({who.many}: their mean), intervals over dialogues"
-            found.append(Chart(f"marked-{number + 1}", title, axis, tuple(points), bars=True))
-    return found
+            title = f"Turns marked by {table.judge} and by {people.many}"
+            axis = f"Marked turns of {table.n_items:,} ({people.many}: their mean), intervals over dialogues"
+            charts.append(Chart(f"marked-{number + 1}", title, axis, tuple(points), bars=True))
+    return charts
 
 
 def tag_lines(result: Snapshot) -> Iterator[CsvLine]:
@@ -171,39 +179,42 @@ TABLE_SEVEN = Section("tags", tag_views, tag_lines, marked)
 # How often a behaviour occurs: by the judge on all items, by people on some, and corrected.
 
 
-def prevalence_views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+def prevalence_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return the table of all questions where a judge answered more items than people did."""
     if not result.prevalence:
         return []
-    who = crowd(figures(result))
+    people = crowd(figures(result))
     notes: list[str] = []
     rows: list[Row] = []
     for row in result.prevalence:
         first = not rows or rows[-1].question != row.title
-        cells = [noted(entry, notes) for entry in row.figures]
+        cells = [with_note(entry, notes) for entry in row.figures]
         items = row.n_labelled + row.n_unlabelled
         clusters = row.figures[0].n_clusters
         rows.append(Row(row.title, row.judge, items, clusters, cells, first=first))
-    heads = ("Judge says", f"{who.many.capitalize()} say", "Sensitivity", "Specificity")
+    heads = ("Judge says", f"{people.many.capitalize()} say", "Sensitivity", "Specificity")
     columns = list(zip(PREVALENCE_FIGURES, (*heads, "Prediction-powered", "Rogan-Gladen"), strict=True))
     return [
-        View(Table("How often it occurs", columns, rows, notes), _what_of_prevalence(result.prevalence, who))
+        View(
+            Table("How often it occurs", columns, rows, notes),
+            _prevalence_remarks(result.prevalence, people),
+        )
     ]
 
 
-def _what_of_prevalence(rows: tuple[PrevalenceRow, ...], who: Crowd) -> tuple[str, ...]:
+def _prevalence_remarks(rows: tuple[PrevalenceRow, ...], people: Crowd) -> tuple[str, ...]:
     fewest = min(rows, key=lambda row: row.n_labelled)
     divided = max(row.n_divided for row in rows)
-    said = (
-        f"Shares of items, corrected for the judge's errors on those that {who.many} answered too "
+    sentences = (
+        f"Shares of items, corrected for the judge's errors on those that {people.many} answered too "
         f"({fewest.n_labelled:,} at least).",
-        f"A bad judge does not bias the prediction-powered share if {who.many} answered a random sample; "
+        f"A bad judge does not bias the prediction-powered share if {people.many} answered a random sample; "
         "Rogan-Gladen holds if the judge errs on the rest as it does there.",
         f"{counted(divided, 'cluster')} hold both kinds of items, and count as if they were two."
         if divided
         else "",
     )
-    return tuple(filter(None, said))
+    return tuple(filter(None, sentences))
 
 
 def prevalence_lines(result: Snapshot) -> Iterator[CsvLine]:
@@ -239,12 +250,12 @@ class Below:
 
     folded: Table | None
     notes: Sequence[Marked]
-    left: int
+    n_more: int
 
 
-def coverage_views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+def coverage_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return a table per scheme: who marked how many turns; the notes stand under it."""
-    return [_view(table, in_file=asked is None) for table in result.coverage]
+    return [_view(table, in_file=params is None) for table in result.coverage]
 
 
 def _view(table: CoverageTable, *, in_file: bool) -> View:
@@ -257,23 +268,23 @@ def _view(table: CoverageTable, *, in_file: bool) -> View:
             f"{_kind(row)}, {counted(row.marked, 'turn')}",
             row.share.n_items,
             row.share.n_clusters,
-            [noted(_shown(row.share, [row.name]), why)],
+            [with_note(_share_figure(row.share, [row.name]), why)],
             first=True,
         )
         for row in coverage_lines
     ]
-    left = max(0, len(table.notes) - MOST_NOTES)
-    said = tuple(_said_of(note) for note in table.notes[:MOST_NOTES]) if in_file else ()
-    shown = Table(title, [(ANOTHER, "Share of turns")], rows, why, first="Rater", said=said)
+    n_more = max(0, len(table.notes) - MOST_NOTES)
+    remarks = tuple(_note_text(note) for note in table.notes[:MOST_NOTES]) if in_file else ()
+    visible = Table(title, [(ANOTHER, "Share of turns")], rows, why, first="Rater", remarks=remarks)
     folded = None
     if not in_file and len(rows) > MOST_ROWS:
-        shown, folded = replace(shown, rows=rows[:MOST_ROWS]), replace(shown, rows=rows[MOST_ROWS:])
-    below = Below(folded, table.notes[:MOST_NOTES], left) if folded or table.notes else None
+        visible, folded = replace(visible, rows=rows[:MOST_ROWS]), replace(visible, rows=rows[MOST_ROWS:])
+    below = Below(folded, table.notes[:MOST_NOTES], n_more) if folded or table.notes else None
     template = "calibration/_coverage.html" if below else ""
-    return View(shown, (*_said(table), WILSON), template=template, data=below)
+    return View(visible, (*_findings(table), WILSON), template=template, data=below)
 
 
-def _said_of(note: Marked) -> str:
+def _note_text(note: Marked) -> str:
     return f"{note.item}, {note.rater}: {f'“{note.note}”' if note.note else 'no note'}"
 
 
@@ -282,22 +293,24 @@ def _kind(row: CoverageLine) -> str:
     return "simulated" if row.simulated else kind if row.identified else "anonymous slot"
 
 
-def _said(table: CoverageTable) -> tuple[str, ...]:
-    """Return what people found, then what judges did; of nobody nothing."""
-    who = crowd_of(table.rows)
-    found = [] if table.share is None else [_sentence(_annotators(who, table), table.marked, table.share)]
+def _findings(table: CoverageTable) -> tuple[str, ...]:
+    """Sentences about the behaviours that people found, then those that judges found."""
+    people = crowd_of(table.rows)
+    by_people = (
+        [] if table.share is None else [_sentence(_annotators(people, table), table.marked, table.share)]
+    )
     judges = [row for row in table.rows if row.kind != "human"]
-    return (*found, *(_sentence((row.name, row.name), row.marked, row.share) for row in judges))
+    return (*by_people, *(_sentence((row.name, row.name), row.marked, row.share) for row in judges))
 
 
-def _annotators(who: Crowd, table: CoverageTable) -> tuple[str, str]:
-    one = who.one if who.many != "people" else "annotator"
-    return f"no {one}", f"one {one} or more"
+def _annotators(people: Crowd, table: CoverageTable) -> tuple[str, str]:
+    singular = people.one if people.many != "people" else "annotator"
+    return f"no {singular}", f"one {singular} or more"
 
 
-def _sentence(who: tuple[str, str], marked: int, share: Result) -> str:
+def _sentence(subjects: tuple[str, str], marked: int, share: Result) -> str:
     """Return `No annotator found one in 1,080 turns (at most 0.35%, Wilson).`, or in how many."""
-    nobody, somebody = who
+    nobody, somebody = subjects
     turns = counted(share.n_items, "turn")
     if not share.ok:
         return f"{somebody}: {share.reason}."
@@ -311,7 +324,7 @@ def _sentence(who: tuple[str, str], marked: int, share: Result) -> str:
     return text[:1].upper() + text[1:] if nobody.startswith("no ") else text
 
 
-def _shown(share: Result, raters: Sequence[str]) -> Share:
+def _share_figure(share: Result, raters: Sequence[str]) -> Share:
     return Share(**vars(Figure.of(share, raters=raters, question="")))
 
 
@@ -329,8 +342,8 @@ def coverage_lines(result: Snapshot) -> Iterator[CsvLine]:
             figure = Figure.of(row.share, raters=[row.name], question=table.title)
             yield CsvLine(table.ref, table.title, ANOTHER, figure)
         for note in table.notes:
-            told = Result(NOTE, 1.0, n_items=1, n_clusters=1, n_raters=1, reason=note.note)
-            figure = Figure.of(told, raters=[note.rater], question=table.title)
+            marked_turn = Result(NOTE, 1.0, n_items=1, n_clusters=1, n_raters=1, reason=note.note)
+            figure = Figure.of(marked_turn, raters=[note.rater], question=table.title)
             yield CsvLine(table.ref, note.item, NOTE, figure)
 
 
@@ -342,38 +355,45 @@ COVERAGE = Section("coverage", coverage_views, coverage_lines)
 KEY = "evidence"
 
 
-def evidence_views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+def evidence_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return a table a question: people with each other, and every other rater with them."""
-    who = crowd(figures(result))
-    shown, switches = chosen(headed(result, result.evidence), KEY, asked)
-    return [View(_table(title, table, who), tuple(_what(table)), switches) for title, table in shown]
+    people = crowd(figures(result))
+    selected, switches = select_question(headed(result, result.evidence), KEY, params)
+    return [
+        View(_table(title, table, people), tuple(_evidence_remarks(table)), switches)
+        for title, table in selected
+    ]
 
 
-def _table(title: str, table: EvidenceTable, who: Crowd) -> Table:
+def _table(title: str, table: EvidenceTable, people: Crowd) -> Table:
     names = [name for name in EVIDENCE_FIGURES if table.asks in EVIDENCE_FIGURES[name].applies]
     notes: list[str] = []
-    given = table.rows if table.n_pointed else ()
-    rows = [_row(title, row, names, notes, who, first=not place) for place, row in enumerate(given)]
+    pointing_rows = table.rows if table.n_pointed else ()
+    rows = [
+        _row(title, row, names, notes, people, first=not place) for place, row in enumerate(pointing_rows)
+    ]
     heads = [(name, EVIDENCE_FIGURES[name].heading) for name in names]
     return Table(f"What answers point at: {title}", heads, rows, notes)
 
 
-def _row(title: str, row: EvidenceRow, names: list[str], notes: list[str], who: Crowd, *, first: bool) -> Row:
+def _row(
+    title: str, row: EvidenceRow, names: list[str], notes: list[str], people: Crowd, *, first: bool
+) -> Row:
     of = {figure.name: figure for figure in row.figures}
-    cells = [noted(of.get(name), notes) for name in names]
+    cells = [with_note(of.get(name), notes) for name in names]
     from_ = of["evidence_f1"]
-    return Row(title, _named(row, who), from_.n_items, from_.n_clusters, cells, first=first)
+    return Row(title, _compared(row, people), from_.n_items, from_.n_clusters, cells, first=first)
 
 
-def _named(row: EvidenceRow, who: Crowd) -> str:
+def _compared(row: EvidenceRow, people: Crowd) -> str:
     if row.name:
-        return f"{row.name} with {who.many}"
+        return f"{row.name} with {people.many}"
     if row.kind == ALL:
-        return f"{listed(row.raters)} with each other"
-    return f"{who.many.capitalize()} with each other"
+        return f"{join_names(row.raters)} with each other"
+    return f"{people.many.capitalize()} with each other"
 
 
-def _what(table: EvidenceTable) -> Iterator[str]:
+def _evidence_remarks(table: EvidenceTable) -> Iterator[str]:
     yield f"{table.n_pointed:,} of {counted(table.n_answers, 'answer')} that may point at something do."
     if not table.n_pointed:
         return

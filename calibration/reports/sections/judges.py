@@ -16,23 +16,23 @@ from calibration.reports.contents import (
     KeyRow,
     KeyTable,
     PanelMember,
-    PanelTold,
+    PanelSummary,
 )
 from calibration.reports.figures import crowd, figures, worded
 from calibration.reports.sections.base import (
-    Asked,
     Count,
     CsvLine,
+    PageParams,
     PValue,
     Section,
     Switch,
     View,
-    chosen,
     count,
     headed,
+    select_question,
 )
 from calibration.reports.snapshot import Snapshot
-from calibration.reports.tables import Row, Table, noted
+from calibration.reports.tables import Row, Table, with_note
 from calibration.reports.wording import Crowd, counted
 from calibration.statistics.baselines import BASELINE, CHANCE, CORRELATIONS, ERROR, SHARE
 from calibration.statistics.core.ratings import CATEGORIES
@@ -57,26 +57,26 @@ Family = tuple[str, str]
 """A statistic and its reference: what p-values are corrected over."""
 
 
-def compared_views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+def compared_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return a table a question, one row a pair and statistic; on the page that of the question asked for."""
-    who = crowd(figures(result))
-    shown, switches = chosen(headed(result, result.compared), COMPARED_KEY, asked)
-    is_page = asked is not None
-    return [_view(title, question, who, switches, is_page=is_page) for title, question in shown]
+    people = crowd(figures(result))
+    selected, switches = select_question(headed(result, result.compared), COMPARED_KEY, params)
+    is_page = params is not None
+    return [_view(title, question, people, switches, is_page=is_page) for title, question in selected]
 
 
 def _view(
-    title: str, question: ComparedJudges, who: Crowd, switches: tuple[Switch, ...], *, is_page: bool
+    title: str, question: ComparedJudges, people: Crowd, switches: tuple[Switch, ...], *, is_page: bool
 ) -> View:
     names = list(dict.fromkeys(name for pair in question.pairs for name in pair.names))
     pairs = list(question.pairs)
     rest: list[ComparedPair] = []
     if is_page and len(names) > FEW:
         pairs, rest = _with_best(question)
-    folded = _table_of_judges_compared(f"The other pairs on {title}", rest) if rest else None
+    folded = _compared_table(f"The other pairs on {title}", rest) if rest else None
     return View(
-        _table_of_judges_compared(f"Judges compared: {title}", pairs),
-        tuple(_what_of_judges_compared(question, who, is_cut=bool(rest))),
+        _compared_table(f"Judges compared: {title}", pairs),
+        tuple(_compared_remarks(question, people, is_cut=bool(rest))),
         switches,
         "calibration/_other_pairs.html" if folded else "",
         folded,
@@ -85,24 +85,24 @@ def _view(
 
 def families(question: ComparedJudges) -> dict[Family, list[ComparedPair]]:
     """Return the pairs by statistic and reference."""
-    found: dict[Family, list[ComparedPair]] = {}
+    pairs_by_family: dict[Family, list[ComparedPair]] = {}
     for pair in question.pairs:
-        found.setdefault((pair.statistic, pair.reference), []).append(pair)
-    return found
+        pairs_by_family.setdefault((pair.statistic, pair.reference), []).append(pair)
+    return pairs_by_family
 
 
 def _with_best(question: ComparedJudges) -> tuple[list[ComparedPair], list[ComparedPair]]:
     """Return, of each statistic, the pairs with the contender of the highest value, and all others."""
-    shown, rest = [], []
+    with_best, rest = [], []
     for pairs in families(question).values():
         best = _best(pairs)
-        shown += [pair for pair in pairs if best in pair.names]
+        with_best += [pair for pair in pairs if best in pair.names]
         rest += [pair for pair in pairs if best not in pair.names]
-    return shown, rest
+    return with_best, rest
 
 
 def _best(pairs: Sequence[ComparedPair]) -> str:
-    """Return who has the highest value: on average over its pairs, which may rest on other items."""
+    """Return the contender with the highest value: its mean over its pairs, which may rest on other items."""
     values: dict[str, list[float]] = {}
     for pair in pairs:
         for name, figure in zip(pair.names, (pair.first, pair.second), strict=True):
@@ -112,23 +112,23 @@ def _best(pairs: Sequence[ComparedPair]) -> str:
 
 
 def family_heading(family: Family) -> str:
-    """Return how a statistic is headed, with the key that it is measured against."""
+    """Heading of a statistic, with the key that it is measured against."""
     statistic, reference = family
     words = "Accuracy" if statistic == ACCURACY else worded(statistic).heading
     return words if reference == OF_PEOPLE else f"{words}, {reference}"
 
 
-def _table_of_judges_compared(title: str, pairs: Sequence[ComparedPair]) -> Table:
+def _compared_table(title: str, pairs: Sequence[ComparedPair]) -> Table:
     notes: list[str] = []
     seen: set[Family] = set()
     rows = []
     for pair in pairs:
         family = pair.statistic, pair.reference
-        cells = [noted(cell, notes) for cell in _cells(pair)]
-        who = f"{pair.names[0]} less {pair.names[1]}"
+        cells = [with_note(cell, notes) for cell in _cells(pair)]
+        pair_name = f"{pair.names[0]} less {pair.names[1]}"
         of = pair.difference
         first = family not in seen
-        rows.append(Row(family_heading(family), who, of.n_items, of.n_clusters, cells, first=first))
+        rows.append(Row(family_heading(family), pair_name, of.n_items, of.n_clusters, cells, first=first))
         seen.add(family)
     return Table(title, COMPARED_COLUMNS, rows, notes, first="Statistic")
 
@@ -139,26 +139,26 @@ def _cells(pair: ComparedPair) -> list[Figure]:
     return [pair.first, pair.second, pair.difference, *tests, dropped]
 
 
-def _what_of_judges_compared(question: ComparedJudges, who: Crowd, *, is_cut: bool) -> Iterator[str]:
-    """Yield what the tests found, what each column is, and what is not shown."""
-    tests = [_found(family, pairs) for family, pairs in families(question).items()]
+def _compared_remarks(question: ComparedJudges, people: Crowd, *, is_cut: bool) -> Iterator[str]:
+    """Yield the results of the tests, the meaning of the columns, and what is not shown."""
+    tests = [_count_differing(family, pairs) for family, pairs in families(question).items()]
     if any(tests):
-        told = "; ".join(filter(None, tests))
+        differences = "; ".join(filter(None, tests))
         yield (
             "Pairs that differ at 0.05 after Holm’s correction over all pairs of this question and "
-            f"statistic: {told}."
+            f"statistic: {differences}."
         )
     yield (
-        f"First and second: agreement with {who.many} is the mean of the agreement with each of them, "
-        f"ρ and r are with the {who.own} mean, all on items that both answered; dropped are those that one "
-        "of them did not. Difference: first less second, on the same resamples. p: the answers of both "
+        f"First and second: agreement with {people.many} is the mean of the agreement with each of them, "
+        f"ρ and r are with the {people.own} mean, all on items that both answered; dropped are those that "
+        "one of them did not. Difference: first less second, on the same resamples. p: the answers of both "
         "change places in whole dialogues, in 2,000 ways, or in all where there are fewer."
     )
     yield "A difference that is not shown is no proof that both are equally good: read its interval."
     if any("dropped_raters" in pair.difference.flags for pair in question.pairs):
         yield (
-            f"{who.many[:1].upper()}{who.many[1:]} with whom a value of either is undefined are left out of "
-            "the mean of both, so a judge’s value may differ from pair to pair."
+            f"{people.many[:1].upper()}{people.many[1:]} with whom a value of either is undefined are left "
+            "out of the mean of both, so a judge’s value may differ from pair to pair."
         )
     if is_cut:
         yield "Of more than five the page shows each with the highest; the corrected p is over all pairs."
@@ -169,7 +169,7 @@ def _what_of_judges_compared(question: ComparedJudges, who: Crowd, *, is_cut: bo
         )
 
 
-def _found(family: Family, pairs: Sequence[ComparedPair]) -> str:
+def _count_differing(family: Family, pairs: Sequence[ComparedPair]) -> str:
     """Return `κ 5 of 15`: how many of the pairs that could be tested differ."""
     tested = [pair for pair in pairs if pair.p_holm.ok]
     differ = sum(pair.p_holm.point <= LIKELY for pair in tested)
@@ -203,55 +203,55 @@ COUNTS = [("n_answered", "Answered"), ("n_ties", "Ties"), ("n_short", "Too few m
 
 
 def floor_heading(figure: str) -> str:
-    """Return how a figure is headed."""
+    """Heading of a figure."""
     return "Mean error" if figure == ERROR else worded(figure).heading
 
 
-def floor_views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+def floor_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return a table a question, judges above baselines; then what the panels are."""
-    who = crowd(figures(result))
-    shown, switches = chosen(headed(result, result.floors), FLOOR_KEY, asked)
-    found = [
-        View(_table_of_floors(title, floor), tuple(_what_of_floors(floor, who)), switches)
-        for title, floor in shown
+    people = crowd(figures(result))
+    selected, switches = select_question(headed(result, result.floors), FLOOR_KEY, params)
+    floor_tables = [
+        View(_floor_table(title, floor), tuple(_floor_remarks(floor, people)), switches)
+        for title, floor in selected
     ]
     if result.panels:
-        found.append(View(_panels(result), tuple(_made(result.panels))))
-    return found
+        floor_tables.append(View(_panels(result), tuple(_panel_remarks(result.panels))))
+    return floor_tables
 
 
-def _table_of_floors(title: str, floor: Floor) -> Table:
+def _floor_table(title: str, floor: Floor) -> Table:
     names = {figure.name for row in floor.rows for figure in row.figures}
     columns = [name for name in ORDER if name in names]
     notes: list[str] = []
-    rows = [_row_of_floors(row, columns, notes) for row in floor.rows]
+    rows = [_floor_row(row, columns, notes) for row in floor.rows]
     heads = [(name, floor_heading(name)) for name in columns]
     return Table(f"Judges above baselines: {title}", heads, rows, notes, first="Rater")
 
 
-def _row_of_floors(row: FloorRow, columns: Sequence[str], notes: list[str]) -> Row:
+def _floor_row(row: FloorRow, columns: Sequence[str], notes: list[str]) -> Row:
     of = {figure.name: figure for figure in row.figures}
-    cells = [noted(of.get(name), notes) for name in columns]
-    given = [figure for figure in row.figures if figure.ok] or list(row.figures)
-    n_items, n_clusters = (given[0].n_items, given[0].n_clusters) if given else (0, 0)
+    cells = [with_note(of.get(name), notes) for name in columns]
+    with_value = [figure for figure in row.figures if figure.ok] or list(row.figures)
+    n_items, n_clusters = (with_value[0].n_items, with_value[0].n_clusters) if with_value else (0, 0)
     name = f"{row.name}: {row.told}" if row.told else row.name
     return Row(name, row.kind, n_items, n_clusters, cells, first=True)
 
 
-def _what_of_floors(floor: Floor, who: Crowd) -> Iterator[str]:
+def _floor_remarks(floor: Floor, people: Crowd) -> Iterator[str]:
     learned = (
         "learned on the dev part alone"
         if floor.learned == DEV
-        else f"learned, for each dialogue, from the {who.many} of all other dialogues"
+        else f"learned, for each dialogue, from the {people.many} of all other dialogues"
     )
     yield (
         f"Baselines answer without reading, and are nobody: one value throughout, a value drawn as often as "
-        f"{who.many} give it (its expectation, no draw), the length of what is rated. They are {learned}, "
+        f"{people.many} give it (its expectation, no draw), the length of what is rated. They are {learned}, "
         "never from the item’s own answers."
     )
     yield (
-        f"Agreement and error: over all pairs with a {who.one}’s rating; ρ and r: with the {who.own} mean. "
-        "One value throughout has κ 0, flagged, and neither MCC nor a correlation."
+        f"Agreement and error: over all pairs with a {people.one}’s rating; ρ and r: with the {people.own} "
+        "mean. One value throughout has κ 0, flagged, and neither MCC nor a correlation."
     )
     for row in floor.rows:
         if row.reason:
@@ -259,17 +259,19 @@ def _what_of_floors(floor: Floor, who: Crowd) -> Iterator[str]:
 
 
 def _panels(result: Snapshot) -> Table:
-    titles = {one.ref: title for title, one in headed(result, result.panels)}
+    titles = {question.ref: title for title, question in headed(result, result.panels)}
     notes: list[str] = []
     rows = []
-    for told in result.panels:
+    for panel in result.panels:
         cells: list[Figure | None] = [
-            count("n_answered", told.n_answered),
-            count("n_ties", told.n_ties),
-            count("n_short", told.n_short),
+            count("n_answered", panel.n_answered),
+            count("n_ties", panel.n_ties),
+            count("n_short", panel.n_short),
         ]
-        who = f"{told.rule} of {', '.join(_member(m) for m in told.members) or 'nobody'}"
-        rows.append(Row(told.name, f"{titles[told.ref]}: {who}", told.n_answered, 0, cells, first=True))
+        composition = f"{panel.rule} of {', '.join(_member(m) for m in panel.members) or 'nobody'}"
+        rows.append(
+            Row(panel.name, f"{titles[panel.ref]}: {composition}", panel.n_answered, 0, cells, first=True)
+        )
     return Table("Panels of judges", COUNTS, rows, notes, first="Panel")
 
 
@@ -280,23 +282,23 @@ def _member(member: PanelMember) -> str:
     return f"{member.name} (weight {number(member.weight)}, {why} on {member.n_items:,})"
 
 
-def _made(panels: Sequence[PanelTold]) -> Iterator[str]:
-    least = sorted({told.least for told in panels})
+def _panel_remarks(panels: Sequence[PanelSummary]) -> Iterator[str]:
+    least = sorted({panel.least for panel in panels})
     yield (
         f"A panel answers where {' or '.join(map(str, least))} of its members did; a member without an "
         "answer is left aside. Of a majority, and of weighted categories, a tie is no answer."
     )
-    weighted = [told for told in panels if told.basis]
+    weighted = [panel for panel in panels if panel.basis]
     if weighted:
         yield (
             "Weights are each member’s agreement with people beyond chance, learned on dev alone, none "
             "below 0."
         )
-    if any(told.basis == DEV for told in weighted):
+    if any(panel.basis == DEV for panel in weighted):
         yield "This report shows dev, where the weights were learned: its figures flatter weighted panels."
-    for told in panels:
-        if told.reason:
-            yield f"{told.name} on {told.title}: {told.reason}."
+    for panel in panels:
+        if panel.reason:
+            yield f"{panel.name} on {panel.title}: {panel.reason}."
 
 
 def floor_lines(result: Snapshot) -> Iterator[CsvLine]:
@@ -306,17 +308,19 @@ def floor_lines(result: Snapshot) -> Iterator[CsvLine]:
             prefix = "baseline" if row.kind == BASELINE else "floor"
             for figure in row.figures:
                 yield CsvLine(floor.ref, floor.title, f"{prefix}_{figure.name}", figure)
-    for told in result.panels:
+    for panel in result.panels:
         for name, _ in COUNTS:
-            figure = count(name, getattr(told, name))
-            yield CsvLine(told.ref, told.title, f"panel_{name}", _of(figure, (told.name,)))
-        for member in told.members:
+            figure = count(name, getattr(panel, name))
+            yield CsvLine(panel.ref, panel.title, f"panel_{name}", _with_raters(figure, (panel.name,)))
+        for member in panel.members:
             if member.weight is not None:
                 weight = Figure("panel_weight", member.weight, n_items=member.n_items)
-                yield CsvLine(told.ref, told.title, "panel_weight", _of(weight, (told.name, member.name)))
+                yield CsvLine(
+                    panel.ref, panel.title, "panel_weight", _with_raters(weight, (panel.name, member.name))
+                )
 
 
-def _of(figure: Figure, raters: tuple[str, ...]) -> Figure:
+def _with_raters(figure: Figure, raters: tuple[str, ...]) -> Figure:
     return replace(figure, raters=raters)
 
 
@@ -342,19 +346,19 @@ COLUMNS = [
 ]
 
 
-def key_views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+def key_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return a table a question and key, with the matrices; on the page that of the question asked for."""
-    shown, switches = chosen(headed(result, result.keys), "against", asked)
-    found: list[View] = []
-    for title, table in shown:
+    selected, switches = select_question(headed(result, result.keys), "against", params)
+    key_tables: list[View] = []
+    for title, table in selected:
         matrices = [row for row in table.rows if row.n] if _has_matrices(table) else []
-        on_page = asked is not None and bool(matrices)
+        on_page = params is not None and bool(matrices)
         template = "calibration/_confusions.html" if on_page else ""
         data = [_confusion(title, table, row) for row in matrices] if on_page else None
-        found.append(View(_table(title, table), tuple(_what(table)), switches, template, data))
-        if asked is None and matrices:
-            found.append(View(_met(title, table, matrices)))
-    return found
+        key_tables.append(View(_table(title, table), tuple(_key_remarks(table)), switches, template, data))
+        if params is None and matrices:
+            key_tables.append(View(_answers_by_key_value(title, table, matrices)))
+    return key_tables
 
 
 def _has_matrices(table: KeyTable) -> bool:
@@ -370,25 +374,25 @@ def _table(title: str, table: KeyTable) -> Table:
 def _row(row: KeyRow, notes: list[str]) -> Row:
     of = row.figures[0]
     missing = count("missing", row.missing) if row.kind != "baseline" else None
-    cells = [noted(cell, notes) for cell in (missing, *row.figures, row.difference)]
+    cells = [with_note(cell, notes) for cell in (missing, *row.figures, row.difference)]
     return Row(row.rater, KINDS.get(row.kind, row.kind), row.n, of.n_clusters, cells, first=True)
 
 
 def _confusion(title: str, table: KeyTable, row: KeyRow) -> Table:
-    """Return how often each value of the key met each of the rater's, but for values that neither gave."""
-    given = [n for n, counts in enumerate(row.matrix) if sum(counts) or any(r[n] for r in row.matrix)]
-    columns = [(table.values[n], table.values[n]) for n in given]
-    rows = [_counts(table, row)[n] for n in given]
-    rows = [replace(one, cells=[one.cells[n] for n in given]) for one in rows]
+    """Confusion matrix of key and rater, without the values that neither gave."""
+    used = [n for n, counts in enumerate(row.matrix) if sum(counts) or any(r[n] for r in row.matrix)]
+    columns = [(table.values[n], table.values[n]) for n in used]
+    rows = [_counts(table, row)[n] for n in used]
+    rows = [replace(row_of_value, cells=[row_of_value.cells[n] for n in used]) for row_of_value in rows]
     heading = f"{title}: {table.key} (rows) and {row.rater} (columns)"
     return Table(heading, columns, rows, first=table.key)
 
 
-def _met(title: str, table: KeyTable, raters: Sequence[KeyRow]) -> Table:
+def _answers_by_key_value(title: str, table: KeyTable, raters: Sequence[KeyRow]) -> Table:
     """Return the same of all raters in one table, for files: a rater's rows are the key's values."""
     columns = [(value, value) for value in table.values]
     rows = [
-        replace(row, question=rater.rater, who=f"{table.key}: {row.question}", first=number == 0)
+        replace(row, question=rater.rater, compared=f"{table.key}: {row.question}", first=number == 0)
         for rater in raters
         for number, row in enumerate(_counts(table, rater))
     ]
@@ -399,15 +403,15 @@ def _met(title: str, table: KeyTable, raters: Sequence[KeyRow]) -> Table:
 def _counts(table: KeyTable, row: KeyRow) -> list[Row]:
     """Return a row a value of the key, with the number of items that got each value from a rater."""
     clusters = row.figures[0].n_clusters
-    found = []
+    rows = []
     for value, counts in zip(table.values, row.matrix, strict=True):
         met = zip(table.values, counts, strict=True)
         cells: list[Figure | None] = [Count(other, float(n)) for other, n in met]
-        found.append(Row(value, "", sum(counts), clusters, cells, first=True))
-    return found
+        rows.append(Row(value, "", sum(counts), clusters, cells, first=True))
+    return rows
 
 
-def _what(table: KeyTable) -> Iterator[str]:
+def _key_remarks(table: KeyTable) -> Iterator[str]:
     if table.reason:
         yield f"{table.reason[:1].upper()}{table.reason[1:]}."
         return

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from django.utils.safestring import SafeString, mark_safe
 
 from annotation.text.display import number
-from calibration.comparisons.preference_tables import how
+from calibration.comparisons.preference_tables import method_lines
 from calibration.reports import charts as drawing
 from calibration.reports.charts import Chart
 from calibration.reports.contents import (
@@ -22,9 +22,18 @@ from calibration.reports.contents import (
     PreferenceTable,
 )
 from calibration.reports.figures import crowd, figures, worded
-from calibration.reports.sections.base import Asked, Count, CsvLine, Section, Switch, View, chosen, headed
+from calibration.reports.sections.base import (
+    Count,
+    CsvLine,
+    PageParams,
+    Section,
+    Switch,
+    View,
+    headed,
+    select_question,
+)
 from calibration.reports.snapshot import Snapshot
-from calibration.reports.tables import Row, Table, noted
+from calibration.reports.tables import Row, Table, with_note
 from calibration.reports.wording import counted
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 
@@ -39,7 +48,7 @@ SHARES = {
         *("otherwise", "percent_agreement"),
     )
 }
-WHOLE = {"preference_strength", "preference_rank"}
+ROUNDED = {"preference_strength", "preference_rank"}
 BOTH_WAYS = (
     "Agreement reads every item both ways round, so that it does not matter which response bears which "
     "number; kappa and alpha in a table of categories take first and second as they are numbered."
@@ -54,22 +63,22 @@ class PreferredShare(Figure):
 
 
 @dataclass(frozen=True)
-class Whole(Figure):
+class Rounded(Figure):
     """A number on a wide scale, of which no decimals are shown."""
 
     digits: ClassVar[int] = 0
     end_digits: ClassVar[int] = 0
 
 
-def preference_views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+def preference_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return the tables of a question: systems, who beats whom, position, agreement."""
-    shown, switches = chosen(headed(result, result.preferences), KEY, asked)
-    found: list[View] = []
-    for title, table in shown:
+    selected, switches = select_question(headed(result, result.preferences), KEY, params)
+    sheet_views: list[View] = []
+    for title, table in selected:
         for place, sheet in enumerate(table.sheets):
-            said = tuple(_what(table, sheet, result, is_first=not place))
-            found.append(View(_table(title, sheet), said, switches if not place else ()))
-    return found
+            remarks = tuple(_preference_remarks(table, sheet, result, is_first=not place))
+            sheet_views.append(View(_table(title, sheet), remarks, switches if not place else ()))
+    return sheet_views
 
 
 def _table(title: str, sheet: PreferenceSheet) -> Table:
@@ -82,7 +91,7 @@ def _table(title: str, sheet: PreferenceSheet) -> Table:
 
 
 def _cells(cells: Sequence[Figure | None], notes: list[str]) -> list[Figure | None]:
-    return [noted(cell and shown_as(cell), notes) for cell in cells]
+    return [with_note(cell and shown_as(cell), notes) for cell in cells]
 
 
 def shown_as(figure: Figure) -> Figure:
@@ -92,19 +101,19 @@ def shown_as(figure: Figure) -> Figure:
         if figure.name in COUNTS
         else PreferredShare
         if figure.name in SHARES
-        else Whole
-        if figure.name in WHOLE
+        else Rounded
+        if figure.name in ROUNDED
         else Figure
     )
-    return kind(**{one.name: getattr(figure, one.name) for one in fields(figure)})
+    return kind(**{attribute.name: getattr(figure, attribute.name) for attribute in fields(figure)})
 
 
-def _what(
+def _preference_remarks(
     table: PreferenceTable, sheet: PreferenceSheet, result: Snapshot, *, is_first: bool
 ) -> Iterator[str]:
     if is_first:
         yield f"{'; '.join(table.voters)}."
-        yield from how(result.definition.preferences)
+        yield from method_lines(result.definition.preferences)
     if sheet.key == "agreement":
         yield BOTH_WAYS
     elif sheet.note:
@@ -127,7 +136,7 @@ PREFERENCES = Section(KEY, preference_views, preference_lines, leads=True)
 # A table of correlations at levels, arranged as in ComperDial's tables 4 and 5, and the words under it.
 
 LEVELS = {"turn": "Turn level", "dialogue": "Dialogue level", "system": "System level"}
-MADE = {"static": "static continuations", "rollout": "own turns and rollouts"}
+CONTINUATION_KINDS = {"static": "static continuations", "rollout": "own turns and rollouts"}
 P = {
     "clustered": "exchanging systems and dialogues of one side",
     "item": "the usual test, which takes the units as independent",
@@ -151,8 +160,8 @@ class Share(Figure):
     bare: ClassVar[bool] = True
 
 
-def whose(result: Snapshot, table: LevelTable) -> str:
-    """Return whose labels a table is about: `people’s dialogue labels`."""
+def labels_name(result: Snapshot, table: LevelTable) -> str:
+    """Return labels_name labels a table is about: `people’s dialogue labels`."""
     own = crowd(figures(result)).own if table.reference == MEAN_OF_PEOPLE else f"{table.reference}’s"
     return f"{own} {table.about} labels"
 
@@ -161,27 +170,35 @@ def table_of(result: Snapshot, table: LevelTable) -> Table:
     """Return the table: a column a level and coefficient, and what each row leaves out."""
     coefficients = list(dict.fromkeys(cell.coefficient for row in table.rows for cell in row.cells))
     columns = [(f"{level}_{name}", worded(name).symbol) for level in table.levels for name in coefficients]
-    left = [key for key in LEFT_OUT if key != "turns_left_out" or any(row.turns for row in table.rows)]
+    left_out_columns = [
+        key for key in LEFT_OUT if key != "turns_left_out" or any(row.turns for row in table.rows)
+    ]
     notes: list[str] = []
-    made = f", {MADE[table.made]}" if table.made else ""
+    continuation_kind = f", {CONTINUATION_KINDS[table.made]}" if table.made else ""
     return Table(
-        f"Correlation with {whose(result, table)}: {table.title} ({table.scheme_title}){made}",
-        [*columns, *((key, LEFT_OUT[key]) for key in left)],
-        [_row(result, table, row, left, notes) for row in table.rows],
+        f"Correlation with {labels_name(result, table)}: {table.title} ({table.scheme_title})"
+        f"{continuation_kind}",
+        [*columns, *((key, LEFT_OUT[key]) for key in left_out_columns)],
+        [_row(result, table, row, left_out_columns, notes) for row in table.rows],
         notes,
         first="Scores of",
-        over=[*((LEVELS[level], len(coefficients)) for level in table.levels), ("Left out", len(left))],
+        over=[
+            *((LEVELS[level], len(coefficients)) for level in table.levels),
+            ("Left out", len(left_out_columns)),
+        ],
     )
 
 
-def _row(result: Snapshot, table: LevelTable, row: LevelRow, left: list[str], notes: list[str]) -> Row:
-    cells = [noted(_figure(result, table, row, cell), notes) for cell in row.cells]
+def _row(
+    result: Snapshot, table: LevelTable, row: LevelRow, left_out_columns: list[str], notes: list[str]
+) -> Row:
+    cells = [with_note(_figure(result, table, row, cell), notes) for cell in row.cells]
     return Row(
         row.name,
         "",
         max(cell.result.n_items for cell in row.cells),
         max(cell.result.n_clusters for cell in row.cells),
-        [*cells, *(figure if (figure := share(key, row)).ok else None for key in left)],
+        [*cells, *(figure if (figure := share(key, row)).ok else None for key in left_out_columns)],
         first=True,
         heading=row.heading,
     )
@@ -191,29 +208,29 @@ def _figure(result: Snapshot, table: LevelTable, row: LevelRow, cell: LevelCell)
     plain = Figure.of(cell.result, raters=(table.reference, row.name), question=table.question)
     if not plain.ok:
         return plain
-    told = [
+    explanations = [
         "the highest of its column" if cell.best else "",
         f"the highest for {row.group}" if cell.best_of_group else "",
         f"not significant: p {number(cell.p, 3)}" if cell.starred else "",
         f"no test: {cell.p_reason}" if cell.p is None else "",
     ]
     sign: Literal["", "*", "†"] = "*" if cell.starred else "†" if cell.p is None else ""
-    marks = Marks(sign, cell.best, cell.best_of_group, ", ".join(filter(None, told)))
+    marks = Marks(sign, cell.best, cell.best_of_group, ", ".join(filter(None, explanations)))
     return Correlated(**vars(plain), marks=marks)
 
 
 def share(key: str, row: LevelRow) -> Figure:
     """Return the share of turns, or of continuations, that the missing policy leaves out of a row."""
     is_turns = key == "turns_left_out"
-    left = row.turns_left_out if is_turns else row.continuations_left_out
+    n_left_out = row.turns_left_out if is_turns else row.continuations_left_out
     of = row.turns if is_turns else row.continuations
     if not of:
         return Figure(key, status="undefined", reason=f"no {LEFT_OUT[key]} count here")
-    return Share(key, value=left / of, n_items=of, n_missing=left)
+    return Share(key, value=n_left_out / of, n_items=of, n_missing=n_left_out)
 
 
-def said(result: Snapshot, table: LevelTable) -> tuple[str, ...]:
-    """Return what the table rests on, what its marks mean, and its warnings."""
+def level_remarks(result: Snapshot, table: LevelTable) -> tuple[str, ...]:
+    """Remarks under the table: its inputs, the meaning of its marks, its warnings."""
     levels, plan = result.definition.levels, result.definition.plan
     if levels is None:
         raise ValueError("only a study at levels has such tables")
@@ -251,15 +268,15 @@ def _few_systems(table: LevelTable) -> list[str]:
 
 
 def _without_interval(table: LevelTable) -> list[str]:
-    """Return why some figures have no interval, in a sentence for each reason."""
+    """Sentences about missing intervals, one for each reason."""
     results = [cell.result for row in table.rows for cell in row.cells]
     reasons = [result.reason for result in results if result.ok and result.low is None and result.reason]
-    told = (reason.removeprefix("no interval: ") for reason in dict.fromkeys(reasons))
-    return [f"No interval: {reason}." for reason in told]
+    distinct = (reason.removeprefix("no interval: ") for reason in dict.fromkeys(reasons))
+    return [f"No interval: {reason}." for reason in distinct]
 
 
 def _untested(table: LevelTable) -> list[str]:
-    """Return why some figures have no p-value, in a sentence for each reason."""
+    """Sentences about missing p-values, one for each reason."""
     cells = [cell for row in table.rows for cell in row.cells if cell.result.ok and cell.p is None]
     return [f"†: no p-value, as {reason}." for reason in dict.fromkeys(cell.p_reason for cell in cells)]
 
@@ -269,31 +286,35 @@ DOTS = "systems"
 """The switch that says which row's scatter is drawn."""
 
 
-def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return the tables of a study at levels, each with the scatter of the row asked for, or of all."""
-    return [view for at, table in enumerate(result.levels, 1) for view in _views(result, table, at, asked)]
+    return [view for at, table in enumerate(result.levels, 1) for view in _views(result, table, at, params)]
 
 
-def _views(result: Snapshot, table: LevelTable, at: int, asked: Asked | None) -> list[View]:
-    shown = table_of(result, table)
+def _views(result: Snapshot, table: LevelTable, at: int, params: PageParams | None) -> list[View]:
+    level_table = table_of(result, table)
     if not table.rows:
-        return [View(shown, (f"{table.reason[:1].upper()}{table.reason[1:]}.",))]
-    found = [View(shown, said(result, table))]
-    if drawn := _charts_of(result, table, at):
-        chosen = drawn if asked is None else [_chosen(drawn, table, asked)]
-        switches = [Switch(chart.up, {DOTS: chart.key}, chart in chosen) for chart in drawn]
-        data = {"charts": [(chart, _svg(chart)) for chart in chosen], "switches": switches}
-        title = chosen[0].title if len(chosen) == 1 else f"Systems by each row and by {whose(result, table)}"
+        return [View(level_table, (f"{table.reason[:1].upper()}{table.reason[1:]}.",))]
+    table_views = [View(level_table, level_remarks(result, table))]
+    if scatters := _charts_of(result, table, at):
+        selected = scatters if params is None else [_select_chart(scatters, table, params)]
+        switches = [Switch(chart.up, {DOTS: chart.key}, chart in selected) for chart in scatters]
+        data = {"charts": [(chart, _svg(chart)) for chart in selected], "switches": switches}
+        title = (
+            selected[0].title
+            if len(selected) == 1
+            else f"Systems by each row and by {labels_name(result, table)}"
+        )
         caption = ("One point a system, with its interval on both axes.",)
-        found.append(View(Table(title, []), caption, template=TEMPLATE, data=data))
-    return found
+        table_views.append(View(Table(title, []), caption, template=TEMPLATE, data=data))
+    return table_views
 
 
-def _chosen(drawn: Sequence[Chart], table: LevelTable, asked: Asked) -> Chart:
+def _select_chart(scatters: Sequence[Chart], table: LevelTable, params: PageParams) -> Chart:
     """Return the scatter asked for, else that of the row that is best in the last column."""
     best = next((row.name for row in table.rows if row.cells[-1].best), "")
-    named = next((chart for chart in drawn if chart.key == asked.get(DOTS)), None)
-    return named or next((chart for chart in drawn if chart.up == best), drawn[0])
+    requested = next((chart for chart in scatters if chart.key == params.get(DOTS)), None)
+    return requested or next((chart for chart in scatters if chart.up == best), scatters[0])
 
 
 def _svg(chart: Chart) -> SafeString:
@@ -307,7 +328,7 @@ def charts(result: Snapshot) -> list[Chart]:
 
 
 def _charts_of(result: Snapshot, table: LevelTable, at: int) -> list[Chart]:
-    labels = whose(result, table)
+    labels = labels_name(result, table)
     level = f"{result.definition.plan.level:.0%} intervals over dialogues"
     return [
         Chart(
@@ -327,15 +348,15 @@ def _charts_of(result: Snapshot, table: LevelTable, at: int) -> list[Chart]:
 def lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield the correlations, by level and coefficient, each with its p-value; then what is left out."""
     for table in result.levels:
-        made = f"_{table.made}" if table.made else ""
+        suffix = f"_{table.made}" if table.made else ""
         for row in table.rows:
             raters = (table.reference, row.name)
-            figures = {f"{c.level}_level{made}_{c.coefficient}": c.result for c in row.cells}
-            figures |= {f"{c.level}_level{made}_{c.coefficient}_p": _p(c) for c in row.cells}
-            figures |= {f"{key}{made}": share(key, row) for key in LEFT_OUT}
+            figures = {f"{c.level}_level{suffix}_{c.coefficient}": c.result for c in row.cells}
+            figures |= {f"{c.level}_level{suffix}_{c.coefficient}_p": _p(c) for c in row.cells}
+            figures |= {f"{key}{suffix}": share(key, row) for key in LEFT_OUT}
             for name, figure in figures.items():
-                kept = Figure.of(figure, raters=raters, question=table.question)
-                yield CsvLine(table.question, table.title, name, kept)
+                figure_of_row = Figure.of(figure, raters=raters, question=table.question)
+                yield CsvLine(table.question, table.title, name, figure_of_row)
 
 
 def _p(cell: LevelCell) -> Figure:

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 from annotation.text.display import number
 from calibration.reports.charts import Chart, Point
 from calibration.reports.contents import Figure, QuestionRaters, RaterLine, RepeatLine
-from calibration.reports.figures import QuestionFigures, crowd, figures, lead, worded
-from calibration.reports.sections.base import Asked, CsvLine, Section, View
+from calibration.reports.figures import QuestionFigures, crowd, figures, leading_question, worded
+from calibration.reports.sections.base import CsvLine, PageParams, Section, View
 from calibration.reports.snapshot import Snapshot
-from calibration.reports.tables import Row, Table, label, noted
-from calibration.reports.wording import Crowd, counted, listed
+from calibration.reports.tables import Row, Table, label, with_note
+from calibration.reports.wording import Crowd, counted, join_names
 from calibration.statistics import Result
 from calibration.statistics.analysis import BY_F
 from calibration.statistics.core.engine import InReports
@@ -29,7 +29,7 @@ ASSUMES = (
 )
 
 
-def intraclass_views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+def intraclass_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return the table of all questions that intraclass correlations were computed on, if any were."""
     names = list(dict.fromkeys(e.name for question in result.questions for e in question.f_intervals))
     if not names:
@@ -42,28 +42,30 @@ def intraclass_views(result: Snapshot, asked: Asked | None = None) -> list[View]
 
 
 def _rows(title: str, question: QuestionFigures, names: list[str], notes: list[str]) -> list[Row]:
-    found: list[Row] = []
+    rows: list[Row] = []
     for raters in dict.fromkeys(e.raters for e in question.data.f_intervals):
         by_name = {e.name: e for e in question.data.f_intervals if e.raters == raters}
         cells: list[Figure | None] = [by_name.get(name) for name in names]
-        given = [cell for cell in cells if cell]
-        found.append(
+        with_value = [cell for cell in cells if cell]
+        rows.append(
             Row(
                 title,
-                _who_of_intraclass(raters, question),
-                max(cell.n_items for cell in given),
-                max(cell.n_clusters for cell in given),
-                [noted(cell, notes) for cell in cells],
-                first=not found,
+                _raters_of_intraclass(raters, question),
+                max(cell.n_items for cell in with_value),
+                max(cell.n_clusters for cell in with_value),
+                [with_note(cell, notes) for cell in cells],
+                first=not rows,
             )
         )
-    return found
+    return rows
 
 
-def _who_of_intraclass(raters: tuple[str, ...], question: QuestionFigures) -> str:
+def _raters_of_intraclass(raters: tuple[str, ...], question: QuestionFigures) -> str:
     """Return `3 people`, or the names where raters of several kinds stand together."""
     by_raters = {entry.raters: entry for entry in question.data.f_intervals}
-    return question.counted_in(by_raters[raters]) if set(raters) <= set(question.people) else listed(raters)
+    return (
+        question.counted_in(by_raters[raters]) if set(raters) <= set(question.people) else join_names(raters)
+    )
 
 
 def intraclass_lines(result: Snapshot) -> Iterator[CsvLine]:
@@ -103,77 +105,83 @@ REPEATED = (
 )
 
 
-def meaning(questions: Iterable[QuestionRaters], who: Crowd) -> tuple[str, ...]:
-    """Return what the figures of some questions mean: each sentence once."""
+def meaning(questions: Iterable[QuestionRaters], people: Crowd) -> tuple[str, ...]:
+    """Explain the figures of some questions, each sentence once."""
     questions = list(questions)
     rows = [row for raters in questions for row in raters.rows]
-    named = {figure.name for row in rows for figure in row.figures}
-    found = [MEANS.format(many=who.many)] if "rater_difference" in named else []
-    found += [SEVERITY.format(one=who.one)] if "rater_severity" in named else []
-    found += [SPREAD] if "rater_spread" in named else []
-    found += [ALPHA] if "rater_alpha_gain" in named else []
-    return (*found, REPEATED) if any(raters.repeats for raters in questions) else tuple(found)
+    figure_names = {figure.name for row in rows for figure in row.figures}
+    sentences = [MEANS.format(many=people.many)] if "rater_difference" in figure_names else []
+    sentences += [SEVERITY.format(one=people.one)] if "rater_severity" in figure_names else []
+    sentences += [SPREAD] if "rater_spread" in figure_names else []
+    sentences += [ALPHA] if "rater_alpha_gain" in figure_names else []
+    return (*sentences, REPEATED) if any(raters.repeats for raters in questions) else tuple(sentences)
 
 
-def notes(raters: QuestionRaters, who: Crowd) -> tuple[str, ...]:
-    """Return what limits the comparison of a question's raters, and what others would have said."""
-    found = _apart(raters, who)
-    found += _over(raters, who)
+def notes(raters: QuestionRaters, people: Crowd) -> tuple[str, ...]:
+    """Notes on the limits of comparing a question's raters."""
+    sentences = _group_remarks(raters, people)
+    sentences += _remark_over_pairs(raters, people)
     few = sum(figure.n_clusters < FEW for row in raters.rows for figure in row.figures[:1])
     if few:
-        told = counted(few, "rater")
-        found.append(f"{told} answered in fewer than {FEW} dialogues: their intervals run far too short.")
+        n_raters = counted(few, "rater")
+        sentences.append(
+            f"{n_raters} answered in fewer than {FEW} dialogues: their intervals run far too short."
+        )
     if raters.unidentified and raters.rows:
-        found.append(
-            f"{counted(raters.unidentified, 'rater')} unidentified: a slot is not one {who.one} across "
+        sentences.append(
+            f"{counted(raters.unidentified, 'rater')} unidentified: a slot is not one {people.one} across "
             "items, so it has no row."
         )
-    return tuple(found)
+    return tuple(sentences)
 
 
-def _apart(raters: QuestionRaters, who: Crowd) -> list[str]:
-    """Say who cannot be compared with whom, or is through judges alone."""
+def _group_remarks(raters: QuestionRaters, people: Crowd) -> list[str]:
+    """Name the raters who cannot be compared, or only through judges."""
     if raters.groups:
         sizes = [len(group) for group in raters.groups]
         alone = [group[0] for group in raters.groups if len(group) == 1]
         joined = [group for group in raters.groups if len(group) > 1]
-        said = "; ".join(listed(group) for group in joined[:3]) + (" and others" if len(joined) > 3 else "")
+        groups_text = "; ".join(join_names(group) for group in joined[:3]) + (
+            " and others" if len(joined) > 3 else ""
+        )
         text = f"These raters fall into {len(sizes)} groups that share no item"
-        text += f" ({said})" if said else ""
+        text += f" ({groups_text})" if groups_text else ""
         text += (
-            f"; {listed(alone)} {'shares' if len(alone) == 1 else 'share'} none with anybody" if alone else ""
+            f"; {join_names(alone)} {'shares' if len(alone) == 1 else 'share'} none with anybody"
+            if alone
+            else ""
         )
         return [
             f"{text}. Severities of different groups cannot be compared: each group has a zero of its own."
         ]
     if raters.through_judges:
         return [
-            f"The {who.many} share no items that would join all of them: their severities are compared "
+            f"The {people.many} share no items that would join all of them: their severities are compared "
             "through judges, and rest on these rating all items by the same standard."
         ]
     return []
 
 
-def _over(raters: QuestionRaters, who: Crowd) -> list[str]:
+def _remark_over_pairs(raters: QuestionRaters, people: Crowd) -> list[str]:
     over = raters.over
     if over is None or not over.ok or over.low is None:
         return []
     name = worded(over.name.removeprefix("over_raters_")).name
     ends = f"{number(over.low, 2)} to {number(over.high, 2)}"
     return [
-        f"Over pairs of {who.many} {name} is {number(over.value, 3)} on average; had other {who.many} been "
-        f"asked about these items, {ends}."
+        f"Over pairs of {people.many} {name} is {number(over.value, 3)} on average; had other {people.many} "
+        f"been asked about these items, {ends}."
     ]
 
 
-def unknown(found: Sequence[tuple[str, Any, QuestionRaters]]) -> tuple[str, ...]:
+def unknown(titled: Sequence[tuple[str, Any, QuestionRaters]]) -> tuple[str, ...]:
     """Say of which questions no rater is described, and why."""
     by_reason: dict[str, list[str]] = {}
-    for title, _, raters in found:
+    for title, _, raters in titled:
         if raters.reason and not raters.rows:
             by_reason.setdefault(raters.reason, []).append(title)
     return tuple(
-        f"On {listed(titles)} no rater is described: {reason}." for reason, titles in by_reason.items()
+        f"On {join_names(titles)} no rater is described: {reason}." for reason, titles in by_reason.items()
     )
 
 
@@ -197,7 +205,7 @@ class Folded:
 
 
 @dataclass(frozen=True)
-class Shown:
+class RatersPage:
     """The raters of one question on the page, and the questions there are; `use`: how often each value."""
 
     questions: list[tuple[str, str]]
@@ -218,42 +226,49 @@ class Fine(Figure):
 Titled = tuple[str, QuestionFigures, QuestionRaters]
 
 
-def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return the tables of every question for files, of the one that is chosen for the page."""
-    found = _titled(result)
-    described = [one for one in found if one[2].rows or one[2].repeats]
+    titled = _titled(result)
+    described = [question for question in titled if question[2].rows or question[2].repeats]
     if not described:
-        said = unknown(found)
-        return [View(Table("Raters, one by one", []), said)] if said else []
-    if asked is not None:
-        return [_page(described, unknown(found), asked)]
+        reasons = unknown(titled)
+        return [View(Table("Raters, one by one", []), reasons)] if reasons else []
+    if params is not None:
+        return [_page(described, unknown(titled), params)]
     found_views = [
-        View(table, notes(one[2], one[1].crowd) if place == 0 else ())
-        for one in described
-        for place, table in enumerate(page for table in _tables(one) for page in _pages(table))
+        View(table, notes(question[2], question[1].crowd) if place == 0 else ())
+        for question in described
+        for place, table in enumerate(page for table in _tables(question) for page in _pages(table))
     ]
-    meant = meaning((one[2] for one in described), crowd(one[1] for one in described))
+    meanings = meaning((question[2] for question in described), crowd(question[1] for question in described))
     last = found_views[-1]
-    return [*found_views[:-1], replace(last, what=(*last.what, *unknown(found), *meant))]
+    return [*found_views[:-1], replace(last, remarks=(*last.remarks, *unknown(titled), *meanings))]
 
 
-def _page(found: Sequence[Titled], left: tuple[str, ...], asked: Asked) -> View:
+def _page(titled: Sequence[Titled], undescribed: tuple[str, ...], params: PageParams) -> View:
     """Return one view that shows the question chosen, else the one that stands for the others."""
-    by_ref = {one[1].data.ref: one for one in found}
-    first = lead([one[1] for one in found])
-    chosen = asked.get(KEY, "") if asked.get(KEY) in by_ref else first.data.ref if first else ""
-    one = by_ref[chosen]
-    values = list(dict.fromkeys(value for row in one[2].rows for value in row.shares))
-    shown = Shown(
+    by_ref = {question[1].data.ref: question for question in titled}
+    first = leading_question([question[1] for question in titled])
+    selected = params.get(KEY, "") if params.get(KEY) in by_ref else first.data.ref if first else ""
+    question = by_ref[selected]
+    values = list(dict.fromkeys(value for row in question[2].rows for value in row.shares))
+    page = RatersPage(
         [(ref, title) for ref, (title, _, _) in by_ref.items()],
-        chosen,
-        [_folded(table) for table in _tables(one)],
+        selected,
+        [_folded(table) for table in _tables(question)],
         values,
-        [(row.name, [row.shares.get(value, 0.0) for value in values]) for row in one[2].rows if row.shares],
-        (*notes(one[2], one[1].crowd), *meaning([one[2]], one[1].crowd)),
+        [
+            (row.name, [row.shares.get(value, 0.0) for value in values])
+            for row in question[2].rows
+            if row.shares
+        ],
+        (*notes(question[2], question[1].crowd), *meaning([question[2]], question[1].crowd)),
     )
     return View(
-        Table(f"Raters, one by one: {one[0]}", []), left, template="calibration/_raters.html", data=shown
+        Table(f"Raters, one by one: {question[0]}", []),
+        undescribed,
+        template="calibration/_raters.html",
+        data=page,
     )
 
 
@@ -263,26 +278,26 @@ def _titled(result: Snapshot) -> list[Titled]:
     return [(title, q, by_ref[q.data.ref]) for title, q in questions if q.data.ref in by_ref]
 
 
-def _tables(one: Titled) -> list[Table]:
+def _tables(titled: Titled) -> list[Table]:
     """Return the tables of a question that have rows: how raters rate, agree, answer again, and pass^k."""
-    title, question, raters = one
+    title, question, raters = titled
     rates = RATES | ({"rater_mean": InReports("", "Share")} if question.data.level == "binary" else {})
     with_rest = InReports("", f"{worded(raters.statistic).symbol or 'Agreement'} with the rest")
     agrees = AGREES | {"rater_with_rest": with_rest}
-    found = [
+    rater_tables = [
         _table(f"How raters rate: {title}", rates, _sorted(raters.rows, "rater_severity")),
         _table(f"How raters agree with the rest: {title}", agrees, _sorted(raters.rows, "rater_with_rest")),
     ]
     for how, words in (("samples", "by their samples"), ("again", "asked twice")):
         lines = [line for line in raters.repeats if line.how == how]
-        columns = {f"{how}_{name}": said for name, said in SAME.items()}
-        found.append(_table(f"How alike raters answer, {words}: {title}", columns, lines))
-    for start, what in PASSES.items():
+        columns = {f"{how}_{name}": columns_heading for name, columns_heading in SAME.items()}
+        rater_tables.append(_table(f"How alike raters answer, {words}: {title}", columns, lines))
+    for start, outcome in PASSES.items():
         lines = [line for line in raters.repeats if any(f.name.startswith(start) for f in line.figures)]
         ks = sorted({int(f.name.removeprefix(start)) for n in lines for f in n.figures if start in f.name})
         columns = {f"{start}{k}": InReports("", f"k = {k}") for k in ks}
-        found.append(_table(f"Repeated answers, {what}: {title}", columns, lines))
-    return [table for table in found if table.rows]
+        rater_tables.append(_table(f"Repeated answers, {outcome}: {title}", columns, lines))
+    return [table for table in rater_tables if table.rows]
 
 
 def _table(
@@ -300,18 +315,18 @@ def _table(
 
 
 def _row(line: RaterLine | RepeatLine, cells: Sequence[Figure | None], why: list[str]) -> Row:
-    given = [cell for cell in cells if cell]
+    with_value = [cell for cell in cells if cell]
     return Row(
         line.name,
-        _who(line),
-        given[0].n_items,
-        given[0].n_clusters,
-        [noted(cell, why) for cell in cells],
+        _describe_rater(line),
+        with_value[0].n_items,
+        with_value[0].n_clusters,
+        [with_note(cell, why) for cell in cells],
         first=True,
     )
 
 
-def _who(line: RaterLine | RepeatLine) -> str:
+def _describe_rater(line: RaterLine | RepeatLine) -> str:
     if isinstance(line, RepeatLine):
         times = f"{line.n_answers} samples" if line.how == "samples" else "two occasions"
         return f"{KINDS.get(line.kind, line.kind)}, {times}"
@@ -340,7 +355,7 @@ def _sorted(rows: Iterable[RaterLine], name: str) -> list[RaterLine]:
 
 def _folded(table: Table) -> Folded:
     """Return a long table's ends, with the judges, apart from the people between them."""
-    people = [row for row in table.rows if row.who.startswith(("person", "simulated", "rater"))]
+    people = [row for row in table.rows if row.compared.startswith(("person", "simulated", "rater"))]
     if len(people) <= MANY:
         return Folded(table)
     between = people[ENDS:-ENDS]
@@ -362,22 +377,26 @@ def _pages(table: Table) -> list[Table]:
 
 def severity(result: Snapshot) -> list[Chart]:
     """Return the severity of each rater on the question that stands for the others, the lowest first."""
-    found = [one for one in _titled(result) if any(row.figure("rater_severity") for row in one[2].rows)]
-    first = lead([one[1] for one in found])
-    for title, question, raters in found:
+    with_severity = [
+        question
+        for question in _titled(result)
+        if any(row.figure("rater_severity") for row in question[2].rows)
+    ]
+    first = leading_question([question[1] for question in with_severity])
+    for title, question, raters in with_severity:
         if first is None or question is not first:
             continue
-        told = [
+        severities = [
             (row, figure) for row in raters.rows if (figure := row.figure("rater_severity")) and figure.ok
         ]
-        told.sort(key=lambda pair: pair[1].value or 0.0)
-        if len(told) < FEWEST_DRAWN:
+        severities.sort(key=lambda pair: pair[1].value or 0.0)
+        if len(severities) < FEWEST_DRAWN:
             return []
-        if len(told) > MOST_DRAWN:
-            told = told[: MOST_DRAWN // 2] + told[-MOST_DRAWN // 2 :]
+        if len(severities) > MOST_DRAWN:
+            severities = severities[: MOST_DRAWN // 2] + severities[-MOST_DRAWN // 2 :]
         points = tuple(
             Point(row.name, _kind(row), f.value, f.low, f.high, f.n_items, f.n_clusters, "")
-            for row, f in told
+            for row, f in severities
         )
         level = f"{result.definition.plan.level:.0%} interval"
         axis = f"Lower (severe) or higher (lenient), items held equal, {level}"
@@ -389,10 +408,10 @@ def lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield every figure of each rater, named as in the JSON, then the mean over raters."""
     for title, question, raters in _titled(result):
         ref = question.data.ref
-        told = [(line.name, line.figures) for line in raters.rows]
-        told += [(line.name, line.figures) for line in raters.repeats]
-        for name, found in told:
-            for figure in found:
+        figures_by_rater = [(line.name, line.figures) for line in raters.rows]
+        figures_by_rater += [(line.name, line.figures) for line in raters.repeats]
+        for name, results in figures_by_rater:
+            for figure in results:
                 yield CsvLine(ref, title, figure.name, Figure.of(figure, raters=[name], question=title))
         if raters.over is not None:
             names = [row.name for row in raters.rows if row.kind == "human"]

@@ -10,9 +10,9 @@ from annotation.text.display import number
 from calibration.reports.charts import Chart, Point
 from calibration.reports.contents import ScoreMap, ScoreMarks, ScoreProbabilities, Scores
 from calibration.reports.figures import JUDGE, crowd, figures, worded
-from calibration.reports.sections.base import Asked, CsvLine, Section, Switch, View
+from calibration.reports.sections.base import CsvLine, PageParams, Section, Switch, View
 from calibration.reports.snapshot import Figure, Snapshot
-from calibration.reports.tables import Row, Table, noted
+from calibration.reports.tables import Row, Table, with_note
 from calibration.reports.wording import counted
 from calibration.statistics.scores import ERRORS, MAPS, MARKS, RULES
 
@@ -40,50 +40,50 @@ OF_PROBABILITIES = {
 Scored = TypeVar("Scored", ScoreMarks, ScoreProbabilities, ScoreMap)
 
 
-def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return the tables that there are; thresholds by the rule asked for, in files by each."""
-    found = result.scores
-    if found is None:
+    scores = result.scores
+    if scores is None:
         return []
     out = []
-    chosen = _rule(asked)
+    selected = _rule(params)
     for rule in RULES:
-        members = [marks for marks in found.marks if marks.rule == rule]
-        if members and chosen in (None, rule):
-            switches = () if chosen is None else _switches(chosen)
-            out.append(View(_thresholds(members, rule), _of_marks(found, members, result), switches))
-    if found.probabilities:
-        out.append(View(_probabilities(found.probabilities), _of_probabilities(found)))
-    if found.maps:
-        out.append(View(_maps(found.maps), _of_maps(found, result)))
+        members = [marks for marks in scores.marks if marks.rule == rule]
+        if members and selected in (None, rule):
+            switches = () if selected is None else _switches(selected)
+            out.append(View(_thresholds(members, rule), _of_marks(scores, members, result), switches))
+    if scores.probabilities:
+        out.append(View(_probabilities(scores.probabilities), _of_probabilities(scores)))
+    if scores.maps:
+        out.append(View(_maps(scores.maps), _of_maps(scores, result)))
     return out
 
 
-def _rule(asked: Asked | None) -> str | None:
-    if asked is None:
+def _rule(params: PageParams | None) -> str | None:
+    if params is None:
         return None
-    rule = asked.get(RULE)
+    rule = params.get(RULE)
     return rule if rule in RULES else next(iter(RULES))
 
 
-def _switches(chosen: str) -> tuple[Switch, ...]:
-    return tuple(Switch(rule.name, {RULE: key}, key == chosen) for key, rule in RULES.items())
+def _switches(selected: str) -> tuple[Switch, ...]:
+    return tuple(Switch(rule.name, {RULE: key}, key == selected) for key, rule in RULES.items())
 
 
 def _thresholds(members: Sequence[ScoreMarks], rule: str) -> Table:
     columns = [(key, HEADINGS.get(key) or worded(key).heading) for key in MARKS]
-    return _table(f"Thresholds by {RULES[rule].name}", columns, members, [_mark(one) for one in members])
+    return _table(f"Thresholds by {RULES[rule].name}", columns, members, [_mark(marks) for marks in members])
 
 
-def _mark(one: ScoreMarks) -> str:
+def _mark(marks: ScoreMarks) -> str:
     """Return `gpt-4 ≥ 3.5 (3 to 3.5 over folds)`."""
-    if one.threshold is None:
-        return one.rater
-    sign = "≥" if one.rising else "≤"
+    if marks.threshold is None:
+        return marks.rater
+    sign = "≥" if marks.rising else "≤"
     span = ""
-    if one.least is not None and one.most is not None and one.least < one.most:
-        span = f" ({_short(one.least)} to {_short(one.most)} over folds)"
-    return f"{one.rater} {sign} {_short(one.threshold)}{span}"
+    if marks.least is not None and marks.most is not None and marks.least < marks.most:
+        span = f" ({_short(marks.least)} to {_short(marks.most)} over folds)"
+    return f"{marks.rater} {sign} {_short(marks.threshold)}{span}"
 
 
 def _short(value: float) -> str:
@@ -91,26 +91,26 @@ def _short(value: float) -> str:
 
 
 def _probabilities(members: Sequence[ScoreProbabilities]) -> Table:
-    who = [f"{one.rater}, {METHODS[one.method]}" for one in members]
-    return _table("Scores as probabilities", list(OF_PROBABILITIES.items()), members, who)
+    row_names = [f"{member.rater}, {METHODS[member.method]}" for member in members]
+    return _table("Scores as probabilities", list(OF_PROBABILITIES.items()), members, row_names)
 
 
 def _maps(members: Sequence[ScoreMap]) -> Table:
-    who = [f"{one.rater}, {MAPS[one.map]}" for one in members]
-    return _table("Scores on people’s scale", [(key, HEADINGS[key]) for key in ERRORS], members, who)
+    row_names = [f"{member.rater}, {MAPS[member.map]}" for member in members]
+    return _table("Scores on people’s scale", [(key, HEADINGS[key]) for key in ERRORS], members, row_names)
 
 
 def _table(
-    title: str, columns: list[tuple[str, str]], members: Sequence[Scored], who: Sequence[str]
+    title: str, columns: list[tuple[str, str]], members: Sequence[Scored], row_names: Sequence[str]
 ) -> Table:
     notes: list[str] = []
     rows: list[Row] = []
-    for one, text in zip(members, who, strict=True):
-        cells = list(one.figures) or [_missing(name, one.reason) for name, _ in columns]
+    for member, text in zip(members, row_names, strict=True):
+        cells = list(member.figures) or [_missing(name, member.reason) for name, _ in columns]
         items, clusters = cells[0].n_items, cells[0].n_clusters
-        first = not rows or rows[-1].question != one.title
+        first = not rows or rows[-1].question != member.title
         rows.append(
-            Row(one.title, text, items, clusters, [noted(cell, notes) for cell in cells], first=first)
+            Row(member.title, text, items, clusters, [with_note(cell, notes) for cell in cells], first=first)
         )
     return Table(title, columns, rows, notes)
 
@@ -119,77 +119,79 @@ def _missing(name: str, reason: str) -> Figure:
     return Figure(name, status="insufficient", reason=reason)
 
 
-def _kept_apart(found: Scores) -> str:
-    if found.held_out:
+def _kept_apart(scores: Scores) -> str:
+    if scores.held_out:
         return "Learned on dev’s labels of this study, and shown here on test: nothing was learned on test."
     return (
-        f"Cross-fitted: the dialogues are dealt into {found.folds} folds, and each item is read by what the "
+        f"Cross-fitted: the dialogues are dealt into {scores.folds} folds, and each item is read by what the "
         "other folds teach, so no figure is of dialogues that were learned from."
     )
 
 
-def _of_marks(found: Scores, members: Sequence[ScoreMarks], result: Snapshot) -> tuple[str, ...]:
-    who = crowd(figures(result)).many
-    ties = max(one.n_ties for one in members)
-    left = f" Items on which they tie are left out (up to {counted(ties, 'item')})." if ties else ""
-    here = (
+def _of_marks(scores: Scores, members: Sequence[ScoreMarks], result: Snapshot) -> tuple[str, ...]:
+    people = crowd(figures(result)).many
+    ties = max(marks.n_ties for marks in members)
+    ties_note = f" Items on which they tie are left out (up to {counted(ties, 'item')})." if ties else ""
+    threshold_note = (
         "The threshold named is the one to use from now on"
-        if found.held_out
+        if scores.held_out
         else "The threshold named is learned on all of them, to be used on other dialogues"
     )
     return (
-        f"The reference is the majority of {who}.{left}",
-        f"{_kept_apart(found)} {here}.",
+        f"The reference is the majority of {people}.{ties_note}",
+        f"{_kept_apart(scores)} {threshold_note}.",
         "Of equally good thresholds the one counts that marks most nearly as many items as "
-        f"{who} do, then the lowest.{FEW if _few(members) else ''}",
+        f"{people} do, then the lowest.{FEW if _few(members) else ''}",
     )
 
 
 def _few(members: Sequence[ScoreMarks]) -> bool:
-    return any("few_events" in figure.flags for one in members for figure in one.figures)
+    return any("few_events" in figure.flags for member in members for figure in member.figures)
 
 
-def _of_probabilities(found: Scores) -> tuple[str, ...]:
+def _of_probabilities(scores: Scores) -> tuple[str, ...]:
     return (
-        f"{_kept_apart(found)} ECE: mean distance of predicted and observed shares over ten bins of equal "
+        f"{_kept_apart(scores)} ECE: mean distance of predicted and observed shares over ten bins of equal "
         "width; it comes out too large on few items.",
         "Brier score = reliability − resolution + uncertainty + within bins: the less of the first and the "
         "more of the second, the better; uncertainty is the question’s own.",
     )
 
 
-def _of_maps(found: Scores, result: Snapshot) -> tuple[str, ...]:
-    who = crowd(figures(result)).own
+def _of_maps(scores: Scores, result: Snapshot) -> tuple[str, ...]:
+    people = crowd(figures(result)).own
     return (
-        f"Errors against the {who} mean, in units of their scale. {_kept_apart(found)}",
-        f"A map is worth something where its error is below that of the {who} mean for all, which reads "
+        f"Errors against the {people} mean, in units of their scale. {_kept_apart(scores)}",
+        f"A map is worth something where its error is below that of the {people} mean for all, which reads "
         "nothing of the score.",
     )
 
 
 def charts(result: Snapshot) -> list[Chart]:
     """Return the reliability diagrams: of judges first, then of metrics, few where there are many."""
-    found = result.scores
-    if found is None:
+    scores = result.scores
+    if scores is None:
         return []
     pairs: dict[tuple[str, str], list[ScoreProbabilities]] = {}
-    for one in sorted(found.probabilities, key=lambda p: p.kind != JUDGE):
-        if one.bins:
-            pairs.setdefault((one.ref, one.rater), []).append(one)
-    drawn = list(pairs.values())[:MOST_CHARTS]
-    left = len(pairs) - len(drawn)
+    for member in sorted(scores.probabilities, key=lambda p: p.kind != JUDGE):
+        if member.bins:
+            pairs.setdefault((member.ref, member.rater), []).append(member)
+    diagrams = list(pairs.values())[:MOST_CHARTS]
+    n_more = len(pairs) - len(diagrams)
     more = (
-        f" {counted(left, 'more diagram')} would be drawn; their bins are in the JSON and CSV."
-        if left
+        f" {counted(n_more, 'more diagram')} would be drawn; their bins are in the JSON and CSV."
+        if n_more
         else ""
     )
-    return [_diagram(number, members, found, more) for number, members in enumerate(drawn, 1)]
+    return [_diagram(number, members, scores, more) for number, members in enumerate(diagrams, 1)]
 
 
-def _diagram(place: int, members: Sequence[ScoreProbabilities], found: Scores, more: str) -> Chart:
-    points = tuple(_point(one, place) for one in members for place in range(len(one.bins)))
-    errors = "; ".join(f"ECE {METHODS[one.method]} {number(one.figures[0].value, 3)}" for one in members)
-    how = "learned on dev" if found.held_out else "cross-fitted"
+def _diagram(place: int, members: Sequence[ScoreProbabilities], scores: Scores, more: str) -> Chart:
+    points = tuple(_point(member, place) for member in members for place in range(len(member.bins)))
+    errors = "; ".join(
+        f"ECE {METHODS[member.method]} {number(member.figures[0].value, 3)}" for member in members
+    )
+    how = "learned on dev" if scores.held_out else "cross-fitted"
     return Chart(
         f"reliability-{place}",
         f"Reliability of {members[0].rater} on {members[0].title}",
@@ -203,13 +205,13 @@ def _diagram(place: int, members: Sequence[ScoreProbabilities], found: Scores, m
     )
 
 
-def _point(one: ScoreProbabilities, place: int) -> Point:
-    own = one.bins[place]
+def _point(member: ScoreProbabilities, place: int) -> Point:
+    own = member.bins[place]
     entry = own.observed
     reason = "" if entry.ok else entry.reason
     return Point(
-        one.title,
-        METHODS[one.method],
+        member.title,
+        METHODS[member.method],
         entry.value,
         entry.low,
         entry.high,
@@ -222,25 +224,27 @@ def _point(one: ScoreProbabilities, place: int) -> Point:
 
 def lines(result: Snapshot) -> Iterator[CsvLine]:
     """Yield every figure, named after its table, and each bin of the diagrams."""
-    found = result.scores
-    if found is None:
+    scores = result.scores
+    if scores is None:
         return
-    for marks in found.marks:
+    for marks in scores.marks:
         for figure in _figures(marks, MARKS):
             yield CsvLine(marks.ref, marks.title, f"threshold_{marks.rule}_{figure.name}", figure)
-    for one in found.probabilities:
-        for figure in _figures(one, tuple(OF_PROBABILITIES)):
-            yield CsvLine(one.ref, one.title, f"{one.method}_{figure.name}", figure)
-        for bin_ in one.bins:
-            name = f"{one.method}_bin_{bin_.low:g}_{bin_.high:g}_at_{bin_.predicted:.4g}"
-            yield CsvLine(one.ref, one.title, name, bin_.observed)
-    for mapped in found.maps:
+    for member in scores.probabilities:
+        for figure in _figures(member, tuple(OF_PROBABILITIES)):
+            yield CsvLine(member.ref, member.title, f"{member.method}_{figure.name}", figure)
+        for bin_ in member.bins:
+            name = f"{member.method}_bin_{bin_.low:g}_{bin_.high:g}_at_{bin_.predicted:.4g}"
+            yield CsvLine(member.ref, member.title, name, bin_.observed)
+    for mapped in scores.maps:
         for figure in _figures(mapped, ERRORS):
             yield CsvLine(mapped.ref, mapped.title, f"map_{mapped.map}_{figure.name}", figure)
 
 
-def _figures(one: Scored, names: Sequence[str]) -> list[Figure]:
-    return list(one.figures) or [replace(_missing(name, one.reason), raters=(one.rater,)) for name in names]
+def _figures(member: Scored, names: Sequence[str]) -> list[Figure]:
+    return list(member.figures) or [
+        replace(_missing(name, member.reason), raters=(member.rater,)) for name in names
+    ]
 
 
 SCORES = Section("scores", views, lines, charts)

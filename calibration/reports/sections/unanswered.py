@@ -7,8 +7,23 @@ from dataclasses import replace
 
 from calibration.reports.contents import BoundsRow
 from calibration.reports.figures import QuestionFigures, crowd, figures
-from calibration.reports.sections.base import Asked, CsvLine, Section, View, chosen, count, headed
-from calibration.reports.sentences import WHAT, counted_row, heading, leading, left_out, sentence
+from calibration.reports.sections.base import (
+    CsvLine,
+    PageParams,
+    Section,
+    View,
+    count,
+    headed,
+    select_question,
+)
+from calibration.reports.sentences import (
+    BOUNDS_REMARKS,
+    counted_row,
+    heading,
+    leading_bound,
+    left_out,
+    sentence,
+)
 from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import Row, Table
 from calibration.statistics.unanswered import MEAN, NAME, SHARE, WITH_MEAN
@@ -17,21 +32,25 @@ KEY = "bounds"
 UNANSWERED = f"{NAME}n_unanswered"
 
 
-def views(result: Snapshot, asked: Asked | None = None) -> list[View]:
+def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return a table a question: who left something unanswered, and between what its figures could lie.
 
     What bounds are is said once, under the first.
     """
     questions = {question.data.ref: question for question in figures(result)}
-    who = crowd(questions.values())
-    shown, switches = chosen(headed(result, result.bounds), KEY, asked)
-    found: list[View] = []
-    for ref in dict.fromkeys(row.ref for _, row in shown):
-        rows = [row for _, row in shown if row.ref == ref]
-        title = next(title for title, row in shown if row.ref == ref)
-        what = (*_said(rows, questions.get(ref)), *(() if found else WHAT), *left_out(rows))
-        found.append(View(_table(title, rows, f"{who.own} mean"), what, switches))
-    return found
+    people = crowd(questions.values())
+    selected, switches = select_question(headed(result, result.bounds), KEY, params)
+    bound_views: list[View] = []
+    for ref in dict.fromkeys(row.ref for _, row in selected):
+        rows = [row for _, row in selected if row.ref == ref]
+        title = next(title for title, row in selected if row.ref == ref)
+        remarks = (
+            *_row_remarks(rows, questions.get(ref)),
+            *(() if bound_views else BOUNDS_REMARKS),
+            *left_out(rows),
+        )
+        bound_views.append(View(_table(title, rows, f"{people.own} mean"), remarks, switches))
+    return bound_views
 
 
 def _table(title: str, rows: Sequence[BoundsRow], mean: str) -> Table:
@@ -54,9 +73,9 @@ def _ordered(names: set[str], rows: Sequence[BoundsRow]) -> list[str]:
     return sorted(names, key=lambda name: (name not in (SHARE, MEAN), WITH_MEAN in name, seen.index(name)))
 
 
-def _said(rows: Sequence[BoundsRow], question: QuestionFigures | None) -> Iterator[str]:
+def _row_remarks(rows: Sequence[BoundsRow], question: QuestionFigures | None) -> Iterator[str]:
     for row in rows:
-        figure = leading(row, question)
+        figure = leading_bound(row, question)
         more = f". Had they all been answered, {sentence(figure, row.title)}" if figure else ""
         yield f"{counted_row(row)}{more}."
 

@@ -57,7 +57,7 @@ def test_simulated_raters_are_named_as_such(made: Made) -> None:
     assert "simulated raters mark them" in facts(made.counts(rater="people"))[0]
     assert "sim (simulated) marks them" in facts(made.counts(rater="sim"))[0]
     assert "what simulated raters said" in " ".join(facts(made.counts(rater="judge")))
-    assert made.counts(rater="sim").chosen.simulated
+    assert made.counts(rater="sim").selection.simulated
 
 
 @pytest.mark.exhaustive
@@ -95,4 +95,4 @@ def test_metrics_and_anonymous_slots_are_not_counted(made: Made) -> None:
         made.counts(rater="dnr")
     with pytest.raises(CountsRefused, match="an anonymous slot"):
         made.counts(rater="slot 1")
-    assert made.counts(rater="people").chosen.name == "people"
+    assert made.counts(rater="people").selection.name == "people"
