@@ -534,7 +534,9 @@ def _question_ids(plan_question: PlanQuestion) -> list[int]:
     return [number for subject in plan_question.subjects for number in subject.question_ids]
 
 
-def plan_for(answer: PlanAnswer, ratings: Ratings, plan: Plan, progress: ReportProgress = silent) -> PlanAnswer:
+def plan_for(
+    answer: PlanAnswer, ratings: Ratings, plan: Plan, progress: ReportProgress = silent
+) -> PlanAnswer:
     """Return an answer that says what is asked, with the plan filled in, or the reason why there is none."""
     answer = replace(answer, ratings_an_item=ratings_an_item(ratings, people_of(ratings)))
     try:
