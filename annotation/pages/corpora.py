@@ -333,8 +333,8 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     turns = [] if shown is None or shown is own else list(shown.turns.order_by("position"))
     turn_numbers.number([*page, *turns])
     who = dialogue_view.speakers(found, [*page, *turns])
-    history = dialogue_view.lines(found, list(page), who, asked=index)
-    lines = dialogue_view.lines(found, turns, who, asked=index)
+    history = dialogue_view.lines(found, list(page), who, requested=index)
+    lines = dialogue_view.lines(found, turns, who, requested=index)
     judged = history if shown is own else lines
     anchor = f"turn-{asked}"
     rated = next((line.position for line in judged if line.anchor == anchor), None)

@@ -37,7 +37,7 @@ def ensure(corpus: Corpus) -> int:
         )
         if turns:
             made = records.Continuation(POINTS, PEOPLE, turns, "static", 0, {MODE: "implicit"})
-            continuing.add(dialogue=row, system=system, made=made)
+            continuing.add(dialogue=row, system=system, record=made)
     return len(rows)
 
 

@@ -159,7 +159,7 @@ def _in_script(row: Dialogue, system: System, order: Order) -> list[int]:
         turns = () if key in there else _turns(row, trials, order, trial)
         if turns:
             whole = records.Continuation(key, system.name, turns, mode="static", trial=trial, condition=told)
-            made.append(continuing.add(dialogue=row, system=system, made=whole, keyed=False).pk)
+            made.append(continuing.add(dialogue=row, system=system, record=whole, keyed=False).pk)
     return made
 
 
