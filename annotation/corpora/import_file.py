@@ -471,7 +471,8 @@ def _refuse_divided_clusters(imported: Import, faults: Faults) -> None:
             ImportProblem(
                 f"the cluster {cluster!r} has dialogues in training ({_quote_keys(training)}) and outside it "
                 f"({_quote_keys(rest)}), so what is fitted on it would be tested on the same material: "
-                "give its dialogues one `part` in their metadata, or those that share none a `cluster` of their own",
+                "give its dialogues one `part` in their metadata, or those that share none a `cluster` of "
+                "their own",
                 field="cluster",
             )
         )
