@@ -32,7 +32,7 @@ from judges.protocols import PROTOCOLS, Asking
 from judges.protocols.rubric import base_of
 from judges.protocols.wording import Wording
 from judges.runs import plans
-from judges.runs.plans import WHOLE, questions_of
+from judges.runs.plans import CONTINUATION, questions_of
 from judges.runs.selection import Selection, continuations, items
 
 # Waking a search for better texts: whenever a run of it has ended, a job takes it further.
@@ -191,7 +191,7 @@ def available(bench: Bench) -> int:
 def _pool(bench: Bench) -> dict[Target, tuple[str, str]]:
     """Return every target of dev with its cluster and its key."""
     protocol, selected = protocol_of(bench), selection(bench)
-    if protocol.covers == WHOLE:
+    if protocol.covers == CONTINUATION:
         kinds = protocol.item_kinds()
         continuation_rows = continuations(selected).filter(items__kind__in=kinds).distinct().order_by("pk")
         return {
@@ -239,7 +239,7 @@ def _answered(bench: Bench) -> set[Target]:
     if bench.campaign is not None:
         labels = labels.filter(campaign=bench.campaign)
     rows = labels.values_list("item__continuation", "item").distinct()
-    if protocol_of(bench).covers == WHOLE:
+    if protocol_of(bench).covers == CONTINUATION:
         return {(continuation, None) for continuation, _ in rows}
     return set(rows)
 

@@ -96,7 +96,7 @@ class EditorForm(forms.Form):
         if "system" in data and "user" in data:
             wording = self.wording()
             for fault in wording.faults(self.protocol.known_variables(self.base.variant)):
-                self.add_error(fault.part if fault.part in ("system", "user") else "user", fault.told)
+                self.add_error(fault.part if fault.part in ("system", "user") else "user", fault.message)
             try:
                 examples.refuse_test_items(wording)
             except JudgeError as error:

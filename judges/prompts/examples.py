@@ -31,7 +31,7 @@ from judges.metrics.kit.models import text_hash
 from judges.protocols import Protocol, Verdict
 from judges.protocols.base import Asking, Case, Reading, Unwritable
 from judges.protocols.cpdscore import ASPECTS, CpdscoreSimple
-from judges.protocols.examples import MOST, about, dialogue_of, shown
+from judges.protocols.examples import MOST, about, dialogue_of, render_material
 from judges.protocols.rubric import base_of
 from judges.protocols.wording import Wording
 from judges.runs.material import DatabaseStore, case_of, load, machines, tools
@@ -613,7 +613,7 @@ def _example(
         "key": candidates.keys[target],
         "corpus": told.corpus.name,
         "cluster": case.dialogue.cluster or case.dialogue.id,
-        "shown": shown(protocol, replace(case, part=next(iter(replies))), variant, wording),
+        "shown": render_material(protocol, replace(case, part=next(iter(replies))), variant, wording),
         "reply": next(iter(replies.values())),
         "about": about(case),
         "how": f"{told.rule.replace('_', ' ')}; {', '.join(hows)}",
