@@ -102,7 +102,7 @@ def find_turns(corpus: Corpus, *, text: str = "", speaker: str = "", system: str
     return turns.order_by("id").select_related("continuation__dialogue", "continuation__system")
 
 
-def how_many(corpus: Corpus, *, system: str = "") -> tuple[int, bool]:
+def count_dialogues(corpus: Corpus, *, system: str = "") -> tuple[int, bool]:
     """Return the number of a corpus's dialogues (of a system's, where named), and whether there may be more.
 
     Those of a system are found among MOST_LISTED of its continuations.

@@ -169,15 +169,15 @@ LIMIT = 2**16
 HASH = re.compile(r"\A[0-9a-f]{64}\Z")
 
 
-def beside(path: str | Path) -> Path:
-    """Return where the manifest of a file is looked for: `labels.csv.manifest.json`."""
+def manifest_path(path: str | Path) -> Path:
+    """Return the path of a file's manifest: `labels.csv.manifest.json`."""
     file_path = Path(path)
     return file_path.with_name(file_path.name + SUFFIX)
 
 
-def promised(path: str | Path) -> str:
+def read_manifest_hash(path: str | Path) -> str:
     """Return the SHA-256 that the manifest beside a file names, empty where there is none."""
-    manifest = beside(path)
+    manifest = manifest_path(path)
     try:
         with manifest.open("rb") as file:
             content = json.loads(file.read(LIMIT))

@@ -509,7 +509,7 @@ def _results(corpus: Corpus, search: dict[str, str], number: str | None, after: 
         turn_numbers.number(found.turns)
         return {"found": found, "shows_turns": True}
     chosen = queries.dialogues(corpus, system=search["system"])
-    many, more = queries.how_many(corpus, system=search["system"])
+    many, more = queries.count_dialogues(corpus, system=search["system"])
     page = LongPaginator(chosen, SHOWN, many=many, more=more).get_page(number)
     beginnings = queries.beginnings(list(page))
     rows = [(dialogue, *beginnings.get(dialogue.pk, (0, ""))) for dialogue in page]

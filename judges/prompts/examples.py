@@ -603,7 +603,7 @@ def _example(
 ) -> dict[str, Any]:
     protocol = candidates.protocol
     case = case_of(material, target[1], {})
-    if refusal := protocol.why_not(case, variant):
+    if refusal := protocol.unavailable_reason(case, variant):
         raise CannotBeWritten(refusal)
     replies, trouble = _replies(candidates, variant, target, material, case)
     if not replies:

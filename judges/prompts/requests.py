@@ -172,7 +172,7 @@ def _requests(plan: RaterPlan, item: Item, draft: Wording | None, *, load_model:
     for part in asker.parts():
         case = case_of(material[item.continuation_id], own, spec, known.get(item.continuation_id), part)
         made = Request(item.key, part, currency=_currency(plan))
-        if unasked := protocol.why_not(case, asker.variant) or protocol.unmet(case):
+        if unasked := protocol.unavailable_reason(case, asker.variant) or protocol.unmet(case):
             yield replace(made, unasked=unasked)
             continue
         if not load_model and asker.wording and not examples.is_known(asker.wording, case):

@@ -272,7 +272,7 @@ class Protocol(ABC):
         schemes = {scheme.key: scheme for scheme, _ in self.answers.values()}
         return next(filter(None, (scheme.refusal(mode) for scheme in schemes.values())), "")
 
-    def why_not(self, case: Case, variant: str) -> str:
+    def unavailable_reason(self, case: Case, variant: str) -> str:
         """Return why nothing is asked about the case: for its schemes' reason, or its own; '' where it is."""
         return self.asked_of_nobody(case.continuation.mode) or self.refusal(case, variant)
 

@@ -84,7 +84,7 @@ def describe_questions(
             name = one_line(question.group)
             blocks.append(name if name[-1:] in ".:?!" else f"{name}:")
         group = question.group
-        values = [] if question.key in marks else values_told(question)
+        values = [] if question.key in marks else describe_values(question)
         when = _conditions(question) if conditions else []
         blocks.append("\n".join([*_lines(question), *values, *when]))
     return "\n\n".join(blocks)
@@ -99,20 +99,20 @@ def _lines(question: QuestionDefinition) -> list[str]:
     return lines
 
 
-def values_told(question: QuestionDefinition) -> list[str]:
+def describe_values(question: QuestionDefinition) -> list[str]:
     """Return what may be answered, in lines."""
     if question.level == "text":
         return ["Answer in words."]
     if not question.values:
         ends = [f"- {shown_key(key)}: {one_line(text)}" for key, text in question.anchors.items()]
-        return [f"Answer with {bounds_told(question)}.", *ends]
+        return [f"Answer with {describe_bounds(question)}.", *ends]
     if question.anchors or question.level != "binary":
         return scale_lines(question) if question.anchors else _list_values(question)
     yes = question.positive if question.positive is not None else question.values[-1]
     return [f"- {format_value(value)}: {'yes' if value == yes else 'no'}" for value in question.values]
 
 
-def bounds_told(question: QuestionDefinition) -> str:
+def describe_bounds(question: QuestionDefinition) -> str:
     """Return what may be answered to a question without values."""
     if question.level == "nominal":
         return "a short text"
@@ -278,7 +278,7 @@ def value_of(question: QuestionDefinition, raw: Any, place: str = "") -> float |
     elif question.level == "ratio" and raw < 0:
         raise OutOfScale(f"{name}: {str(raw)[:40]} is below 0")
     elif not question.accepts(raw):
-        raise OutOfScale(f"{name}: {str(raw)[:40]} is not {bounds_told(question)}")
+        raise OutOfScale(f"{name}: {str(raw)[:40]} is not {describe_bounds(question)}")
     return float(raw)
 
 

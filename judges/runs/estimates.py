@@ -388,7 +388,7 @@ def _lengths(
     for continuation, item in sampled_targets:
         for part in asker.parts():
             case = case_of(material[continuation], item, spec, need_answers.get(continuation), part)
-            if not protocol.why_not(case, asker.variant) and not protocol.unmet(case):
+            if not protocol.unavailable_reason(case, asker.variant) and not protocol.unmet(case):
                 prompt = _prompt(asker, case)
                 lengths.append(about_tokens(prompt.system) + about_tokens(prompt.user))
     if not lengths:

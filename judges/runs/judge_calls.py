@@ -237,7 +237,7 @@ class JudgePreparer:
 def _prepared(asker: Asker, case: Case) -> tuple[Prompt | None, tuple[str, ...], Reading | None]:
     """Return the prompt and its flags, or the answers that need no request. Raises TooLong."""
     protocol = asker.protocol
-    if refusal := protocol.why_not(case, asker.variant):
+    if refusal := protocol.unavailable_reason(case, asker.variant):
         return None, (), protocol.unanswered(case, refusal)
     if unmet := protocol.unmet(case):
         return None, (), replace(protocol.unanswered(case, unmet), flags=(UNMET,))

@@ -85,7 +85,7 @@ class Command(DatabaseCommand):
                     scheme=options["scheme"],
                     source=options["source"],
                     licence=options["licence"],
-                    sha256=options["sha256"] or base.promised(options["path"]),
+                    sha256=options["sha256"] or base.read_manifest_hash(options["path"]),
                     columns=columns,
                     settings={key: options[key] for key in SETTINGS},
                     progress=progress,
