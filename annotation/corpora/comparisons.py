@@ -65,24 +65,25 @@ def make(*, corpus: Corpus, sets: Sequence[Members]) -> int:
 
 def compared(members: Members) -> str:
     """Return what an item's `compared` is for these members, in any order."""
-    ordered = sorted(members, key=lambda one: (one[0], one[1] or 0))
+    ordered = sorted(members, key=lambda member: (member[0], member[1] or 0))
     return "+".join(str(part) if turn is None else f"{part}.{turn}" for part, turn in ordered)
 
 
 def members_of(items: Collection[int]) -> dict[int, list[ItemMember]]:
     """Return the members of items in their own order, with continuation, system and turn; one query."""
-    found: dict[int, list[ItemMember]] = {}
+    members: dict[int, list[ItemMember]] = {}
     rows = ItemMember.objects.filter(item__in=items).order_by("item_id", "number")
     for member in rows.select_related("continuation__system", "continuation__dialogue", "turn"):
-        found.setdefault(member.item_id, []).append(member)
-    return found
+        members.setdefault(member.item_id, []).append(member)
+    return members
 
 
 def keys_of(items: Collection[int]) -> dict[int, str]:
     """Return the keys of the comparisons among items, by id; one query."""
     return {
         item: members_key(
-            members[0].continuation.dialogue.key, [(one.continuation.key, one.position) for one in members]
+            members[0].continuation.dialogue.key,
+            [(member.continuation.key, member.position) for member in members],
         )
         for item, members in members_of(items).items()
     }
@@ -144,7 +145,7 @@ SELECT m.n, i.id, array_agg(mm.number::int ORDER BY m.place)
 """
 MOST = 20
 """Labels that cannot be placed which are told of at once."""
-GIVEN = "SELECT n, continuation_id, turn_id FROM import_member"
+STAGED_MEMBERS = "SELECT n, continuation_id, turn_id FROM import_member"
 
 
 def place(corpus: Corpus, faults: Faults) -> int:
@@ -155,8 +156,8 @@ def place(corpus: Corpus, faults: Faults) -> int:
     """
     fresh_table("import_member", COLUMNS)
     fresh_table("import_compared", "(n bigint PRIMARY KEY, item_id bigint, own int[])")
-    known = {"corpus": corpus.pk}
-    if not _run(FIND, known):
+    parameters = {"corpus": corpus.pk}
+    if not _run(FIND, parameters):
         return 0
     tell_planner("import_member")
     if wrong := _rows(WRONG):
@@ -167,12 +168,12 @@ def place(corpus: Corpus, faults: Faults) -> int:
         _run(LEAVE_OUT, {"rows": [row[0] for row in wrong]})
     if len(wrong) == MOST:
         faults.refuse()  # there may be more, which no item can be made of
-    made = _rows(MAKE.format(given=GIVEN), known)[0][0]
-    if made >= WORTH_TELLING:
+    item_count = _rows(MAKE.format(given=STAGED_MEMBERS), parameters)[0][0]
+    if item_count >= WORTH_TELLING:
         tell_planner(Item._meta.db_table, ItemMember._meta.db_table)
-    _run(KEEP, known)
+    _run(KEEP, parameters)
     tell_planner("import_compared")
-    return int(made)
+    return int(item_count)
 
 
 def _run(statement: str, values: dict[str, Any]) -> int:

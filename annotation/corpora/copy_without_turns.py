@@ -39,15 +39,15 @@ def copy_without_turns(
     """
     _check(first, least, most)
     left_out = 0
-    written = 0
+    line_count = 0
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as stored:
-        for line in _lines(_chosen(corpus, least, most)[:first]):
+        for line in _lines(_select_dialogues(corpus, least, most)[:first]):
             left_out += not line["participants"]
             if line["participants"]:
                 stored.write(json.dumps(line, ensure_ascii=False) + "\n")
-                written += 1
+                line_count += 1
         stored.flush()
-        if not written:
+        if not line_count:
             raise ImportProblem(f"the corpus {corpus.name!r} has no dialogue with people that fits")
         result = import_path(
             path=stored.name,
@@ -73,7 +73,7 @@ def _check(first: int, least: int, most: int) -> None:
         )
 
 
-def _chosen(corpus: Corpus, least: int, most: int) -> QuerySet[Dialogue]:
+def _select_dialogues(corpus: Corpus, least: int, most: int) -> QuerySet[Dialogue]:
     rows = corpus.dialogues.order_by("id")
     if least or most:
         rows = rows.annotate(own=Count("continuations__turns", filter=Q(continuations__key=SELF)))
@@ -107,8 +107,8 @@ def _line(row: Dialogue, participants: Sequence[dict[str, Any]]) -> dict[str, An
 def _speakers(rows: Sequence[Dialogue]) -> dict[int, list[dict[str, Any]]]:
     """Return who speaks in dialogues' own turns, in the order in which they first do."""
     own = Turn.objects.filter(continuation__dialogue__in=rows, continuation__key=SELF)
-    said = own.order_by("continuation", "position").values_list("continuation__dialogue", "speaker")
-    found: dict[int, dict[str, dict[str, Any]]] = {}
-    for dialogue, speaker in said:
-        found.setdefault(dialogue, {}).setdefault(speaker, {"id": speaker})
-    return {dialogue: list(people.values()) for dialogue, people in found.items()}
+    turn_speakers = own.order_by("continuation", "position").values_list("continuation__dialogue", "speaker")
+    speakers: dict[int, dict[str, dict[str, Any]]] = {}
+    for dialogue, speaker in turn_speakers:
+        speakers.setdefault(dialogue, {}).setdefault(speaker, {"id": speaker})
+    return {dialogue: list(people.values()) for dialogue, people in speakers.items()}

@@ -97,12 +97,12 @@ def _follow(model: Model, gathered: set[Model], waiting: list[Model]) -> None:
     """Gather what cascades from a model's gathered rows."""
     for other, column in _relations(model, models.CASCADE):
         _open(other, gathered)
-        found = _run(
+        added = _run(
             sql.SQL(
                 "INSERT INTO {} SELECT {} FROM {} WHERE {} IN (SELECT id FROM {}) ON CONFLICT DO NOTHING"
             ).format(_ids(other), *_names(other, column), _ids(model))
         )
-        if found and other not in waiting:
+        if added and other not in waiting:
             waiting.append(other)
 
 
@@ -140,7 +140,7 @@ def _delete(gathered: set[Model], progress: Callable[[int, int], None] | None) -
             clear = sql.SQL("UPDATE {} SET {} = NULL WHERE {} IN (SELECT id FROM {})")
             _run(clear.format(table, reference, reference, _ids(model)))
     gone = {}
-    for number, model in enumerate(sorted(gathered, key=lambda one: one._meta.db_table)):
+    for number, model in enumerate(sorted(gathered, key=lambda model: model._meta.db_table)):
         if progress:
             progress(number, len(gathered))
         key, table, _ = _names(model, "id")

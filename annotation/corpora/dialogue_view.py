@@ -68,30 +68,32 @@ def speakers(dialogue: Dialogue, turns: Iterable[Turn]) -> Names:
     return names
 
 
-def lines(dialogue: Dialogue, turns: Sequence[Turn], names: Names, *, asked: int | None = None) -> list[Line]:
+def lines(
+    dialogue: Dialogue, turns: Sequence[Turn], names: Names, *, requested: int | None = None
+) -> list[Line]:
     """Return turns as lines, with a heading wherever session or date change.
 
-    Of turns with one number the one at the position `asked` for is its anchor, else the first.
+    Of turns with one number the one at the position `requested` is its anchor, else the first.
     """
     turn_numbers.number(turns)
     dates = session_dates(script_record(dialogue.script))
-    found, before = [], None
+    view_lines, before = [], None
     leads = {row.number: row for row in reversed(turns)}
-    leads |= {row.number: row for row in turns if row.position == asked}
+    leads |= {row.number: row for row in turns if row.position == requested}
     for row in turns:
         turn = turn_record(row.speaker, row.text, row.given, row.at, row.extra)
-        shown = happening(turn, names, turn.text)
-        found.append(
+        display = happening(turn, names, turn.text)
+        view_lines.append(
             Line(
                 position=row.position,
                 number=row.number,
-                who=shown.who,
+                who=display.who,
                 colour=names.colour(turn.speaker),
-                pieces=views.parts(shown.text),
+                pieces=views.parts(display.text),
                 given=row.given,
                 at=row.at,
-                how=shown.how,
-                private=shown.private,
+                how=display.how,
+                private=display.private,
                 heading=heading(turn, before, dates=dates),
                 aside=_aside(turn),
                 language=language_tag(dialogue.language),
@@ -100,7 +102,7 @@ def lines(dialogue: Dialogue, turns: Sequence[Turn], names: Names, *, asked: int
             )
         )
         before = turn
-    return found
+    return view_lines
 
 
 def _aside(turn: TurnRecord) -> str:
@@ -129,13 +131,13 @@ def answers(continuation: Continuation) -> list[Answers]:
         .select_related("rater", "item__turn", "question__version__scheme")
         .order_by("item_id", "question__version", "question__position", "rater__name", "sample")
     )
-    found: dict[tuple[int, int], Answers] = {}
+    by_question: dict[tuple[int, int], Answers] = {}
     dialogue = continuation.dialogue_id
     points = pointed({label.pk: (dialogue, label.evidence) for label in labels if label.evidence})
     for label in labels:
         question = label.question
         is_tag = question.level == "binary" and bool(question.group)
-        entry = found.setdefault(
+        entry = by_question.setdefault(
             (label.item_id, label.question_id),
             Answers(
                 label.item.turn.position + 1 if label.item.turn else None,
@@ -146,30 +148,34 @@ def answers(continuation: Continuation) -> list[Answers]:
         )
         entry.is_unset &= label.number in (None, 0)
         is_decision = label.occasion == Occasion.ADJUDICATION
-        told = [_with_reason(label) if is_decision else _shown(label)]
+        parts = [_with_reason(label) if is_decision else _format_answer(label)]
         if of := points.get(label.pk):
-            told.append(", ".join(map(str, of)))
+            parts.append(", ".join(map(str, of)))
         of_kind = entry.by_kind.setdefault(KINDS["" if is_decision else label.rater.kind], {})
-        of_kind.setdefault(name_of(label.rater, continuation.dialogue.corpus_id), []).append(" → ".join(told))
-    for entry in found.values():  # in the order of pseudonyms: that of user names would tell whose they are
+        of_kind.setdefault(name_of(label.rater, continuation.dialogue.corpus_id), []).append(
+            " → ".join(parts)
+        )
+    for (
+        entry
+    ) in by_question.values():  # in the order of pseudonyms: that of user names would tell whose they are
         entry.by_kind = {kind: dict(sorted(people.items())) for kind, people in entry.by_kind.items()}
-    return list(found.values())
+    return list(by_question.values())
 
 
-def unset(found: Iterable[Answers]) -> dict[int | None, list[str]]:
+def unset(entries: Iterable[Answers]) -> dict[int | None, list[str]]:
     """Return the tags that were asked about and that nobody set, by turn."""
     by_turn: dict[int | None, list[str]] = {}
-    for entry in found:
+    for entry in entries:
         if entry.is_unset:
             by_turn.setdefault(entry.turn, []).append(entry.question)
     return by_turn
 
 
-def _shown(label: Label) -> str:
+def _format_answer(label: Label) -> str:
     if label.number is not None:
         return f"{label.number:g}"
     return label.text if label.text is not None else f"missing ({label.missing})"
 
 
 def _with_reason(label: Label) -> str:
-    return f"{_shown(label)}: {label.explanation}" if label.explanation else _shown(label)
+    return f"{_format_answer(label)}: {label.explanation}" if label.explanation else _format_answer(label)

@@ -24,24 +24,26 @@ def set_families(*, by: User | None, corpus: Corpus, families: Mapping[str, str]
     A family is any name, such as gpt or llama; systems that are not named keep theirs. Raises FamilyRefused
     for a system that the corpus does not have, or a name of two lines or more than LONGEST characters.
     """
-    wanted = {name: _checked(name, family) for name, family in families.items()}
-    found = {one.name: one for one in corpus.systems.select_for_update().filter(name__in=wanted)}
-    if unknown := [name for name in wanted if name not in found]:
+    new_families = {name: _checked(name, family) for name, family in families.items()}
+    systems = {
+        system.name: system for system in corpus.systems.select_for_update().filter(name__in=new_families)
+    }
+    if unknown := [name for name in new_families if name not in systems]:
         raise FamilyRefused(f"{corpus.name} has no system {unknown[0][:80]!r}.")
-    changed = [one for name, one in found.items() if one.family != wanted[name]]
-    for one in changed:
-        one.family = wanted[one.name]
+    changed = [system for name, system in systems.items() if system.family != new_families[name]]
+    for system in changed:
+        system.family = new_families[system.name]
     System.objects.bulk_update(changed, ["family"])
     if changed:
-        detail = {one.name: one.family for one in changed}
+        detail = {system.name: system.family for system in changed}
         Event.objects.create(by=by, verb="set families of systems", subject=corpus.name, detail=detail)
     return changed
 
 
 def _checked(name: str, family: str) -> str:
-    told = family.strip()
-    if len(told) > LONGEST:
+    cleaned = family.strip()
+    if len(cleaned) > LONGEST:
         raise FamilyRefused(f"{name[:80]}: a family's name has at most {LONGEST} characters.")
-    if any(unicodedata.category(one) in ("Cc", "Cf", "Cs", "Zl", "Zp") for one in told):
+    if any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") for character in cleaned):
         raise FamilyRefused(f"{name[:80]}: a family's name is one line without invisible characters.")
-    return told
+    return cleaned

@@ -42,12 +42,12 @@ class Existing:
     def load(cls, corpus: Corpus, records: list[Dialogue]) -> Existing:
         """Read, in three queries, what is stored of these dialogues."""
         keys = [record.id for record in records]
-        found = {stored.key: stored for stored in corpus.dialogues.filter(key__in=keys)}
-        named = {SELF} | {
-            part.id for record in records if record.id in found for part in record.continuations
+        dialogues = {stored.key: stored for stored in corpus.dialogues.filter(key__in=keys)}
+        continuation_keys = {SELF} | {
+            part.id for record in records if record.id in dialogues for part in record.continuations
         }
         parts = StoredContinuation.objects.filter(
-            dialogue__in=[stored.pk for stored in found.values()], key__in=named
+            dialogue__in=[stored.pk for stored in dialogues.values()], key__in=continuation_keys
         ).select_related("system", "dialogue")
         continuations = {(part.dialogue.key, part.key): part for part in parts}
         turns: dict[int, list[TurnRow]] = {part.pk: [] for part in continuations.values()}
@@ -55,7 +55,7 @@ class Existing:
         for turn in rows:
             row = TurnRow(turn.speaker, turn.text, turn.given, turn.at, turn.extra)
             turns[turn.continuation_id].append(row)
-        return cls({key: stored.pk for key, stored in found.items()}, found, continuations, turns)
+        return cls({key: stored.pk for key, stored in dialogues.items()}, dialogues, continuations, turns)
 
     def stored_turns(self, dialogue: str, continuation: str) -> list[TurnRow] | None:
         """Return the turns of a stored continuation, None where there is no such continuation."""
@@ -63,27 +63,27 @@ class Existing:
         return None if part is None else self.turns[part.pk]
 
 
-def additions(found: Existing, record: Dialogue, *, exact: bool = False) -> list[Continuation]:
+def additions(existing: Existing, record: Dialogue, *, exact: bool = False) -> list[Continuation]:
     """Return the continuations that a record adds to its stored dialogue; refuse what contradicts it.
 
     A record without turns says nothing of them, unless it is `exact`.
     """
-    stored = found.dialogues[record.id]
+    stored = existing.dialogues[record.id]
     _refuse_contradiction(stored, record)
-    history = found.stored_turns(record.id, SELF)
+    history = existing.stored_turns(record.id, SELF)
     own = record.own()
     if history is not None and exact and not own:
         _refuse_turns(record, history)
     if own and history is not None and [turn_row(turn) for turn in own.turns] != history:
         _refuse_turns(record, history)
         raise ImportProblem("differ from those that the corpus has for this dialogue", field="turns")
-    if own and history is not None and found.continuations[record.id, SELF].system.name != own.system:
+    if own and history is not None and existing.continuations[record.id, SELF].system.name != own.system:
         raise ImportProblem("differs from what the corpus has for this dialogue", field="system")
     if own and history is None:
         raise ImportProblem("the corpus has this dialogue without turns of its own", field="turns")
     check_speakers(replace(record, participants=_participants(stored)))
     check_static(record, len(history or ()))
-    return [part for index, part in enumerate(record.continuations) if _is_new(found, record, part, index)]
+    return [part for index, part in enumerate(record.continuations) if _is_new(existing, record, part, index)]
 
 
 def _refuse_turns(record: Dialogue, history: list[TurnRow]) -> None:
@@ -95,8 +95,8 @@ def _participants(stored: StoredDialogue) -> tuple[Participant, ...]:
     return tuple(Participant(id=participant["id"]) for participant in stored.participants)
 
 
-def _is_new(found: Existing, record: Dialogue, part: Continuation, index: int) -> bool:
-    stored = found.continuations.get((record.id, part.id))
+def _is_new(existing: Existing, record: Dialogue, part: Continuation, index: int) -> bool:
+    stored = existing.continuations.get((record.id, part.id))
     if stored is None:
         return True
     same = (stored.system.name, stored.mode, stored.trial, stored.condition) == (
@@ -105,7 +105,7 @@ def _is_new(found: Existing, record: Dialogue, part: Continuation, index: int) -
         part.trial,
         dict(part.condition),
     )
-    if same and found.turns[stored.pk] == [turn_row(turn) for turn in part.turns]:
+    if same and existing.turns[stored.pk] == [turn_row(turn) for turn in part.turns]:
         return False
     raise ImportProblem(
         f"the dialogue has another continuation {part.id!r} already", field=f"continuations[{index}].id"
@@ -114,7 +114,7 @@ def _is_new(found: Existing, record: Dialogue, part: Continuation, index: int) -
 
 def _refuse_contradiction(stored: StoredDialogue, record: Dialogue) -> None:
     """Refuse a field that is given and is not what the corpus has; what is not given is not compared."""
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "cluster": record.cluster,
         "language": record.language,
         "summary": record.summary,
@@ -124,7 +124,7 @@ def _refuse_contradiction(stored: StoredDialogue, record: Dialogue) -> None:
         "scenario": scenario_json(record.scenario),
         "script": script_json(record.script),
     }
-    for name, value in given.items():
+    for name, value in values.items():
         if value and getattr(stored, name) != value:
             raise ImportProblem("differs from what the corpus has for this dialogue", field=name)
 
@@ -182,7 +182,7 @@ SELECT %(corpus)s,
 script. Those of a script have the session, or its season, as their cluster."""
 
 
-MADE = sorted((kind for kind in KINDS.values() if kind.imported), key=lambda kind: kind.has_turn)
+IMPORTED_KINDS = sorted((kind for kind in KINDS.values() if kind.imported), key=lambda kind: kind.has_turn)
 """The kinds of items that an import makes, those of continuations first."""
 
 
@@ -214,54 +214,55 @@ class Writer:
         """Write the dialogues of a batch; note those that cannot be kept, and return the other entries."""
         entries = self._first_ones(entries)
         dialogues = [entry.record for entry in entries if isinstance(entry.record, Dialogue)]
-        found = Existing.load(self.corpus, dialogues) if self.into else Existing()
-        kept: list[SourceRecord] = []
+        existing = Existing.load(self.corpus, dialogues) if self.into else Existing()
+        valid_entries: list[SourceRecord] = []
         new: list[Dialogue] = []
         placed: list[Placed] = []
-        known: list[Dialogue] = []
+        existing_records: list[Dialogue] = []
         for entry in entries:
             record = entry.record
             try:
-                if isinstance(record, Dialogue) and record.id in found.ids:
+                if isinstance(record, Dialogue) and record.id in existing.ids:
                     placed.extend(
-                        (found.ids[record.id], part) for part in additions(found, record, exact=self.exact)
+                        (existing.ids[record.id], part)
+                        for part in additions(existing, record, exact=self.exact)
                     )
-                    known.append(record)
+                    existing_records.append(record)
                 elif isinstance(record, Dialogue):
-                    new.append(_whole(record))
+                    new.append(_require_content(record))
             except ImportProblem as problem:
                 self.faults.add(problem.placed(line=entry.line, file=entry.file))
             else:
-                kept.append(entry)
+                valid_entries.append(entry)
         ids = self._write_dialogues(new)
         placed.extend(
             (key, part) for key, record in zip(ids, new, strict=True) for part in record.all_continuations()
         )
         self._write_continuations(placed)
-        numbers = dict(zip((record.id for record in new), ids, strict=True)) | found.ids
-        stored = [(numbers[record.id], record) for record in (*new, *known)]
+        numbers = dict(zip((record.id for record in new), ids, strict=True)) | existing.ids
+        stored = [(numbers[record.id], record) for record in (*new, *existing_records)]
         for write in WRITE_RECORDS:
             write(self.corpus, self.imported, self.result, self.faults, stored)
-        return kept
+        return valid_entries
 
     def _first_ones(self, entries: Sequence[SourceRecord]) -> list[SourceRecord]:
         """Return the entries without dialogues that were there before, which are noted."""
-        named = [entry.record.id for entry in entries if isinstance(entry.record, Dialogue)]
+        keys = [entry.record.id for entry in entries if isinstance(entry.record, Dialogue)]
         with connection.cursor() as cursor:
-            cursor.execute("SELECT key, line FROM import_seen WHERE key = ANY(%s)", [named])
+            cursor.execute("SELECT key, line FROM import_seen WHERE key = ANY(%s)", [keys])
             seen: dict[str, int | None] = dict(cursor.fetchall())
         before = set(seen)
-        kept: list[SourceRecord] = []
+        new_entries: list[SourceRecord] = []
         for entry in entries:
             if isinstance(entry.record, Dialogue):
                 if entry.record.id in seen:
                     self.faults.add(_twice(entry, seen[entry.record.id]))
                     continue
                 seen[entry.record.id] = entry.line
-            kept.append(entry)
+            new_entries.append(entry)
         fresh = ((key, line) for key, line in seen.items() if key not in before)
         copy_rows("import_seen", ("key", "line"), ("text", "int4"), fresh)
-        return kept
+        return new_entries
 
     def _write_dialogues(self, records: list[Dialogue]) -> list[int]:
         ids = reserve_ids("annotation_dialogue", len(records))
@@ -298,9 +299,9 @@ class Writer:
         parts = [part for _, part in placed]
         copy_rows("annotation_turn", TURN_COLUMNS, TURN_TYPES, _turn_rows(ids, parts))
         with connection.cursor() as cursor:
-            for kind in MADE:
-                made = OF_TURNS if kind.has_turn else OF_CONTINUATIONS
-                cursor.execute(made, {"corpus": self.corpus.pk, "ids": ids, "kind": kind.key})
+            for kind in IMPORTED_KINDS:
+                statement = OF_TURNS if kind.has_turn else OF_CONTINUATIONS
+                cursor.execute(statement, {"corpus": self.corpus.pk, "ids": ids, "kind": kind.key})
                 self.result.items += cursor.rowcount
         self.result.continuations += len(ids)
         self.result.turns += sum(len(part.turns) for part in parts)
@@ -316,7 +317,7 @@ def _turn_rows(ids: list[int], parts: list[Continuation]) -> Iterator[tuple[Any,
             yield key, position, *turn_row(turn)
 
 
-def _whole(record: Dialogue) -> Dialogue:
+def _require_content(record: Dialogue) -> Dialogue:
     """Return a new dialogue that can stand by itself: with turns, or at least with people who may speak."""
     if not record.all_continuations() and (record.labels or not record.participants):
         raise ImportProblem(

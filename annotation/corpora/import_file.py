@@ -156,13 +156,13 @@ def _limit(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     if sys.platform.startswith("linux"):
-        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, taken + MEMORY))
+        in_use = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (in_use + MEMORY, in_use + MEMORY))
 
 
 def _send(sending: int, source: Source, format: Format) -> None:
     """Send batches, each with the state of the source, and in the end what went wrong."""
-    faults = source.faults.found if source.faults else []
+    faults = source.faults.problems if source.faults else []
     sent = len(faults)
     error: BaseException | None = None
 
@@ -189,7 +189,7 @@ def _send(sending: int, source: Source, format: Format) -> None:
 
 
 class _Pickler(pickle.Pickler):
-    dispatch_table = copyreg.dispatch_table | {MappingProxyType: lambda one: (_mapping, (dict(one),))}
+    dispatch_table = copyreg.dispatch_table | {MappingProxyType: lambda mapping: (_mapping, (dict(mapping),))}
 
 
 def _mapping(content: dict[str, Any]) -> MappingProxyType[str, Any]:
@@ -260,11 +260,11 @@ def import_path(
     Raises `ImportProblem` where anything is wrong (with the further problems, up to 20), and then nothing is
     kept.
     """
-    known = _format(format, into, columns or {})
-    told = settings_of(settings or {}, known.key, known.settings)
+    import_format = _format(format, into, columns or {})
+    checked_settings = settings_of(settings or {}, import_format.key, import_format.settings)
     order = _Order(
-        origin=Source(path, name=name, columns=columns, settings=told, faults=Faults()),
-        format=known,
+        origin=Source(path, name=name, columns=columns, settings=checked_settings, faults=Faults()),
+        format=import_format,
         corpus=_checked_name(corpus),
         into=into,
         by=by,
@@ -325,11 +325,11 @@ def _format(key: str, into: bool, columns: Mapping[str, str]) -> Format:
 
 
 def _schemes(scheme: str | None) -> tuple[str, ...]:
-    given = tuple(key.strip() for key in (scheme or "").split(",") if key.strip())
-    for key in given:
+    keys = tuple(key.strip() for key in (scheme or "").split(",") if key.strip())
+    for key in keys:
         if not known_scheme(key):
             raise ImportProblem(f"there is no scheme {key!r}")
-    return given
+    return keys
 
 
 def _checked_name(corpus: str) -> str:
@@ -417,7 +417,7 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
         place_labels(
             corpus=imported.corpus,
             imported=imported,
-            given=order.schemes,
+            schemes=order.schemes,
             fresh=not order.into,
             tidying=tidying,
             result=result,
@@ -435,7 +435,7 @@ def _batches(order: _Order, faults: Faults, tidying: Tidying) -> Generator[list[
             for batch in reading:
                 yield list(tidying.tidy(batch, faults))
     except ImportProblem as problem:
-        if problem not in faults.found:
+        if problem not in faults.problems:
             faults.add(problem)
         faults.refuse()
 
@@ -469,14 +469,15 @@ def _refuse_divided_clusters(imported: Import, faults: Faults) -> None:
     for cluster, training, rest in rows:
         faults.add(
             ImportProblem(
-                f"the cluster {cluster!r} has dialogues in training ({_listed(training)}) and outside it "
-                f"({_listed(rest)}), so what is fitted on it would be tested on the same material: give its "
-                "dialogues one `part` in their metadata, or those that share none a `cluster` of their own",
+                f"the cluster {cluster!r} has dialogues in training ({_quote_keys(training)}) and outside it "
+                f"({_quote_keys(rest)}), so what is fitted on it would be tested on the same material: "
+                "give its dialogues one `part` in their metadata, or those that share none a `cluster` of "
+                "their own",
                 field="cluster",
             )
         )
 
 
-def _listed(keys: list[str]) -> str:
+def _quote_keys(keys: list[str]) -> str:
     more = f" and {len(keys) - MOST_DIALOGUES:,} more" if len(keys) > MOST_DIALOGUES else ""
     return f"{', '.join(map(repr, keys[:MOST_DIALOGUES]))}{more}"

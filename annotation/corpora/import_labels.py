@@ -8,7 +8,7 @@ from typing import Any
 from django.db import connection
 
 from annotation.corpora import comparisons, import_staging
-from annotation.corpora.import_names import Asked, Resolver, Tidying, asked_questions
+from annotation.corpora.import_names import QuestionReference, Resolver, Tidying, staged_questions
 from annotation.corpora.import_staging import NOTHING, ImportResult, copy_rows, fresh_table
 from annotation.formats.source import Faults, ImportProblem
 from annotation.models import Import, Question, Rater
@@ -29,11 +29,11 @@ from config.planner import tell_planner
 # A file never adds labels in an account's or a machine's name: it only finds those labels again. New labels
 # are by raters of the corpus.
 
-NAMED = """
+STAGED_RATERS = """
 SELECT rater_kind, rater_name, bool_and(identified), bool_or(identified), min(line)
   FROM import_label GROUP BY 1, 2 ORDER BY 1, 2
 """
-WANTED = """
+MISSING_RATERS = """
 SELECT DISTINCT r.n, r.kind, r.name, r.identified FROM import_rater r JOIN import_placed p ON p.rater = r.n
  WHERE r.rater_id IS NULL ORDER BY r.n
 """
@@ -48,11 +48,11 @@ def find_raters(corpus: Corpus, faults: Faults) -> None:
         "(n integer, kind text, name text, identified boolean, rater_id bigint, shared_id bigint)",
     )
     with connection.cursor() as cursor:
-        cursor.execute(NAMED)
-        named = cursor.fetchall()
-    stored = _stored(corpus, [name for _, name, *_ in named])
+        cursor.execute(STAGED_RATERS)
+        staged = cursor.fetchall()
+    stored = _stored(corpus, [name for _, name, *_ in staged])
     rows = []
-    for number, (kind, name, always, ever, line) in enumerate(named):
+    for number, (kind, name, always, ever, line) in enumerate(staged):
         mine = stored.get((corpus.pk, kind, name))
         if always != ever or (mine is not None and mine.identified != always):
             reason = f"{name!r} is identified in one place and not in another"
@@ -67,16 +67,16 @@ def _stored(corpus: Corpus, names: list[str]) -> dict[tuple[int | None, str, str
     mine = Rater.objects.filter(corpus=corpus, name__in=names)
     # A draft of a judge answers for itself alone, whatever a file's rater is called.
     shared = Rater.objects.filter(corpus=None, name__in=names).exclude(spec__has_key="draft")
-    known = {(rater.corpus_id, rater.kind, rater.name): rater for rater in [*mine, *shared]}
+    raters = {(rater.corpus_id, rater.kind, rater.name): rater for rater in [*mine, *shared]}
     for name, rater in labels.known(names, corpus.pk).items():  # a file that this Concord wrote
-        known.setdefault((None, rater.kind, name), rater)
-    return known
+        raters.setdefault((None, rater.kind, name), rater)
+    return raters
 
 
 def create_raters(corpus: Corpus) -> None:
     """Make the corpus's raters that labels still need."""
     with connection.cursor() as cursor:
-        cursor.execute(WANTED)
+        cursor.execute(MISSING_RATERS)
         for number, kind, name, identified in cursor.fetchall():
             rater = labels.imported_rater(corpus=corpus, kind=kind, name=name, identified=identified)
             cursor.execute("UPDATE import_rater SET rater_id = %s WHERE n = %s", [rater.pk, number])
@@ -90,7 +90,7 @@ def place_labels(
     *,
     corpus: Corpus,
     imported: Import,
-    given: tuple[str, ...],
+    schemes: tuple[str, ...],
     fresh: bool,
     tidying: Tidying,
     result: ImportResult,
@@ -98,41 +98,41 @@ def place_labels(
 ) -> None:
     """Turn the staged labels into labels of the corpus; those that are there already stay as they are.
 
-    `given` are the schemes named with the import; a `fresh` corpus is one that this import makes. All that is
+    `schemes` are those named with the import; a `fresh` corpus is one that this import makes. All that is
     wrong goes to `faults`, which may have found something before: then nothing is written in the end.
     """
-    known = {"corpus": corpus.pk, "imported": imported.pk}
-    _place_numbered(known, faults)
-    _refuse_uncertain_count(known, faults)
-    _refuse_unplaced(known, faults)
+    parameters = {"corpus": corpus.pk, "imported": imported.pk}
+    _place_numbered(parameters, faults)
+    _refuse_uncertain_count(parameters, faults)
+    _refuse_unplaced(parameters, faults)
     result.items += comparisons.place(corpus, faults)
     if _number("SELECT count(evidence) FROM import_label"):
-        _refuse_beyond(known, faults)
+        _refuse_beyond(parameters, faults)
     fresh_table(
         "import_decided",
         "(dialogue text, continuation text, kind text, PRIMARY KEY (dialogue, continuation))",
     )
-    _run(import_staging.DECIDED, known)
+    _run(import_staging.DECIDED, parameters)
     tell_planner("import_decided")
-    resolver = Resolver(corpus, given, fresh, faults)
-    questions = resolver.resolve(asked_questions())
+    resolver = Resolver(corpus, schemes, fresh, faults)
+    questions = resolver.resolve(staged_questions())
     _store_questions(questions)
     joined, notes = tidying.join_answers(questions)
     _join_spellings(joined)
     _refuse_doubtful(faults)
     find_raters(corpus, faults)
     fresh_table("import_placed", import_staging.PLACED_COLUMNS)
-    _run(import_staging.PLACE, known)
+    _run(import_staging.PLACE, parameters)
     tell_planner("import_placed")
     _refuse_off_scale({question.pk: question for question in questions.values()}, faults)
     _refuse_over_turns(faults)
     if not fresh:
-        result.unchanged = _run(import_staging.DROP_UNCHANGED, known)
+        result.unchanged = _run(import_staging.DROP_UNCHANGED, parameters)
         _refuse_conflicts(faults)
     _refuse_repeated(faults)
     faults.refuse()
     create_raters(corpus)
-    result.labels = _run(import_staging.INSERT, known)
+    result.labels = _run(import_staging.INSERT, parameters)
     result.missing = _number("SELECT count(*) FROM import_placed WHERE missing <> ''")
     result.notes += [*notes, *resolver.notes]
 
@@ -155,7 +155,7 @@ def _number(statement: str) -> int:
     return int(_rows(statement)[0][0])
 
 
-def _store_questions(questions: Mapping[Asked, Question]) -> None:
+def _store_questions(questions: Mapping[QuestionReference, Question]) -> None:
     fresh_table(
         "import_question",
         '(kind text, key text, scheme text, id bigint, words boolean, level text, "values" jsonb,'
@@ -163,10 +163,17 @@ def _store_questions(questions: Mapping[Asked, Question]) -> None:
     )
     rows = (
         (
-            *(one.kind, one.key, one.scheme, question.pk, question.level in WORDS, question.level),
+            *(
+                reference.kind,
+                reference.key,
+                reference.scheme,
+                question.pk,
+                question.level in WORDS,
+                question.level,
+            ),
             *(question.values, _numbers_by_word(question)),
         )
-        for one, question in questions.items()
+        for reference, question in questions.items()
     )
     copy_rows(
         "import_question",
@@ -195,12 +202,12 @@ def _numbers_by_word(question: Question) -> dict[str, float]:
     return {word: float(value) for value, word in question.anchors.items()}
 
 
-def _place_numbered(known: Mapping[str, Any], faults: Faults) -> None:
+def _place_numbered(parameters: Mapping[str, Any], faults: Faults) -> None:
     """Find the turns of labels that name them by the number that annotators see."""
     if not _number("SELECT count(*) FROM import_label WHERE turn_number IS NOT NULL"):
         return
     fresh_table("import_numbered", import_staging.NUMBERED_COLUMNS)
-    _run(import_staging.NUMBERED, known)
+    _run(import_staging.NUMBERED, parameters)
     tell_planner("import_numbered")
     rows = _rows(import_staging.MISNUMBERED)
     for _, line, *place in rows:
@@ -224,15 +231,16 @@ def _misnumbered(
         return f"there is no turn with the number {number} in {where}: its turns are {low} to {high}"
     if position is not None:
         return f"{number} is not the number of turn {position}, counted from 0, in {where}"
-    told = ", ".join(map(str, sorted(positions)))
+    choices = ", ".join(map(str, sorted(positions)))
     return (
-        f"several turns of {where} have the number {number}: write `turn`, counted from 0, as one of {told}"
+        f"several turns of {where} have the number {number}: write `turn`, counted from 0, as one of "
+        f"{choices}"
     )
 
 
-def _refuse_uncertain_count(known: Mapping[str, Any], faults: Faults) -> None:
+def _refuse_uncertain_count(parameters: Mapping[str, Any], faults: Faults) -> None:
     """Refuse a file that never names the first turn, so that its `turn` may count from 0 or from 1."""
-    ((line, fits_zero, fits_one),) = _rows(import_staging.COUNTS_FROM, known)
+    ((line, fits_zero, fits_one),) = _rows(import_staging.COUNTS_FROM, parameters)
     if not fits_one:  # null: nothing is counted
         return
     reason = (
@@ -248,8 +256,8 @@ def _refuse_uncertain_count(known: Mapping[str, Any], faults: Faults) -> None:
     faults.refuse()
 
 
-def _refuse_unplaced(known: Mapping[str, Any], faults: Faults) -> None:
-    rows = _rows(import_staging.UNPLACED, known)
+def _refuse_unplaced(parameters: Mapping[str, Any], faults: Faults) -> None:
+    rows = _rows(import_staging.UNPLACED, parameters)
     for row in rows:
         faults.add(_unplaced(*row[1:]))
     if rows:
@@ -282,9 +290,11 @@ def _unplaced(
     return ImportProblem(reason, field=_sibling(field, key), line=line)
 
 
-def _refuse_beyond(known: Mapping[str, Any], faults: Faults) -> None:
+def _refuse_beyond(parameters: Mapping[str, Any], faults: Faults) -> None:
     """Refuse evidence at turns that are not there, or beyond their text."""
-    for line, field, index, continuation, turn, end, is_there, length in _rows(import_staging.BEYOND, known):
+    for line, field, index, continuation, turn, end, is_there, length in _rows(
+        import_staging.BEYOND, parameters
+    ):
         reason = f"there is no turn {turn} in the continuation {continuation!r}"
         if is_there:
             reason = f"turn {turn} of {continuation!r} has {length} characters, so nothing ends at {end}"
@@ -300,21 +310,21 @@ def _sibling(field: str, key: str) -> str:
 def _refuse_doubtful(faults: Faults) -> None:
     """Refuse words that mean no answer, and misspelt numbers, where no scale has them."""
     for line, field, text, doubt in _rows(import_staging.DOUBTFUL):
-        shown = repr(text[:40])
-        reason = f"{shown} is not written as a number: write digits with one decimal point, like 3.5"
+        answer = repr(text[:40])
+        reason = f"{answer} is not written as a number: write digits with one decimal point, like 3.5"
         if doubt == NOTHING:
             word = text.partition(" (")[0]
             advice = f"--missing={word} takes it as missing; listed in `values` it is an answer"
-            reason = f"{shown} looks like no answer: {advice}"
+            reason = f"{answer} looks like no answer: {advice}"
         faults.add(ImportProblem(reason, field=field, line=line))
 
 
 def _refuse_off_scale(questions: Mapping[int, Question], faults: Faults) -> None:
     for line, field, number, text, question_id in _rows(import_staging.OFF_SCALE):
         question = questions[question_id]
-        shown = repr(text) if number is None else f"{number:g}"
+        answer = repr(text) if number is None else f"{number:g}"
         scheme = question.version.scheme.key
-        reason = f"{shown} is not on the scale of {question.key} in {scheme}: {_scale(question)}"
+        reason = f"{answer} is not on the scale of {question.key} in {scheme}: {_scale(question)}"
         faults.add(ImportProblem(reason, field=field, line=line))
 
 
@@ -343,6 +353,6 @@ def _refuse_repeated(faults: Faults) -> None:
 
 def _refuse_conflicts(faults: Faults) -> None:
     for line, field, rater, before, missing in _rows(import_staging.CONFLICTS):
-        shown = "no answer" if missing else before
-        reason = f"the corpus has another answer of {rater!r} there already: {shown}"
+        answer = "no answer" if missing else before
+        reason = f"the corpus has another answer of {rater!r} there already: {answer}"
         faults.add(ImportProblem(reason, field=field, line=line))

@@ -45,7 +45,7 @@ OWN = "own"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionReference:
     """A question as the labels of a file name it, with what they say of its scale.
 
     `numbers` and `words` say whether some answers can only be a number, or only a text.
@@ -70,28 +70,30 @@ def own_key(corpus: Corpus, kind: str) -> str:
     return f"corpus:{corpus.name}:{kind}"
 
 
-def own_questions(corpus: Corpus, asked: Sequence[Asked]) -> dict[Asked, Question]:
+def own_questions(
+    corpus: Corpus, references: Sequence[QuestionReference]
+) -> dict[QuestionReference, Question]:
     """Return questions of the corpus's own schemes, adding a version where some are new."""
-    found: dict[Asked, Question] = {}
-    for kind in sorted({one.kind for one in asked}):
-        mine = [one for one in asked if one.kind == kind]
+    resolved: dict[QuestionReference, Question] = {}
+    for kind in sorted({reference.kind for reference in references}):
+        mine = [reference for reference in references if reference.kind == kind]
         version = _version(corpus, kind, mine)
         questions = {
             question.key: question for question in version.questions.select_related("version__scheme")
         }
-        found.update({one: questions[one.key] for one in mine})
-    return found
+        resolved.update({reference: questions[reference.key] for reference in mine})
+    return resolved
 
 
-def _version(corpus: Corpus, kind: str, asked: Sequence[Asked]) -> SchemeVersion:
+def _version(corpus: Corpus, kind: str, references: Sequence[QuestionReference]) -> SchemeVersion:
     """Return the newest version of the own scheme with these questions besides those it has."""
     key = own_key(corpus, kind)
     last = SchemeVersion.objects.filter(scheme__key=key).order_by("-version").first()
     questions = (
         {} if last is None else {question.key: _definition(question) for question in last.questions.all()}
     )
-    for one in asked:
-        questions.setdefault(one.key, _new(one))
+    for reference in references:
+        questions.setdefault(reference.key, _new(reference))
     return scheme_store.store(
         definition=SchemeDefinition(
             key=key,
@@ -105,21 +107,23 @@ def _version(corpus: Corpus, kind: str, asked: Sequence[Asked]) -> SchemeVersion
     )
 
 
-def _new(one: Asked) -> QuestionDefinition:
-    if one.numbers and one.words:
-        raise one.problem(f"{one.key!r} is answered with numbers and with texts: use one of them")
-    words = RANKING if one.kind == "ranking" else "nominal"
-    level: Any = one.level or (words if one.words else "interval")
+def _new(reference: QuestionReference) -> QuestionDefinition:
+    if reference.numbers and reference.words:
+        raise reference.problem(f"{reference.key!r} is answered with numbers and with texts: use one of them")
+    words = RANKING if reference.kind == "ranking" else "nominal"
+    level: Any = reference.level or (words if reference.words else "interval")
     if level not in LEVELS:
-        raise one.problem(f"the level {level!r} is not one of {', '.join(LEVELS)}")
-    values = tuple(json.loads(one.values or "[]"))
-    if one.kind == "pair" and level == "nominal":
+        raise reference.problem(f"the level {level!r} is not one of {', '.join(LEVELS)}")
+    values = tuple(json.loads(reference.values or "[]"))
+    if reference.kind == "pair" and level == "nominal":
         values = values or COMPARISON
     anchors: dict[Any, str] = {}
     if level == "ordinal" and values and all(isinstance(value, str) for value in values):
         anchors = dict(enumerate(values, start=1))  # the words in their declared order are 1, 2, 3, ...
         values = tuple(anchors)
-    return QuestionDefinition(key=one.key, wording=one.key, level=level, values=values, anchors=anchors)
+    return QuestionDefinition(
+        key=reference.key, wording=reference.key, level=level, values=values, anchors=anchors
+    )
 
 
 def _definition(question: Question) -> QuestionDefinition:
@@ -136,7 +140,7 @@ def _definition(question: Question) -> QuestionDefinition:
 ELSEWHERE = ("corpus:", "metric:")
 """How schemes are called whose questions a corpus may take for its own: they come with other data."""
 
-ASKED = f"""
+STAGED_QUESTIONS = f"""
 SELECT {import_staging.KIND} AS kind, question, scheme, min(line),
        bool_or(number IS NOT NULL AND text IS NULL), bool_or(number IS NULL AND text IS NOT NULL),
        max(level), max(values::text)
@@ -144,11 +148,11 @@ SELECT {import_staging.KIND} AS kind, question, scheme, min(line),
 """  # noqa: S608  (keys of ours)
 
 
-def asked_questions() -> list[Asked]:
+def staged_questions() -> list[QuestionReference]:
     """Return the distinct questions of the staged labels."""
     with connection.cursor() as cursor:
-        cursor.execute(ASKED)
-        return [Asked(*row) for row in cursor.fetchall()]
+        cursor.execute(STAGED_QUESTIONS)
+        return [QuestionReference(*row) for row in cursor.fetchall()]
 
 
 @dataclass(slots=True)
@@ -156,81 +160,87 @@ class Resolver:
     """Finds stored questions for the questions of a file. A `fresh` corpus uses no scheme yet."""
 
     corpus: Corpus
-    given: tuple[str, ...]
+    schemes: tuple[str, ...]
     fresh: bool
     faults: Faults
     notes: list[str] = field(default_factory=list)
 
-    def resolve(self, asked: Iterable[Asked]) -> dict[Asked, Question]:
-        """Return the question that each is, storing built-in and own schemes where that is needed.
+    def resolve(self, references: Iterable[QuestionReference]) -> dict[QuestionReference, Question]:
+        """Return the stored question of each reference, storing built-in and own schemes where needed.
 
-        Those that cannot be told are noted and left out.
+        References that cannot be resolved are reported as faults and left out.
         """
-        asked = list(asked)
-        found: dict[Asked, Question] = {}
-        own: list[Asked] = []
-        for one in asked:
+        references = list(references)
+        resolved: dict[QuestionReference, Question] = {}
+        own: list[QuestionReference] = []
+        for reference in references:
             try:
-                question = self._find(one, asked)
+                question = self._find(reference, references)
             except ImportProblem as problem:
                 self.faults.add(problem)
                 continue
             if question is None:
-                own.append(one)
+                own.append(reference)
             else:
-                found[one] = question
+                resolved[reference] = question
         try:
-            found.update(own_questions(self.corpus, own))
+            resolved.update(own_questions(self.corpus, own))
         except ImportProblem as problem:
             self.faults.add(problem)
-        self.notes = [_note(one, question) for one, question in found.items()]
-        return found
+        self.notes = [_note(reference, question) for reference, question in resolved.items()]
+        return resolved
 
-    def _find(self, one: Asked, asked: list[Asked]) -> Question | None:
-        if one.scheme:
-            return self._named(one)
-        for key in self.given:
-            if key != OWN and (question := _of_scheme(key, one)):
+    def _find(self, reference: QuestionReference, references: list[QuestionReference]) -> Question | None:
+        if reference.scheme:
+            return self._of_named_scheme(reference)
+        for key in self.schemes:
+            if key != OWN and (question := _of_scheme(key, reference)):
                 return question
-        if OWN in self.given:
+        if OWN in self.schemes:
             return None
-        return (None if self.fresh else self._used(one)) or self._built_in(one, asked)
+        return (None if self.fresh else self._used(reference)) or self._built_in(reference, references)
 
-    def _named(self, one: Asked) -> Question | None:
+    def _of_named_scheme(self, reference: QuestionReference) -> Question | None:
         """Return the question of the scheme that the labels name; None for one that the corpus must own."""
-        question = _of_scheme(one.scheme, one)
-        if question is None and not one.level and not one.scheme.startswith(ELSEWHERE):
-            raise one.problem(f"the scheme {one.scheme!r} has no question {one.key!r} about {one.kind} items")
+        question = _of_scheme(reference.scheme, reference)
+        if question is None and not reference.level and not reference.scheme.startswith(ELSEWHERE):
+            raise reference.problem(
+                f"the scheme {reference.scheme!r} has no question {reference.key!r} about {reference.kind} "
+                "items"
+            )
         return question
 
-    def _used(self, one: Asked) -> Question | None:
+    def _used(self, reference: QuestionReference) -> Question | None:
         """Return the question as labels or campaigns of this corpus ask it already."""
         labels = Label.objects.filter(question=OuterRef("pk"), item__corpus=self.corpus)
         campaigns = Campaign.objects.filter(scheme_version=OuterRef("version"), corpus=self.corpus)
-        used = Question.objects.filter(asks_about(one.kind), key=one.key).select_related("version__scheme")
-        found = list(used.filter(Exists(labels)).order_by("-version")) or list(
+        used = Question.objects.filter(asks_about(reference.kind), key=reference.key).select_related(
+            "version__scheme"
+        )
+        questions = list(used.filter(Exists(labels)).order_by("-version")) or list(
             used.filter(Exists(campaigns)).order_by("-version")
         )
-        self._refuse_several(one, {question.version.scheme.key for question in found})
-        return found[0] if found else None
+        self._refuse_several(reference, {question.version.scheme.key for question in questions})
+        return questions[0] if questions else None
 
-    def _built_in(self, one: Asked, asked: list[Asked]) -> Question | None:
+    def _built_in(self, reference: QuestionReference, references: list[QuestionReference]) -> Question | None:
         claimed = {key for format in FORMATS.values() for key in format.schemes}
-        keys = {other.key for other in asked if other.kind == one.kind}
+        keys = {other.key for other in references if other.kind == reference.kind}
         scores: dict[str, int] = {}
         for scheme in SCHEMES.values():
             mine = {question.key for question in scheme.questions}
-            if scheme.item_kind == one.kind and one.key in mine and scheme.key not in claimed:
+            if scheme.item_kind == reference.kind and reference.key in mine and scheme.key not in claimed:
                 scores[scheme.key] = len(mine & keys)
         best = {key for key, score in scores.items() if score == max(scores.values())}
-        self._refuse_several(one, best)
-        return _of_scheme(best.pop(), one) if best else None
+        self._refuse_several(reference, best)
+        return _of_scheme(best.pop(), reference) if best else None
 
-    def _refuse_several(self, one: Asked, schemes: set[str]) -> None:
+    def _refuse_several(self, reference: QuestionReference, schemes: set[str]) -> None:
         if len(schemes) > 1:
-            listed = ", ".join(sorted(schemes))
-            raise one.problem(
-                f"{one.key!r} about {one.kind} items is in several schemes ({listed}): choose with --scheme"
+            names = ", ".join(sorted(schemes))
+            raise reference.problem(
+                f"{reference.key!r} about {reference.kind} items is in several schemes ({names}): "
+                "choose with --scheme"
             )
 
 
@@ -239,28 +249,33 @@ def known_scheme(key: str) -> bool:
     return key == OWN or key in SCHEMES or Scheme.objects.filter(key=key.partition("@")[0]).exists()
 
 
-def _of_scheme(key: str, one: Asked) -> Question | None:
+def _of_scheme(key: str, reference: QuestionReference) -> Question | None:
     """Return the question of a scheme (`key` or `key@version`); a built-in one is stored at first use."""
     name, _, version = key.partition("@")
-    wanted = asks_about(one.kind) & Q(
-        version__scheme__key=name, key=PAPER_NAMES.get((name, one.key), one.key)
+    condition = asks_about(reference.kind) & Q(
+        version__scheme__key=name, key=PAPER_NAMES.get((name, reference.key), reference.key)
     )
-    stored = Question.objects.filter(wanted).select_related("version__scheme").order_by("-version__version")
+    stored = (
+        Question.objects.filter(condition).select_related("version__scheme").order_by("-version__version")
+    )
     number = int(version) if version.isascii() and version.isdigit() else 0
     if number and (exact := stored.filter(version__version=number).first()):
         return exact
     definition = SCHEMES.get(name)
-    if definition and one.kind in definition.item_kinds:
+    if definition and reference.kind in definition.item_kinds:
         scheme_version = scheme_store.store(definition=definition)
         if question := stored.filter(version=scheme_version).first():
             return question
     return stored.first()
 
 
-def _note(one: Asked, question: Question) -> str:
+def _note(reference: QuestionReference, question: Question) -> str:
     version = question.version
     scale = f", one of {', '.join(f'{value}' for value in question.values)}" if question.values else ""
-    return f"{one.kind} question {one.key}: {version.scheme.key} v{version.version}, {question.level}{scale}"
+    return (
+        f"{reference.kind} question {reference.key}: {version.scheme.key} v{version.version}, "
+        f"{question.level}{scale}"
+    )
 
 
 # Names and answers as an import keeps them: names in one spelling, words for no answer as missing answers.
@@ -272,7 +287,7 @@ def _note(one: Asked, question: Question) -> str:
 
 ADVICE = "differ in case or space alone: --fold-names joins them, --fold-names=no keeps them apart"
 SEPARATE = "differ in case or space alone and are categories of their own; --fold-names joins them."
-TOLD = 20
+MOST_LISTED = 20
 MOST_OF_A_CATEGORY = 60
 """Characters of the longest answer that is taken for a category, whose spellings are compared."""
 TEXTS = ("text", RANKING)
@@ -347,36 +362,42 @@ class Tidying:
         if self.corpus is None or not keys:
             return {}
         stored = self.corpus.dialogues.filter(key__in=keys).values_list("pk", "key", "participants")
-        named = {pk: (key, [person["id"] for person in people]) for pk, key, people in stored}
-        said = StoredTurn.objects.filter(continuation__dialogue__in=named).values_list(
+        speakers = {pk: (key, [person["id"] for person in people]) for pk, key, people in stored}
+        turns = StoredTurn.objects.filter(continuation__dialogue__in=speakers).values_list(
             "continuation__dialogue", "speaker"
         )
         for dialogue, speaker in (
-            said.annotate(first=Min("id")).order_by("first").values_list("continuation__dialogue", "speaker")
+            turns.annotate(first=Min("id")).order_by("first").values_list("continuation__dialogue", "speaker")
         ):
-            named[dialogue][1].append(speaker)
-        return dict(named.values())
+            speakers[dialogue][1].append(speaker)
+        return dict(speakers.values())
 
     def _dialogue(self, dialogue: Dialogue, entry: SourceRecord, stored: Iterable[str]) -> Dialogue:
         speakers = Names(self.join)
         speakers.know(stored)
         participants = tuple(
-            one if speakers[one.id] == one.id else replace(one, id=speakers[one.id])
-            for one in dialogue.participants
+            participant
+            if speakers[participant.id] == participant.id
+            else replace(participant, id=speakers[participant.id])
+            for participant in dialogue.participants
         )
         tidied = {
             "id": self._key(dialogue.id),
             "system": self.systems[dialogue.system],
-            "participants": tuple({one.id: one for one in reversed(participants)}.values())[::-1],
+            "participants": tuple(
+                {participant.id: participant for participant in reversed(participants)}.values()
+            )[::-1],
             "turns": _turns(dialogue.turns, speakers),
-            "continuations": tuple(self._continuation(one, speakers) for one in dialogue.continuations),
+            "continuations": tuple(
+                self._continuation(continuation, speakers) for continuation in dialogue.continuations
+            ),
             "labels": tuple(self._label(label, entry) for label in dialogue.labels),
         }
         if speakers.clashes:
             clashes = [tuple(names) for names in speakers.clashes.values()]
             self.joined.update(dict.fromkeys(clashes))
             self.stored_speakers |= speakers.stored.intersection(chain(*clashes))
-            self.speakers += clashes if len(self.speakers) < TOLD else []
+            self.speakers += clashes if len(self.speakers) < MOST_LISTED else []
         changed = {name: value for name, value in tidied.items() if value != getattr(dialogue, name)}
         return replace(dialogue, **changed) if changed else dialogue  # type: ignore[arg-type]
 
@@ -411,17 +432,17 @@ class Tidying:
             if not kind:
                 self.unsaid.setdefault(rater, entry.line)
             return kind or HUMAN
-        named = rater in self.judges
-        if named:
+        is_judge = rater in self.judges
+        if is_judge:
             self.kinds[rater] = "judge"
-        if named and kind not in ("", "judge"):
+        if is_judge and kind not in ("", "judge"):
             raise ImportProblem(f"{rater!r} is {kind} here, but named among the judges", field="kind")
-        if named and not label.identified:
+        if is_judge and not label.identified:
             raise ImportProblem("only people can be unidentified", field="identified")
-        found = kind or ("judge" if named else HUMAN)
+        resolved_kind = kind or ("judge" if is_judge else HUMAN)
         if not kind:
-            self.kinds[rater] = found
-        return found
+            self.kinds[rater] = resolved_kind
+        return resolved_kind
 
     def check(self, imported: Import, faults: Faults, *, dialogues: bool) -> None:
         """Refuse names that differ in case or space alone; ask who is a judge where that is not clear."""
@@ -437,9 +458,9 @@ class Tidying:
             earlier = {key for _, before in rows for key in before or ()}
             clashes.append(("dialogues", [keys for keys, _ in rows], earlier))
         if not self.names:
-            for what, names, stored in clashes:
+            for category, names, stored in clashes:
                 if names:
-                    faults.add(ImportProblem(f"{clashes_told(names, what, stored=stored)} {ADVICE}"))
+                    faults.add(ImportProblem(f"{clashes_told(names, category, stored=stored)} {ADVICE}"))
         if any(map(looks_like_a_model, self.unsaid)):
             line = min((line for line in self.unsaid.values() if line), default=None)
             faults.add(ImportProblem(unsaid_judges(self.unsaid), field="kind", line=line))
@@ -448,10 +469,10 @@ class Tidying:
 
     def notes(self) -> list[str]:
         """Say which names were joined, and who was taken for what."""
-        told = [("dialogues", self.dialogues), ("systems", self.systems), ("raters", self.raters)]
+        categories = [("dialogues", self.dialogues), ("systems", self.systems), ("raters", self.raters)]
         notes = [
-            f"Joined: {clashes_told(names.clashes.values(), what, stored=names.stored)}."
-            for what, names in told
+            f"Joined: {clashes_told(names.clashes.values(), category, stored=names.stored)}."
+            for category, names in categories
             if names.clashes
         ]
         if self.joined:
@@ -460,14 +481,14 @@ class Tidying:
             notes.append(f"No answer reads {', '.join(unmet)}: --missing took nothing as missing for it.")
         groups = {"Judges": "judge", "People": HUMAN}
         for title, kind in groups.items():
-            raters = [rater for rater, found in self.kinds.items() if found == kind]
+            raters = [rater for rater, rater_kind in self.kinds.items() if rater_kind == kind]
             if raters:
-                more = f" and {len(raters) - TOLD} more" if len(raters) > TOLD else ""
-                notes.append(f"{title}: {', '.join(raters[:TOLD])}{more}.")
+                more = f" and {len(raters) - MOST_LISTED} more" if len(raters) > MOST_LISTED else ""
+                notes.append(f"{title}: {', '.join(raters[:MOST_LISTED])}{more}.")
         return notes if self.join else [note for note in notes if not note.startswith("Joined")]
 
     def join_answers(
-        self, questions: Mapping[Asked, Question]
+        self, questions: Mapping[QuestionReference, Question]
     ) -> tuple[dict[tuple[int, str], str], list[str]]:
         """Compare a file's answers in words with one another and with those of the scale or the corpus.
 
@@ -494,9 +515,9 @@ class Tidying:
             if clashes:
                 title = f"answers to {reference.key}:" if self.join else "the answers"
                 where = "on the scale" if scale else "in the corpus"
-                listed = clashes_told(clashes, title, stored=stored, where=where)
-                notes[f"Joined: {listed}." if self.join else f"{reference.key}: {listed} {SEPARATE}"] = None
-        return joined if self.join else {}, list(notes)[:TOLD]
+                listing = clashes_told(clashes, title, stored=stored, where=where)
+                notes[f"Joined: {listing}." if self.join else f"{reference.key}: {listing} {SEPARATE}"] = None
+        return joined if self.join else {}, list(notes)[:MOST_LISTED]
 
 
 def _words_of_scale(question: Question) -> list[str]:
@@ -506,7 +527,7 @@ def _words_of_scale(question: Question) -> list[str]:
     return list(question.anchors.values())
 
 
-def _stored_answers(corpus: Corpus, reference: Asked, question: Question) -> list[str]:
+def _stored_answers(corpus: Corpus, reference: QuestionReference, question: Question) -> list[str]:
     """Return the answers in words to a question, in whatever version, that a corpus has, the oldest first."""
     versions = Question.objects.filter(
         asks_about(reference.kind), version__scheme=question.version.scheme, key=question.key

@@ -23,7 +23,7 @@ MOST_COUNTED = 1000
 MOST_LISTED = 5_000
 """Continuations of one system among which a page counts its dialogues; it lists no more than these."""
 MOST_SHOWN = 160
-BEGINNING = 3
+OPENING_TURNS = 3
 KEYS = """
 SELECT DISTINCT jsonb_object_keys(d.metadata)
   FROM (SELECT metadata FROM annotation_dialogue WHERE corpus_id = %s ORDER BY id LIMIT %s) AS d
@@ -73,59 +73,59 @@ def beginnings(dialogues: Sequence[Dialogue]) -> dict[int, tuple[int, str]]:
     own = Continuation.objects.filter(dialogue__in=dialogues, key=SELF)
     lengths = dict(own.annotate(length=Count("turns")).values_list("dialogue", "length"))
     first: dict[int, list[str]] = {}
-    find_turns = Turn.objects.filter(continuation__in=own, position__lt=BEGINNING).order_by("position")
-    for dialogue, text in find_turns.values_list("continuation__dialogue", Left("text", MOST_SHOWN)):
+    opening_turns = Turn.objects.filter(continuation__in=own, position__lt=OPENING_TURNS).order_by("position")
+    for dialogue, text in opening_turns.values_list("continuation__dialogue", Left("text", MOST_SHOWN)):
         first.setdefault(dialogue, []).append(text)
     return {dialogue: (length, " / ".join(first.get(dialogue, []))) for dialogue, length in lengths.items()}
 
 
 def dialogues(corpus: Corpus, *, system: str = "", part: str = "") -> QuerySet[Dialogue]:
     """Return a corpus's dialogues, those that a system took part in, or of a part, where they are named."""
-    found = corpus.dialogues.order_by("id")
+    rows = corpus.dialogues.order_by("id")
     if part:
-        found = found.filter(part=part)
+        rows = rows.filter(part=part)
     if system:
         theirs = Continuation.objects.filter(dialogue=OuterRef("pk"), system__name=system)
-        found = found.filter(Exists(theirs))
-    return found
+        rows = rows.filter(Exists(theirs))
+    return rows
 
 
 def find_turns(corpus: Corpus, *, text: str = "", speaker: str = "", system: str = "") -> QuerySet[Turn]:
     """Return turns that hold a text (in any case), by a speaker, of a system; what is empty is not asked."""
-    found = Turn.objects.filter(continuation__dialogue__corpus=corpus)
+    turns = Turn.objects.filter(continuation__dialogue__corpus=corpus)
     if text:
-        found = found.filter(text__icontains=text)
+        turns = turns.filter(text__icontains=text)
     if speaker:
-        found = found.filter(speaker__iexact=speaker)
+        turns = turns.filter(speaker__iexact=speaker)
     if system:
-        found = found.filter(continuation__system__name=system)
-    return found.order_by("id").select_related("continuation__dialogue", "continuation__system")
+        turns = turns.filter(continuation__system__name=system)
+    return turns.order_by("id").select_related("continuation__dialogue", "continuation__system")
 
 
-def how_many(corpus: Corpus, *, system: str = "") -> tuple[int, bool]:
+def count_dialogues(corpus: Corpus, *, system: str = "") -> tuple[int, bool]:
     """Return the number of a corpus's dialogues (of a system's, where named), and whether there may be more.
 
     Those of a system are found among MOST_LISTED of its continuations.
     """
     if not system:
-        known = counts([corpus])[corpus.pk]["dialogues"]
-        return known or corpus.dialogues.count(), False
+        stored_count = counts([corpus])[corpus.pk]["dialogues"]
+        return stored_count or corpus.dialogues.count(), False
     theirs = Continuation.objects.filter(system__corpus=corpus, system__name=system)
-    found = list(theirs.order_by().values_list("dialogue", flat=True)[:MOST_LISTED])
-    return len(set(found)), len(found) == MOST_LISTED
+    dialogue_ids = list(theirs.order_by().values_list("dialogue", flat=True)[:MOST_LISTED])
+    return len(set(dialogue_ids)), len(dialogue_ids) == MOST_LISTED
 
 
 def items(corpus: Corpus, *, kind: str = "", dialogue: str = "", system: str = "") -> QuerySet[Item]:
     """Return a corpus's items, narrowed by kind, dialogue and system where they are given."""
-    found = corpus.items.order_by("id")
+    rows = corpus.items.order_by("id")
     if kind:
-        found = found.filter(kind=kind)
+        rows = rows.filter(kind=kind)
     if dialogue:
-        found = found.filter(continuation__dialogue__key=dialogue)
+        rows = rows.filter(continuation__dialogue__key=dialogue)
     if system:
         alone = Q(compared=None, continuation__system__name=system)
-        found = found.filter(alone | Exists(_members(system)))
-    return found
+        rows = rows.filter(alone | Exists(_members(system)))
+    return rows
 
 
 def _members(system: str) -> QuerySet[ItemMember]:
@@ -144,7 +144,7 @@ PLACE = re.compile(r"\A([0-9]{1,18})-([0-9]{1,18})\Z")
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchPage:
     """Turns that a search found, in the order of dialogues. `after` is where to go on, '' at the end.
 
     `begun` says whether it began at the corpus's start.
@@ -162,7 +162,7 @@ class Found:
 
 def search(
     corpus: Corpus, *, text: str = "", speaker: str = "", system: str = "", after: str = "", most: int
-) -> Found:
+) -> SearchPage:
     """Return up to `most` turns that hold a text (in any case), by a speaker, of a system.
 
     `after` is where an earlier part of the same search ended. Dialogues are searched in the order in which
@@ -170,25 +170,25 @@ def search(
     """
     dialogue, turn = _place(after)
     deadline, step = time.monotonic() + SECONDS, FIRST
-    found: list[Turn] = []
+    turns: list[Turn] = []
     ids = corpus.dialogues.order_by("pk").values_list("pk", flat=True)
-    wanted = find_turns(corpus, text=text, speaker=speaker, system=system)
-    wanted = wanted.order_by("continuation__dialogue_id", "pk")
+    matching = find_turns(corpus, text=text, speaker=speaker, system=system)
+    matching = matching.order_by("continuation__dialogue_id", "pk")
     while window := list(ids.filter(pk__gte=dialogue)[:step]):
         began = time.monotonic()
-        here = wanted.filter(continuation__dialogue__in=window)
+        in_window = matching.filter(continuation__dialogue__in=window)
         if turn:
-            here = here.exclude(continuation__dialogue=dialogue, pk__lte=turn)
-        found += here[: most + 1 - len(found)]
-        if len(found) > most:
-            last = found[most - 1]
-            return Found(found[:most], f"{last.continuation.dialogue_id}-{last.pk}", not after)
+            in_window = in_window.exclude(continuation__dialogue=dialogue, pk__lte=turn)
+        turns += in_window[: most + 1 - len(turns)]
+        if len(turns) > most:
+            last = turns[most - 1]
+            return SearchPage(turns[:most], f"{last.continuation.dialogue_id}-{last.pk}", not after)
         dialogue, turn = window[-1] + 1, 0
         step = min(step * 2, LONGEST) if time.monotonic() - began < QUICKLY else max(step // 2, FIRST)
         if time.monotonic() > deadline:
             more = ids.filter(pk__gte=dialogue).exists()
-            return Found(found, f"{dialogue}-0" if more else "", not after)
-    return Found(found, "", not after)
+            return SearchPage(turns, f"{dialogue}-0" if more else "", not after)
+    return SearchPage(turns, "", not after)
 
 
 def _place(after: str) -> tuple[int, int]:

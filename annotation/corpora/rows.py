@@ -32,7 +32,7 @@ def _extra(turn: Turn) -> dict[str, Any] | None:
         and turn.act == "message"
     ):
         return None
-    known: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "time": turn.time,
         "session": turn.session,
         "addressees": list(turn.addressees),
@@ -40,7 +40,7 @@ def _extra(turn: Turn) -> dict[str, Any] | None:
         "sees_history": turn.sees_history,
         "extra": dict(turn.extra),
     }
-    extra = {key: value for key, value in known.items() if value}
+    extra = {key: value for key, value in fields.items() if value}
     if turn.audience is not None:
         extra["audience"] = list(turn.audience)
     return extra
@@ -87,7 +87,7 @@ def agenda_record(agenda: Mapping[str, Any] | None) -> Agenda | None:
         return None
     return Agenda(
         items={item["id"]: item["text"] for item in agenda.get("items", ())},
-        edges=tuple((one, other) for one, other in agenda.get("edges", ())),
+        edges=tuple((item, other) for item, other in agenda.get("edges", ())),
         start=agenda.get("start"),
         terminal=agenda.get("terminal"),
         success=tuple(agenda.get("success", ())),
@@ -128,7 +128,7 @@ def agenda_json(agenda: Agenda | None) -> dict[str, Any] | None:
 
 def head_json(dialogue: Dialogue) -> dict[str, Any]:
     """Return what is known of a dialogue beside its turns; what is empty is left out."""
-    known = {
+    fields = {
         "id": dialogue.id,
         "cluster": dialogue.cluster,
         "language": dialogue.language,
@@ -141,27 +141,31 @@ def head_json(dialogue: Dialogue) -> dict[str, Any]:
             for person in participants_json(dialogue.participants)
         ],
     }
-    return {name: value for name, value in known.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def continuation_json(continuation: Continuation) -> dict[str, Any]:
     """Return what is known of a continuation beside its turns."""
-    told: dict[str, Any] = {"id": continuation.id, "system": continuation.system, "mode": continuation.mode}
-    told |= {"trial": continuation.trial} if continuation.trial else {}
-    return told | ({"condition": dict(continuation.condition)} if continuation.condition else {})
+    payload: dict[str, Any] = {
+        "id": continuation.id,
+        "system": continuation.system,
+        "mode": continuation.mode,
+    }
+    payload |= {"trial": continuation.trial} if continuation.trial else {}
+    return payload | ({"condition": dict(continuation.condition)} if continuation.condition else {})
 
 
 def turn_json(turn: Turn) -> dict[str, Any]:
     """Return a turn; what is usual is left out."""
-    told: dict[str, Any] = {"speaker": turn.speaker, "text": turn.text}
+    payload: dict[str, Any] = {"speaker": turn.speaker, "text": turn.text}
     if turn.at is not None:
-        told["at"] = turn.at
+        payload["at"] = turn.at
     if turn.act != "message":
-        told["act"] = turn.act
+        payload["act"] = turn.act
     if turn.given and turn.act not in EVENTS:
-        told["given"] = True
+        payload["given"] = True
     if turn.audience is not None:
-        told["audience"] = list(turn.audience)
+        payload["audience"] = list(turn.audience)
     more = {
         "addressees": list(turn.addressees),
         "time": turn.time,
@@ -169,4 +173,4 @@ def turn_json(turn: Turn) -> dict[str, Any]:
         "sees_history": turn.sees_history,
         "extra": dict(turn.extra),
     }
-    return told | {name: value for name, value in more.items() if value}
+    return payload | {name: value for name, value in more.items() if value}

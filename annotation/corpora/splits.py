@@ -54,8 +54,8 @@ def of_dialogues(part: str = "", prefix: str = "") -> Q:
 def sizes(corpus: Corpus) -> dict[str, int]:
     """Return the number of dialogues in each part that a corpus has; empty where its dialogues name none."""
     rows = corpus.dialogues.exclude(part="").order_by().values_list("part").annotate(n=Count("pk"))
-    found = dict(rows)
-    return {part: found[part] for part in (TRAINING, EVALUATION) if part in found}
+    counts = dict(rows)
+    return {part: counts[part] for part in (TRAINING, EVALUATION) if part in counts}
 
 
 # Test opened for judges: once each, on purpose, with a reason.
@@ -74,9 +74,11 @@ class Opened:
 
     def sentence(self) -> str:
         """Return it as one line for people."""
-        one = self.opening
-        again = f" (opening {self.number} of the family {one.family})" if self.number > 1 else ""
-        return f"{one.at:%d %B %Y}, {one.by or 'unknown'}: {one.rater.name}{again}: {one.reason}"
+        opening = self.opening
+        again = f" (opening {self.number} of the family {opening.family})" if self.number > 1 else ""
+        return (
+            f"{opening.at:%d %B %Y}, {opening.by or 'unknown'}: {opening.rater.name}{again}: {opening.reason}"
+        )
 
 
 def family_of(rater: Rater) -> str:
@@ -91,8 +93,8 @@ def family_of(rater: Rater) -> str:
 def unopened_raters(split: Split, raters: Iterable[Rater]) -> list[Rater]:
     """Return the judges among raters for whom nobody opened the test part, in their order."""
     judges = [rater for rater in raters if rater.kind == Rater.Kind.JUDGE]
-    known = set(JudgeOpening.objects.filter(split=split, rater__in=judges).values_list("rater", flat=True))
-    return [judge for judge in judges if judge.pk not in known]
+    opened = set(JudgeOpening.objects.filter(split=split, rater__in=judges).values_list("rater", flat=True))
+    return [judge for judge in judges if judge.pk not in opened]
 
 
 @transaction.atomic
@@ -104,10 +106,10 @@ def open_for(*, split: Split, raters: Collection[Rater], by: User | None, reason
     if not reason.strip():
         raise SplitRefused("say what test is opened for: it is printed on every report that shows it")
     Split.objects.select_for_update().get(pk=split.pk)  # each opening sees those before it
-    made = []
+    new_openings = []
     for rater in unopened_raters(split, raters):
         family = family_of(rater)
-        made.append(
+        new_openings.append(
             JudgeOpening.objects.create(split=split, rater=rater, family=family, by=by, reason=reason.strip())
         )
         number = JudgeOpening.objects.filter(split=split, family=family).count()
@@ -115,17 +117,17 @@ def open_for(*, split: Split, raters: Collection[Rater], by: User | None, reason
         subject = f"{split.name} of {split.corpus.name}"
         detail |= {"opening": number, "reason": reason.strip()}
         Event.objects.create(by=by, verb="open test for a judge", subject=subject, detail=detail)
-    return made
+    return new_openings
 
 
 def openings(split: Split) -> list[Opened]:
     """Return all openings of a split, oldest first, each numbered within its family."""
     counted: dict[str, int] = {}
-    found = []
+    numbered = []
     for opening in split.openings.select_related("rater", "by"):
         counted[opening.family] = counted.get(opening.family, 0) + 1
-        found.append(Opened(opening, counted[opening.family]))
-    return found
+        numbered.append(Opened(opening, counted[opening.family]))
+    return numbered
 
 
 # What is resampled and split: the dialogue's cluster, or an item's own, which is a script's session.
@@ -185,8 +187,8 @@ def place(seed: int, cluster: str) -> float:
 def choose(clusters: Iterable[str], *, seed: int, test_share: float) -> dict[str, str]:
     """Return the part (dev or test) of each cluster; with two clusters or more no part is empty."""
     ordered = sorted(set(clusters), key=lambda cluster: (place(seed, cluster), cluster))
-    wanted = round(test_share * len(ordered))
-    tests = min(max(wanted, 1), len(ordered) - 1) if len(ordered) > 1 else 0
+    test_count = round(test_share * len(ordered))
+    tests = min(max(test_count, 1), len(ordered) - 1) if len(ordered) > 1 else 0
     return {cluster: "test" if index < tests else "dev" for index, cluster in enumerate(ordered)}
 
 
@@ -276,10 +278,10 @@ def grow(*, corpus: Corpus) -> int:
     """Give the clusters that a corpus has gained a part in each of its splits; return how many were new."""
     added = 0
     for split in corpus.splits.all():
-        known = set(split.clusters.values_list("cluster", flat=True))
+        assigned = set(split.clusters.values_list("cluster", flat=True))
         rows = [
             SplitCluster(split=split, cluster=cluster, part=_part(split, cluster))
-            for cluster in sorted(of_corpus(corpus) - known)
+            for cluster in sorted(of_corpus(corpus) - assigned)
         ]
         added += len(SplitCluster.objects.bulk_create(rows))
     return added

@@ -89,7 +89,7 @@ def _write(file: UploadedFile[Any], place: Path) -> None:
 
 
 KIND = "import"
-KEPT = timedelta(days=7)
+RETENTION = timedelta(days=7)
 """For so long the file of a cancelled or failed import is kept, so that it can be done again."""
 UNKNOWN_FOR = 3600.0
 """A file that belongs to no import goes after so many seconds: a younger one may be just coming in."""
@@ -113,7 +113,7 @@ def receive(*, by: User, file: UploadedFile[Any], more: Files = (), **fields: An
     """
     files = [file, *more]
     name = together(files)[:300]
-    size = sum(one.size or 0 for one in files)
+    size = sum(part.size or 0 for part in files)
     upload = Upload.objects.create(by=by, file_name=name, total_bytes=size, **fields)
     write(files, stored_file(upload))
     subject = f"upload {upload.pk}: {name} into {upload.corpus_name}"[:300]
@@ -151,7 +151,7 @@ def clear() -> int:
     files = [file for file in folder().iterdir() if file.name.isdecimal() and _is_old(file)]
     if not files:
         return 0
-    waiting = Q(job__state__in=actions.ACTIVE) | Q(job__finished_at__gt=timezone.now() - KEPT)
+    waiting = Q(job__state__in=actions.ACTIVE) | Q(job__finished_at__gt=timezone.now() - RETENTION)
     open_ended = Upload.objects.filter(waiting, result__isnull=True, problems__isnull=True)
     needed = set(open_ended.values_list("pk", flat=True))
     gone = [file for file in files if int(file.name) not in needed]
@@ -186,7 +186,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
         result = _import(job, progress)
     except ImportProblem as problem:
         upload = Upload.objects.get(job=job)
-        upload.problems = [found.as_dict() for found in problem.all()]
+        upload.problems = [fault.as_dict() for fault in problem.all()]
         upload.save(update_fields=["problems"])
         discard(upload)
         raise JobRefused(str(problem), {"problems": upload.problems}) from problem

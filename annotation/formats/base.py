@@ -169,23 +169,23 @@ LIMIT = 2**16
 HASH = re.compile(r"\A[0-9a-f]{64}\Z")
 
 
-def beside(path: str | Path) -> Path:
-    """Return where the manifest of a file is looked for: `labels.csv.manifest.json`."""
-    whole = Path(path)
-    return whole.with_name(whole.name + SUFFIX)
+def manifest_path(path: str | Path) -> Path:
+    """Return the path of a file's manifest: `labels.csv.manifest.json`."""
+    file_path = Path(path)
+    return file_path.with_name(file_path.name + SUFFIX)
 
 
-def promised(path: str | Path) -> str:
+def read_manifest_hash(path: str | Path) -> str:
     """Return the SHA-256 that the manifest beside a file names, empty where there is none."""
-    manifest = beside(path)
+    manifest = manifest_path(path)
     try:
         with manifest.open("rb") as file:
-            told = json.loads(file.read(LIMIT))
+            content = json.loads(file.read(LIMIT))
     except FileNotFoundError:
         return ""
     except (OSError, ValueError, RecursionError):
-        told = None
-    sha256 = told.get("sha256") if isinstance(told, dict) else None
+        content = None
+    sha256 = content.get("sha256") if isinstance(content, dict) else None
     if not isinstance(sha256, str):
         raise ImportProblem("holds no sha256: take it away to import without it", file=manifest.name)
     return sha256
@@ -193,15 +193,15 @@ def promised(path: str | Path) -> str:
 
 def check(content_hash: str, sha256: str) -> None:
     """Refuse content whose SHA-256 is not the one that was promised; an empty promise promises nothing."""
-    wanted = sha256.strip().lower()
-    if not wanted:
+    expected = sha256.strip().lower()
+    if not expected:
         return
-    if not HASH.fullmatch(wanted):
+    if not HASH.fullmatch(expected):
         raise ImportProblem("is not a SHA-256: 64 digits from 0 to f", field="sha256")
-    if content_hash != wanted:
+    if content_hash != expected:
         raise ImportProblem(
             f"was cut off or changed: its SHA-256 is {content_hash[:12]}..., its manifest says "
-            f"{wanted[:12]}.... Export it again, or import without the manifest",
+            f"{expected[:12]}.... Export it again, or import without the manifest",
             field="sha256",
         )
 
@@ -220,19 +220,19 @@ def guess(formats: Mapping[str, Format], content: bytes, columns: Mapping[str, s
         if format.looks_like(head):
             return format.key
     if head.header:
-        told = ", ".join(sorted(name for name in head.header if name))[:200]
+        names = ", ".join(sorted(name for name in head.header if name))[:200]
         raise ImportProblem(
-            f"the columns ({told}) tell no format: choose the format, and say which column is which",
+            f"the columns ({names}) tell no format: choose the format, and say which column is which",
             field="format",
             line=1,
         )
     return "jsonl"
 
 
-def beginning(path: str | Path) -> bytes:
-    """Return the first bytes of a file, or of a folder's first JSON file; nothing where it cannot be read.
+def read_start(path: str | Path) -> bytes:
+    """Read the first bytes of a file, or of a folder's first JSON file; empty where it cannot be read.
 
-    A folder without any .json file is told by its first .jsonl file.
+    A folder without any .json file is recognised by its first .jsonl file.
     """
     place = Path(path)
     try:
@@ -264,7 +264,6 @@ def columns_of(text: str) -> dict[str, str]:
 
 # What a user may say of a file that the file itself does not: one table, for page, command and API.
 
-Given = Mapping[str, str | int]
 MOST = 10_000
 LIST_LIMIT = 2_000
 """Characters of a list of names."""
@@ -370,17 +369,17 @@ SETTINGS: dict[str, Setting] = {
 }
 
 
-def settings_of(given: Mapping[str, Any], format: str, taken: tuple[str, ...]) -> dict[str, str | int]:
-    """Return what was said, of a format that takes these settings; what is empty or None was not said.
+def settings_of(values: Mapping[str, Any], format: str, accepted: tuple[str, ...]) -> dict[str, str | int]:
+    """Read the settings of a format that accepts these keys; empty values and None are left out.
 
-    Raises ImportProblem for a setting that the format does not take, and for a value that it cannot have.
+    Raises ImportProblem for a setting that the format does not accept, and for a value that it cannot have.
     """
-    told: dict[str, str | int] = {}
-    for key, value in given.items():
+    settings: dict[str, str | int] = {}
+    for key, value in values.items():
         if value is None or str(value).strip() == "":
             continue
-        if key not in SETTINGS or key not in (*COMMON, *taken):
-            which = ", ".join((*COMMON, *taken))
+        if key not in SETTINGS or key not in (*COMMON, *accepted):
+            which = ", ".join((*COMMON, *accepted))
             raise ImportProblem(f"is not a setting of the format {format}, which takes {which}", field=key)
-        told[key] = SETTINGS[key].read(value)
-    return told
+        settings[key] = SETTINGS[key].read(value)
+    return settings

@@ -21,13 +21,13 @@ from annotation.text.table_cells import unsaid_judges
 USER, ASSISTANT = "user", "assistant"
 QUESTIONS = {2: "preference"}
 RANKED = "ranking"
-SAID = {
+WINNER_WORDS = {
     FIRST: ("first", "a", "model_a", "model_1", "response_a", "left"),
     SECOND: ("second", "b", "model_b", "model_2", "response_b", "right"),
     TIE: ("tie", "draw", "equal", "tie (inconsistent)"),
     BOTH_BAD: ("both_bad", "both bad", "bothbad", "tie (bothbad)", "neither"),
 }
-WINNERS = {word: value for value, words in SAID.items() for word in words}
+WINNERS = {word: value for value, words in WINNER_WORDS.items() for word in words}
 """What files call each answer about a pair."""
 MESSAGE = frozenset({"role", "content", "speaker", "text", "name", "num_tokens", "user", "hash"})
 
@@ -66,8 +66,10 @@ def winner(value: Any, systems: Sequence[str], field: str = "winner") -> str:
             return (FIRST, SECOND)[list(systems).index(text)]
     elif value in (0, 1) and not isinstance(value, bool):
         return (FIRST, SECOND)[value]
-    shown = repr(value)[:40] if isinstance(value, str | int | float) else kind_of(value)
-    raise ImportProblem(f"is {shown}: write first, tie, second, both_bad or one of the systems", field=field)
+    description = repr(value)[:40] if isinstance(value, str | int | float) else kind_of(value)
+    raise ImportProblem(
+        f"is {description}: write first, tie, second, both_bad or one of the systems", field=field
+    )
 
 
 def turns_of(fields: Fields, key: str) -> tuple[Turn, ...]:
@@ -95,8 +97,10 @@ def response(
     if len(turns) == 1 and alone:
         single = Turn(turns[0].speaker, turns[0].text, at=at)
         return Response(Continuation(key, system, (single,), mode="static"), 0)
-    given = tuple(Turn(one.speaker, one.text, given=one.speaker == USER) for one in turns)
-    return Response(Continuation(key, system, given), turn)
+    marked_turns = tuple(
+        Turn(utterance.speaker, utterance.text, given=utterance.speaker == USER) for utterance in turns
+    )
+    return Response(Continuation(key, system, marked_turns), turn)
 
 
 # Concord's own form of comparisons: {"id", "context", "responses", "winner" or "ranking", "rater"}, one a
@@ -127,13 +131,13 @@ def comparison_of_object(raw: dict[str, Any]) -> Comparison:
         raise fields.problem(
             "responses", f"has {len(responses)}: from {MEMBERS[0]} to {MEMBERS[1]} are compared"
         )
-    if len({one.turn is None for one in responses}) > 1:
+    if len({response.turn is None for response in responses}) > 1:
         raise fields.problem("responses", "some are one text and some are several turns")
     return Comparison(
         dialogue=fields.id("id"),
         context=context,
         responses=responses,
-        label=_label_of_pair_lines(fields, [one.continuation.system for one in responses]),
+        label=_label_of_pair_lines(fields, [response.continuation.system for response in responses]),
         cluster=fields.id("cluster", ""),
         language=fields.id("language", "", limit=40),
     )
@@ -150,17 +154,19 @@ def _response_of_pair_lines(fields: Fields, at: int) -> Response:
 
 
 def _label_of_pair_lines(fields: Fields, systems: list[str]) -> LabelRecord | None:
-    given = [name for name in ("winner", "ranking", "missing") if fields.has(name)]
-    if not given:
+    answer_fields = [name for name in ("winner", "ranking", "missing") if fields.has(name)]
+    if not answer_fields:
         return None
-    if len(given) > 1:
-        raise fields.problem(given[1], f"and {given[0]} say two things: leave one of them out")
-    if (given == ["ranking"]) != (len(systems) > 2) and given != ["missing"]:
-        raise fields.problem(given[0], "two responses have a winner, more than two a ranking")
+    if len(answer_fields) > 1:
+        raise fields.problem(
+            answer_fields[1], f"and {answer_fields[0]} say two things: leave one of them out"
+        )
+    if (answer_fields == ["ranking"]) != (len(systems) > 2) and answer_fields != ["missing"]:
+        raise fields.problem(answer_fields[0], "two responses have a winner, more than two a ranking")
     value = None
-    if given == ["winner"]:
+    if answer_fields == ["winner"]:
         value = winner(fields.raw["winner"], systems)
-    elif given == ["ranking"]:
+    elif answer_fields == ["ranking"]:
         value = _ranking(fields, systems)
     return LabelRecord(
         rater=fields.id("rater", limit=NAME_LIMIT),
@@ -180,12 +186,14 @@ def _label_of_pair_lines(fields: Fields, systems: list[str]) -> LabelRecord | No
 
 def _ranking(fields: Fields, systems: list[str]) -> str:
     """Return a ranking by numbers from lists of systems or numbers, best first."""
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     for path, part in fields.items("ranking"):
-        found.append([_number(one, systems, path) for one in (part if isinstance(part, list) else [part])])
-    if sorted(number for group in found for number in group) != list(range(len(systems))):
+        groups.append(
+            [_number(element, systems, path) for element in (part if isinstance(part, list) else [part])]
+        )
+    if sorted(number for group in groups for number in group) != list(range(len(systems))):
         raise fields.problem("ranking", "must have each of the responses once")
-    return written(found)
+    return written(groups)
 
 
 def _number(value: Any, systems: list[str], path: str) -> int:
@@ -193,9 +201,9 @@ def _number(value: Any, systems: list[str], path: str) -> int:
         return value
     if isinstance(value, str) and systems.count(value) == 1:
         return systems.index(value)
-    shown = repr(value)[:40] if isinstance(value, str) else kind_of(value)
+    description = repr(value)[:40] if isinstance(value, str) else kind_of(value)
     raise ImportProblem(
-        f"{shown} is neither the number of a response nor the system of one alone", field=path
+        f"{description} is neither the number of a response nor the system of one alone", field=path
     )
 
 
@@ -261,27 +269,27 @@ def battle_of_object(raw: Mapping[str, Any]) -> Comparison:
 
 def of_row(row: Mapping[str, str]) -> Comparison:
     """Return the comparison that a row of a CSV is."""
-    named = {NAMES.get(name, name): value for name, value in row.items()}
-    texts = {name: named.pop(name, "") for name in TEXTS}
-    told: dict[str, Any] = {name: value for name, value in named.items() if value.strip()}
+    cells = {NAMES.get(name, name): value for name, value in row.items()}
+    texts = {name: cells.pop(name, "") for name in TEXTS}
+    raw: dict[str, Any] = {name: value for name, value in cells.items() if value.strip()}
     for name in ("turn", "sample"):
-        if text := str(told.get(name, "")).strip():
-            told[name] = int(text[:10]) if text.isascii() and text.isdigit() else text
-    hot = [word for name, word in ONE_HOT.items() if str(told.pop(name, "")).strip() == "1"]
+        if text := str(raw.get(name, "")).strip():
+            raw[name] = int(text[:10]) if text.isascii() and text.isdigit() else text
+    hot = [word for name, word in ONE_HOT.items() if str(raw.pop(name, "")).strip() == "1"]
     if hot:
-        told["winner"] = hot[0]
+        raw["winner"] = hot[0]
     prompt, *responses = _exchanges(texts)
     for side, replies in zip("ab", responses, strict=True):
         name = f"conversation_{side}"
-        if name in told:
-            told[name] = decode(told[name].encode())
+        if name in raw:
+            raw[name] = decode(raw[name].encode())
             continue
-        told[name] = [
+        raw[name] = [
             {"role": role, "content": text}
             for pair in zip(prompt, replies, strict=True)
             for role, text in zip((USER, ASSISTANT), pair, strict=True)
         ]
-    return battle_of_object(told)
+    return battle_of_object(raw)
 
 
 def _exchanges(texts: Mapping[str, str]) -> list[list[str]]:
@@ -291,7 +299,7 @@ def _exchanges(texts: Mapping[str, str]) -> list[list[str]]:
     text for each exchange, as the files of lmsys have it.
     """
     lists = [_list(value) for value in texts.values()]
-    if all(lists) and len({len(one) for one in lists}) == 1:
+    if all(lists) and len({len(column) for column in lists}) == 1:
         return lists
     return [[value] for value in texts.values()]
 
@@ -301,12 +309,14 @@ def _list(value: str) -> list[str]:
     if not value.lstrip().startswith("["):
         return []
     try:
-        found = decode(value.encode())
+        elements = decode(value.encode())
     except ImportProblem:
         return []
-    if not isinstance(found, list) or not all(one is None or isinstance(one, str) for one in found):
+    if not isinstance(elements, list) or not all(
+        element is None or isinstance(element, str) for element in elements
+    ):
         return []
-    return [one or "" for one in found]
+    return [element or "" for element in elements]
 
 
 def _until_reply(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
@@ -320,13 +330,13 @@ def _response(
 ) -> Response:
     at, turn, alone = where
     rest = turns[at:]
-    replies = [number for number, one in enumerate(rest) if one.speaker == ASSISTANT]
+    replies = [number for number, candidate in enumerate(rest) if candidate.speaker == ASSISTANT]
     if not replies:
         raise fields.problem(f"conversation_{side}", "has no reply")
     if turn is not None and turn > len(replies):
         raise fields.problem("turn", f"is {turn}, but conversation_{side} has {len(replies)} replies")
-    meant = replies[turn - 1] if turn and turn < len(replies) else None
-    return response(system, system, rest, at, meant, alone)
+    rated_reply = replies[turn - 1] if turn and turn < len(replies) else None
+    return response(system, system, rest, at, rated_reply, alone)
 
 
 def _id(fields: Fields) -> str:
@@ -340,7 +350,7 @@ def _label(fields: Fields, systems: list[str]) -> LabelRecord | None:
     if not fields.has("winner"):
         return None
     name, kind = _judge(fields)
-    said = str(fields.raw["winner"])
+    winner_text = str(fields.raw["winner"])
     return LabelRecord(
         rater=name,
         kind=kind,
@@ -349,7 +359,7 @@ def _label(fields: Fields, systems: list[str]) -> LabelRecord | None:
         question=fields.id("question", QUESTIONS[2], limit=QUESTION_LIMIT),
         value=winner(fields.raw["winner"], systems),
         sample=cast(int, fields.count("sample")),
-        explanation=fields.text("explanation", said if "inconsistent" in said else ""),
+        explanation=fields.text("explanation", winner_text if "inconsistent" in winner_text else ""),
         shown=(0, 1),
     )
 
@@ -414,8 +424,8 @@ def _ask(source: Source, raters: list[str]) -> None:
 def _lines(source: Source) -> Iterator[tuple[int, Callable[[], Comparison]]]:
     """Yield the numbered lines, each with what makes a comparison of it."""
     with source.path.open("rb") as file:
-        beginning = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
-    if beginning.startswith(b"{"):
+        start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith(b"{"):
         for line, content in source.lines():
             yield line, lambda content=content: _of_object(decode(content), source)  # type: ignore[misc]
         return
@@ -442,10 +452,11 @@ def _placed(dialogues: dict[str, _Gathered], line: int, comparison: Comparison) 
     before = gathered.comparison
     for name in ("context", "cluster", "language"):
         if getattr(before, name) != getattr(comparison, name):
-            told = f"differs from that of {comparison.dialogue!r} on line {gathered.line}"
-            raise ImportProblem(told, field=name)
+            reason = f"differs from that of {comparison.dialogue!r} on line {gathered.line}"
+            raise ImportProblem(reason, field=name)
     members = tuple(
-        (_kept(gathered.continuations, response), response.turn) for response in comparison.responses
+        (_add_continuation(gathered.continuations, response), response.turn)
+        for response in comparison.responses
     )
     if len(set(members)) < len(members):
         raise ImportProblem("two of the responses are the same, of the same system", field="responses")
@@ -456,17 +467,21 @@ def _placed(dialogues: dict[str, _Gathered], line: int, comparison: Comparison) 
     return Rating(comparison.dialogue, label, label.level, label.values, field="responses")
 
 
-def _kept(continuations: dict[str, Continuation], response: Response) -> str:
-    """Return the id of the continuation that a response is: one that is there, else a new one."""
-    asked = response.continuation
-    number, key = 0, asked.id
+def _add_continuation(continuations: dict[str, Continuation], response: Response) -> str:
+    """Return the id of the equal continuation that is stored already, else add the response's own."""
+    continuation = response.continuation
+    number, key = 0, continuation.id
     while key in continuations:
-        known = continuations[key]
-        if (known.system, known.mode, known.turns) == (asked.system, asked.mode, asked.turns):
+        existing = continuations[key]
+        if (existing.system, existing.mode, existing.turns) == (
+            continuation.system,
+            continuation.mode,
+            continuation.turns,
+        ):
             return key
         number += 1
-        key = f"{asked.id}-{number + 1}"
-    continuations[key] = replace(asked, id=key, trial=number)
+        key = f"{continuation.id}-{number + 1}"
+    continuations[key] = replace(continuation, id=key, trial=number)
     return key
 
 
@@ -480,17 +495,17 @@ def _numbered(rating: Rating, answered: Counter[Any]) -> Rating:
 
 
 def _dialogue(key: str, gathered: _Gathered) -> Dialogue:
-    told = gathered.comparison
+    comparison = gathered.comparison
     parts = tuple(gathered.continuations.values())
-    speakers = dict.fromkeys(turn.speaker for turn in told.context)
+    speakers = dict.fromkeys(turn.speaker for turn in comparison.context)
     speakers |= dict.fromkeys(turn.speaker for part in parts for turn in part.turns)
     return Dialogue(
         id=key,
-        turns=told.context,
+        turns=comparison.context,
         participants=tuple(Participant(speaker) for speaker in speakers),
         continuations=parts,
-        cluster=told.cluster,
-        language=told.language,
+        cluster=comparison.cluster,
+        language=comparison.language,
     )
 
 

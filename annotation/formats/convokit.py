@@ -76,9 +76,9 @@ def read(source: Source) -> Convokit:
     utterances = files.pop(UTTERANCES, None)
     if utterances is None:
         raise ImportProblem(f"there is no {UTTERANCES} among the files")
-    about = _known(source, files.pop(CONVERSATIONS, None))
-    told = next((files.pop(name) for name in SPEAKERS if name in files), None)
-    speakers = _known(source, told)
+    about = _read_meta(source, files.pop(CONVERSATIONS, None))
+    speakers_file = next((files.pop(name) for name in SPEAKERS if name in files), None)
+    speakers = _read_meta(source, speakers_file)
     if extra := sorted(files.keys() - set(OTHERS)):
         raise ImportProblem("is no file of a corpus in ConvoKit's form: leave it out", file=extra[0])
     corpus = Convokit({}, speakers, _missing(about, speakers))
@@ -90,24 +90,24 @@ def read(source: Source) -> Convokit:
 
 
 def _missing(about: Mapping[str, Any], speakers: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(name for name, known in ((CONVERSATIONS, about), (SPEAKERS[0], speakers)) if not known)
+    return tuple(name for name, records in ((CONVERSATIONS, about), (SPEAKERS[0], speakers)) if not records)
 
 
-def _known(source: Source, file: Path | None) -> dict[str, dict[str, Any]]:
-    """Return what a file says of each conversation or speaker."""
+def _read_meta(source: Source, file: Path | None) -> dict[str, dict[str, Any]]:
+    """Read the metadata of each conversation or speaker, by id."""
     if file is None:
         return {}
     try:
-        content = require(decode_python(source.document(file)), dict, wanted="an object by id")
+        content = require(decode_python(source.document(file)), dict, expected="an object by id")
         return {key.strip(): _meta(value, key) for key, value in content.items()}
     except ImportProblem as problem:
         raise problem.placed(file=file.name) from None
 
 
 def _meta(value: Any, path: str) -> dict[str, Any]:
-    """Return what is known of one: `meta` of the present form, all but `vectors` of the older."""
-    known = require(value, dict, path)
-    inner = known.get("meta", {name: part for name, part in known.items() if name != "vectors"})
+    """Return the metadata of one record: `meta` of the present form, all but `vectors` of the older."""
+    content = require(value, dict, path)
+    inner = content.get("meta", {name: part for name, part in content.items() if name != "vectors"})
     return dict(Fields({"meta": inner}, path).object("meta"))
 
 
@@ -152,8 +152,8 @@ def dialogues(
             yield SourceRecord(make(conversation), line, source.name_in_folder(file))
 
 
-def told(meta: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Return what is known under these names, without what is missing."""
+def select_meta(meta: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Select these names of the metadata, leaving out those without a value."""
     return {name: plain(meta[name], name) for name in names if meta.get(name) not in (None, "", [], {})}
 
 
@@ -176,23 +176,23 @@ def read_iq2(source: Source) -> Iterator[SourceRecord]:
 
 def _dialogue_of_iq2(debate: Conversation, corpus: Convokit) -> Dialogue:
     sides: dict[str, str] = {}
-    for one in debate.utterances:
-        sides[one.speaker] = sides.get(one.speaker) or _side(one)
+    for utterance in debate.utterances:
+        sides[utterance.speaker] = sides.get(utterance.speaker) or _side(utterance)
     return Dialogue(
         id=debate.id,
-        turns=tuple(_turn_of_iq2(one) for one in debate.utterances),
+        turns=tuple(_turn_of_iq2(utterance) for utterance in debate.utterances),
         participants=tuple(
             _participant(speaker, side, corpus.speakers.get(speaker, {})) for speaker, side in sides.items()
         ),
         language="en",
-        metadata=told(debate.meta, *IQ2_ABOUT),
+        metadata=select_meta(debate.meta, *IQ2_ABOUT),
     )
 
 
-def _side(one: Utterance) -> str:
-    side = one.meta.get("speakertype")
+def _side(utterance: Utterance) -> str:
+    side = utterance.meta.get("speakertype")
     if side is not None and not isinstance(side, str):
-        raise ImportProblem("must be a text", field="meta.speakertype", line=one.line)
+        raise ImportProblem("must be a text", field="meta.speakertype", line=utterance.line)
     return side or ""
 
 
@@ -203,14 +203,14 @@ def _participant(speaker: str, side: str, meta: dict[str, Any]) -> Participant:
     return Participant(speaker, role=side, profile=(profile,) if profile else (), extra=extra)
 
 
-def _turn_of_iq2(one: Utterance) -> Turn:
-    extra = {name: value for name, value in one.meta.items() if name != "speakertype" and value}
-    segment = one.meta.get("segment")
+def _turn_of_iq2(utterance: Utterance) -> Turn:
+    extra = {name: value for name, value in utterance.meta.items() if name != "speakertype" and value}
+    segment = utterance.meta.get("segment")
     if segment is not None:
         if type(segment) not in (int, float) or segment not in SEGMENTS:
-            raise ImportProblem("must be 0, 1 or 2", field="meta.segment", line=one.line)
+            raise ImportProblem("must be 0, 1 or 2", field="meta.segment", line=utterance.line)
         extra["segment"] = SEGMENTS[int(segment)]
-    return Turn(one.speaker, one.text, time=one.time, extra=extra)
+    return Turn(utterance.speaker, utterance.text, time=utterance.time, extra=extra)
 
 
 def _looks_like_of_iq2(head: Head) -> bool:
@@ -247,8 +247,8 @@ TASK = {
     "must be turned over to test the rule: a card with a vowel has an even number on its other side.",
 }
 DELIDATA_ABOUT = ("correct_ratio", "num_participants", "num_chats")
-NAMED = 5
-"""So many empty turns are told one by one."""
+MAX_LISTED = 5
+"""At most so many empty turns are listed in a note."""
 
 
 def read_delidata(source: Source) -> Iterator[SourceRecord]:
@@ -258,53 +258,55 @@ def read_delidata(source: Source) -> Iterator[SourceRecord]:
     empty = [
         f"{chat.id}, turn {n}"
         for chat in corpus.conversations.values()
-        for n, one in enumerate(chat.utterances)
-        if not one.text.strip()
+        for n, utterance in enumerate(chat.utterances)
+        if not utterance.text.strip()
     ]
     if empty:
-        shown = "; ".join(empty[:NAMED]) + ("; ..." if len(empty) > NAMED else "")
-        source.notes.append(f"turns without text, kept as they are: {len(empty)} ({shown})")
+        examples = "; ".join(empty[:MAX_LISTED]) + ("; ..." if len(empty) > MAX_LISTED else "")
+        source.notes.append(f"turns without text, kept as they are: {len(empty)} ({examples})")
 
 
 def _dialogue(chat: Conversation, corpus: Convokit) -> Dialogue:
-    speakers = dict.fromkeys(one.speaker for one in chat.utterances)
-    labels = tuple(label for n, one in enumerate(chat.utterances) for label in _labels(one, n))
+    speakers = dict.fromkeys(utterance.speaker for utterance in chat.utterances)
+    labels = tuple(label for n, utterance in enumerate(chat.utterances) for label in _labels(utterance, n))
     return Dialogue(
         id=chat.id,
-        turns=tuple(_turn(one) for one in chat.utterances),
+        turns=tuple(_turn(utterance) for utterance in chat.utterances),
         participants=tuple(
             Participant(speaker, extra=_answer(corpus.speakers.get(speaker, {}))) for speaker in speakers
         ),
         labels=labels,
         language="en",
-        metadata={**TASK, **told(chat.meta, *DELIDATA_ABOUT)},
+        metadata={**TASK, **select_meta(chat.meta, *DELIDATA_ABOUT)},
     )
 
 
 def _answer(meta: dict[str, Any]) -> dict[str, Any]:
     """Return a participant's final answer, and whether it was right."""
-    known: dict[str, Any] = {}
+    answer: dict[str, Any] = {}
     if meta.get("finalanswer") is not None:
-        known["final_answer"] = meta["finalanswer"]
+        answer["final_answer"] = meta["finalanswer"]
     if isinstance(meta.get("correct_flag"), bool):
-        known["final_answer_right"] = meta["correct_flag"]
-    return known
+        answer["final_answer_right"] = meta["correct_flag"]
+    return answer
 
 
-def _turn(one: Utterance) -> Turn:
-    extra = {name: value for name, value in one.meta.items() if name not in ANNOTATIONS and value is not None}
-    if one.reply_to:
-        extra["reply_to"] = one.reply_to
-    return Turn(one.speaker, one.text, time=one.time, extra=extra)
+def _turn(utterance: Utterance) -> Turn:
+    extra = {
+        name: value for name, value in utterance.meta.items() if name not in ANNOTATIONS and value is not None
+    }
+    if utterance.reply_to:
+        extra["reply_to"] = utterance.reply_to
+    return Turn(utterance.speaker, utterance.text, time=utterance.time, extra=extra)
 
 
-def _labels(one: Utterance, position: int) -> Iterator[LabelRecord]:
+def _labels(utterance: Utterance, position: int) -> Iterator[LabelRecord]:
     for name in ANNOTATIONS:
-        value = one.meta.get(name)
+        value = utterance.meta.get(name)
         if value is None or str(value).strip() in NOTHING:
             continue
         if not isinstance(value, str):
-            raise ImportProblem("must be a text", field=f"meta.{name}", line=one.line)
+            raise ImportProblem("must be a text", field=f"meta.{name}", line=utterance.line)
         yield LabelRecord(
             rater=RATER,
             kind="human",

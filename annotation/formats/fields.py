@@ -93,71 +93,71 @@ def kind_of(value: Any) -> str:
 
 
 def require(
-    value: Any, kind: type[T], field: str = "", wanted: str = "", *, file: str = "", filled: bool = False
+    value: Any, kind: type[T], field: str = "", expected: str = "", *, file: str = "", filled: bool = False
 ) -> T:
-    """Return a value of this kind, not empty where it must be `filled`; messages call it `wanted`."""
+    """Return a value of this kind, not empty where it must be `filled`; messages call it `expected`."""
     if not isinstance(value, kind) or (filled and not value):
-        reason = f"must be {wanted or KINDS[kind]}, not {kind_of(value)}"
+        reason = f"must be {expected or KINDS[kind]}, not {kind_of(value)}"
         raise ImportProblem(reason, field=field, file=file)
     return value
 
 
-def number_or_none(value: Any, field: str, wanted: str = "a number") -> float | None:
+def number_or_none(value: Any, field: str, expected: str = "a number") -> float | None:
     """Return a finite number, None for null."""
     if value is not None and not is_number(value):
-        raise ImportProblem(f"must be {wanted}, not {kind_of(value)}", field=field)
+        raise ImportProblem(f"must be {expected}, not {kind_of(value)}", field=field)
     return None if value is None else float(value)
 
 
 # What must hold between the parts of a dialogue, whatever format it came in.
 
-Said = tuple[str, str]
+SpokenTurn = tuple[str, str]
 """Who said what."""
-SHOWN = 60
+QUOTED_LENGTH = 60
 """So many characters of a turn are told."""
 
 
 def check_speakers(dialogue: Dialogue) -> None:
     """Refuse a speaker, addressee or listener who is not one of the declared participants."""
-    known = {participant.id for participant in dialogue.participants}
-    if not known:
+    participant_ids = {participant.id for participant in dialogue.participants}
+    if not participant_ids:
         return
-    _check_turns(dialogue.turns, "turns", known)
+    _check_turns(dialogue.turns, "turns", participant_ids)
     for index, continuation in enumerate(dialogue.continuations):
-        _check_turns(continuation.turns, f"continuations[{index}].turns", known)
+        _check_turns(continuation.turns, f"continuations[{index}].turns", participant_ids)
 
 
-def _check_turns(turns: Iterable[Turn], path: str, known: set[str]) -> None:
+def _check_turns(turns: Iterable[Turn], path: str, participant_ids: set[str]) -> None:
     for index, turn in enumerate(turns):
-        if turn.speaker not in known:
-            raise _stranger(turn.speaker, f"{path}[{index}].speaker", known)
+        if turn.speaker not in participant_ids:
+            raise _stranger(turn.speaker, f"{path}[{index}].speaker", participant_ids)
         for role in ("addressees", "audience"):
             for name in getattr(turn, role) or ():
-                if name not in known:
-                    raise _stranger(name, f"{path}[{index}].{role}", known)
+                if name not in participant_ids:
+                    raise _stranger(name, f"{path}[{index}].{role}", participant_ids)
 
 
-def _stranger(name: str, path: str, known: set[str]) -> ImportProblem:
-    listed = ", ".join(sorted(known)[:12])
-    return ImportProblem(f"{name!r} is not the id of a participant (those are {listed})", field=path)
+def _stranger(name: str, path: str, participant_ids: set[str]) -> ImportProblem:
+    names = ", ".join(sorted(participant_ids)[:12])
+    return ImportProblem(f"{name!r} is not the id of a participant (those are {names})", field=path)
 
 
 def refuse_other_turns(
-    ours: Sequence[Said], theirs: Sequence[Said], whose: str, *, field: str = "turns"
+    ours: Sequence[SpokenTurn], theirs: Sequence[SpokenTurn], owner: str, *, field: str = "turns"
 ) -> None:
-    """Refuse turns, as (speaker, text), that are not those `whose` ones they should be, telling both."""
+    """Refuse turns, as (speaker, text), that differ from those of their `owner`; the message quotes both."""
     for index, (mine, other) in enumerate(zip_longest(ours, theirs)):
         if mine != other:
-            reason = f"turn {index} is {_quoted(mine)}, but that {whose} is {_quoted(other)}"
+            reason = f"turn {index} is {_quoted(mine)}, but that {owner} is {_quoted(other)}"
             raise ImportProblem(reason, field=f"{field}[{index}]")
 
 
-def _quoted(turn: Said | None) -> str:
+def _quoted(turn: SpokenTurn | None) -> str:
     if turn is None:
         return "not there"
     speaker, text = turn
-    short = text if len(text) <= SHOWN else text[:SHOWN] + "..."
-    return f"{speaker[:SHOWN]!r} saying {short!r}"
+    short = text if len(text) <= QUOTED_LENGTH else text[:QUOTED_LENGTH] + "..."
+    return f"{speaker[:QUOTED_LENGTH]!r} saying {short!r}"
 
 
 def check_static(dialogue: Dialogue, history: int) -> None:
@@ -182,23 +182,23 @@ NAME_LIMIT = 200
 class Fields:
     """An object at a path. Every method takes a field's key and raises `ImportProblem` with its full path.
 
-    Fields that are not `known` are refused; without it all may be there.
+    Fields that are not `allowed` are refused; without it any field is accepted.
     """
 
     __slots__ = ("path", "raw")
 
-    def __init__(self, raw: Any, path: str = "", known: frozenset[str] | None = None) -> None:
+    def __init__(self, raw: Any, path: str = "", allowed: frozenset[str] | None = None) -> None:
         if type(raw) is not dict:
             raise ImportProblem(f"must be an object, not {kind_of(raw)}", field=path)
         self.raw: dict[str, Any] = raw
         self.path = path
-        if known is not None and not raw.keys() <= known:
-            self._refuse_unknown(known)
+        if allowed is not None and not raw.keys() <= allowed:
+            self._refuse_unknown(allowed)
 
-    def _refuse_unknown(self, known: frozenset[str]) -> None:
-        unknown = sorted(self.raw.keys() - known)[0]
-        close = difflib.get_close_matches(unknown, known, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(sorted(known))}"
+    def _refuse_unknown(self, allowed: frozenset[str]) -> None:
+        unknown = sorted(self.raw.keys() - allowed)[0]
+        close = difflib.get_close_matches(unknown, allowed, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(sorted(allowed))}"
         raise self.problem(unknown, f"is not a field of the format; {hint}")
 
     def problem(self, key: str, reason: str) -> ImportProblem:
@@ -288,9 +288,9 @@ class Fields:
         for index, element in enumerate(value):
             yield f"{path}[{index}]", element
 
-    def objects(self, key: str, known: frozenset[str]) -> Iterator[Fields]:
+    def objects(self, key: str, allowed: frozenset[str]) -> Iterator[Fields]:
         """Yield the objects of a list, each with these fields; nothing where it is absent or null."""
-        return (Fields(element, path, known) for path, element in self.items(key))
+        return (Fields(element, path, allowed) for path, element in self.items(key))
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return a list of texts as a tuple, empty where it is absent."""
@@ -301,15 +301,15 @@ class Fields:
             values.append(element)
         return tuple(values)
 
-    def _wrong(self, key: str, wanted: str) -> ImportProblem:
+    def _wrong(self, key: str, expected: str) -> ImportProblem:
         if key not in self.raw:
             return self.problem(key, "is missing")
-        return self.problem(key, f"must be {wanted}, not {kind_of(self.raw[key])}")
+        return self.problem(key, f"must be {expected}, not {kind_of(self.raw[key])}")
 
 
 # What a label points at, as files say it: [{"continuation", "turn", "start", "end"}].
 
-KNOWN = frozenset(references.FIELDS)
+PASSAGE_FIELDS = frozenset(references.FIELDS)
 
 
 def evidence(entries: Iterable[tuple[str, Any]], own: str, path: str) -> tuple[Passage, ...]:
@@ -318,10 +318,12 @@ def evidence(entries: Iterable[tuple[str, Any]], own: str, path: str) -> tuple[P
     `own` is the continuation of the label: an entry that names none is about it. Whether there are such turns
     is seen once the label is placed. Raises ImportProblem.
     """
-    found = references.in_order(_passage(Fields(element, place, KNOWN), own) for place, element in entries)
-    if len(found) > references.MOST:
-        raise ImportProblem(f"has {len(found)} places; at most {references.MOST} are taken", field=path)
-    return found
+    passages = references.in_order(
+        _passage(Fields(element, place, PASSAGE_FIELDS), own) for place, element in entries
+    )
+    if len(passages) > references.MOST:
+        raise ImportProblem(f"has {len(passages)} places; at most {references.MOST} are taken", field=path)
+    return passages
 
 
 def _passage(fields: Fields, own: str) -> Passage:

@@ -151,7 +151,7 @@ def read_tcr(source: Source) -> Iterator[SourceRecord]:
 def _meetings(source: Source, file: Path) -> Iterator[tuple[str, str, Any]]:
     """Yield (source's name, meeting's id, meeting)."""
     content = decode_python(source.document(file))
-    for name, meetings in require(content, dict, wanted="an object of sources", filled=True).items():
+    for name, meetings in require(content, dict, expected="an object of sources", filled=True).items():
         for key, raw in require(meetings, dict, name[:60], "an object of meetings").items():
             yield name, key, raw
 
@@ -252,7 +252,7 @@ def read_messages(source: Source) -> Iterator[SourceRecord]:
                 yield SourceRecord(chat(raw, number, source))
         return
     numbered = ((line, (n, content)) for n, (line, content) in enumerate(source.objects(), start=1))
-    yield from entries(source, numbered, lambda one: chat(decode(one[1]), one[0], source))
+    yield from entries(source, numbered, lambda entry: chat(decode(entry[1]), entry[0], source))
 
 
 def chat(raw: Any, number: int, source: Source) -> Dialogue:
@@ -276,12 +276,12 @@ def chat(raw: Any, number: int, source: Source) -> Dialogue:
     )
 
 
-def _fields(raw: Any, path: str, known: frozenset[str], source: Source) -> Fields:
+def _fields(raw: Any, path: str, allowed: frozenset[str], source: Source) -> Fields:
     """Return the fields of an object; those that are not known are passed over, and named."""
     if isinstance(raw, dict):
-        source.pass_over(f"messages[].{name}" if path else name for name in raw.keys() - known)
-        raw = {name: value for name, value in raw.items() if name in known}
-    return Fields(raw, path, known)
+        source.pass_over(f"messages[].{name}" if path else name for name in raw.keys() - allowed)
+        raw = {name: value for name, value in raw.items() if name in allowed}
+    return Fields(raw, path, allowed)
 
 
 def _scene(messages: list[Fields]) -> tuple[str, tuple[Turn, ...], dict[str, str]]:
@@ -347,7 +347,7 @@ RATER = "MPDD annotation"
 DIALOGUES, METADATA = "dialogue.json", "metadata.json"
 MPDD_UTTERANCE = frozenset({"speaker", "utterance", "listener", "emotion"})
 LISTENER = frozenset({"name", "relation"})
-KNOWN = frozenset({"relation", "field", "position", "emotion"})
+METADATA_FIELDS = frozenset({"relation", "field", "position", "emotion"})
 GROUPS = ("field", "position")
 
 
@@ -355,23 +355,23 @@ GROUPS = ("field", "position")
 class _Scale:
     """The answers that there are: those that the metadata list, else those that were seen, in that order."""
 
-    listed: bool = False
+    is_listed: bool = False
     answers: dict[str, dict[str, None]] = field(default_factory=lambda: {"emotion": {}, "relation": {}})
     groups: dict[str, dict[str, str]] = field(default_factory=lambda: {group: {} for group in GROUPS})
 
     def answer(self, fields: Fields, name: str) -> str:
         """Return an answer; refuse one that the metadata do not list."""
         value = fields.id(name)
-        if self.listed and value not in self.answers[name]:
-            listed = ", ".join(self.answers[name])
-            raise fields.problem(name, f"{value[:60]!r} is not listed in {METADATA}: {listed[:200]}")
+        if self.is_listed and value not in self.answers[name]:
+            allowed = ", ".join(self.answers[name])
+            raise fields.problem(name, f"{value[:60]!r} is not listed in {METADATA}: {allowed[:200]}")
         self.answers[name].setdefault(value)
         return value
 
 
 @dataclass(slots=True)
-class _Said:
-    """An utterance, read: what was said to whom, with which emotion and relations."""
+class _Utterance:
+    """An utterance as a turn, with its emotion and the relations to its listeners."""
 
     turn: Turn
     emotion: str
@@ -390,24 +390,24 @@ def read_mpdd(source: Source) -> Iterator[SourceRecord]:
         _list(scale, source, files[METADATA])
     place = source.name_in_folder(files[DIALOGUES])
     content = decode(source.document(files[DIALOGUES]))
-    cases = require(content, dict, wanted="an object of dialogues by case", file=place, filled=True)
-    read_cases: dict[str, list[_Said]] = {}
+    cases = require(content, dict, expected="an object of dialogues by case", file=place, filled=True)
+    read_cases: dict[str, list[_Utterance]] = {}
     for key, case in cases.items():
         with source.report_problems(files[DIALOGUES]):
             read_cases[key] = _case(key, case, scale)
     least = int(source.settings.get("min_turns", 1))
-    short = sum(1 for said in read_cases.values() if len(said) < least)
+    short = sum(1 for utterances in read_cases.values() if len(utterances) < least)
     if short:
         source.notes.append(f"dialogues of fewer than {least} turns, left out: {short}")
-    for key, said in read_cases.items():
-        if len(said) >= least:
-            yield SourceRecord(_dialogue(key, said, scale), file=place)
+    for key, utterances in read_cases.items():
+        if len(utterances) >= least:
+            yield SourceRecord(_dialogue(key, utterances, scale), file=place)
 
 
 def _list(scale: _Scale, source: Source, file: Path) -> None:
     """Read which emotions and relations there are, and how relations are grouped."""
     try:
-        fields = Fields(decode(source.document(file)), "", KNOWN)
+        fields = Fields(decode(source.document(file)), "", METADATA_FIELDS)
         for name in scale.answers:
             scale.answers[name].update(dict.fromkeys(fields.texts(name)))
         for group in GROUPS:
@@ -415,20 +415,20 @@ def _list(scale: _Scale, source: Source, file: Path) -> None:
             scale.groups[group] = {relation: part for part in parts.raw for relation in parts.texts(part)}
     except ImportProblem as problem:
         raise problem.placed(file=file.name) from None
-    scale.listed = True
+    scale.is_listed = True
 
 
-def _case(key: str, case: Any, scale: _Scale) -> list[_Said]:
+def _case(key: str, case: Any, scale: _Scale) -> list[_Utterance]:
     if not key or len(key) > ID_LIMIT:
         raise ImportProblem(f"the id of a case has 1 to {ID_LIMIT} characters", field=key[:60])
     fields = Fields({key: case})
-    said = [_utterance(utterance, scale) for utterance in fields.objects(key, MPDD_UTTERANCE)]
-    if not said:
+    utterances = [_utterance(utterance, scale) for utterance in fields.objects(key, MPDD_UTTERANCE)]
+    if not utterances:
         raise fields.problem(key, "has no turns")
-    return said
+    return utterances
 
 
-def _utterance(fields: Fields, scale: _Scale) -> _Said:
+def _utterance(fields: Fields, scale: _Scale) -> _Utterance:
     listeners = list(fields.objects("listener", LISTENER))
     names = [listener.id("name") for listener in listeners]
     if len(set(names)) < len(names):
@@ -440,7 +440,7 @@ def _utterance(fields: Fields, scale: _Scale) -> _Said:
         addressees=tuple(names),
         extra=_extra(dict(zip(names, relations, strict=True)), scale),
     )
-    return _Said(turn, scale.answer(fields, "emotion"), relations)
+    return _Utterance(turn, scale.answer(fields, "emotion"), relations)
 
 
 def _extra(relations: dict[str, str], scale: _Scale) -> dict[str, Any]:
@@ -453,20 +453,24 @@ def _extra(relations: dict[str, str], scale: _Scale) -> dict[str, Any]:
     return {"listeners": listeners} if listeners else {}
 
 
-def _dialogue(key: str, said: list[_Said], scale: _Scale) -> Dialogue:
-    people = dict.fromkeys(name for one in said for name in (one.turn.speaker, *one.turn.addressees))
+def _dialogue(key: str, utterances: list[_Utterance], scale: _Scale) -> Dialogue:
+    people = dict.fromkeys(
+        name for utterance in utterances for name in (utterance.turn.speaker, *utterance.turn.addressees)
+    )
     return Dialogue(
         id=key,
-        turns=tuple(one.turn for one in said),
+        turns=tuple(utterance.turn for utterance in utterances),
         participants=tuple(Participant(name) for name in people),
-        labels=tuple(label for n, one in enumerate(said) for label in _labels(one, n, scale)),
+        labels=tuple(
+            label for n, utterance in enumerate(utterances) for label in _labels(utterance, n, scale)
+        ),
         language="zh",
     )
 
 
-def _labels(one: _Said, position: int, scale: _Scale) -> Iterator[LabelRecord]:
-    answers = [("emotion", "emotion", one.emotion)]
-    for number, relation in enumerate(one.relations, start=1):
+def _labels(utterance: _Utterance, position: int, scale: _Scale) -> Iterator[LabelRecord]:
+    answers = [("emotion", "emotion", utterance.emotion)]
+    for number, relation in enumerate(utterance.relations, start=1):
         answers.append(("relation", "relation" if number == 1 else f"relation_{number}", relation))
     for name, question, value in answers:
         yield LabelRecord(

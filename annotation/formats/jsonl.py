@@ -173,7 +173,7 @@ def dialogue(raw: Any, *, any_size: bool = False) -> Dialogue:
 
 def _once(ids: list[str], path: str) -> None:
     if len(set(ids)) < len(ids):
-        index = next(index for index, one in enumerate(ids) if one in ids[:index])
+        index = next(index for index, key in enumerate(ids) if key in ids[:index])
         raise ImportProblem(f"{ids[index]!r} is there twice", field=path.format(index))
 
 
@@ -199,11 +199,11 @@ def _agenda(raw: Any) -> Agenda:
         items[item.id("id")] = item.text("text")
     edges = []
     for path, part in fields.items("edges"):
-        if not isinstance(part, list) or len(part) != 2 or not all(_known(end, items) for end in part):
+        if not isinstance(part, list) or len(part) != 2 or not all(_is_item(end, items) for end in part):
             raise ImportProblem("must be two ids of agenda items", field=path)
         edges.append((part[0], part[1]))
     for end in ("start", "terminal"):
-        if fields.has(end) and not _known(fields.raw[end], items):
+        if fields.has(end) and not _is_item(fields.raw[end], items):
             raise fields.problem(end, "is not the id of an agenda item")
     success = tuple(
         Fields({"criterion": part}, path).object("criterion") for path, part in fields.items("success")
@@ -211,7 +211,7 @@ def _agenda(raw: Any) -> Agenda:
     return Agenda(items, tuple(edges), fields.raw.get("start"), fields.raw.get("terminal"), success)
 
 
-def _known(end: Any, items: dict[str, str]) -> bool:
+def _is_item(end: Any, items: dict[str, str]) -> bool:
     return isinstance(end, str) and end in items
 
 
@@ -309,17 +309,21 @@ def _record(fields: Fields) -> tuple[str, str] | None:
 
 def members(fields: Fields) -> tuple[Member, ...]:
     """Return what a label compares: ids of continuations, or [id, turn]; () of other labels."""
-    found: list[Member] = []
+    compared: list[Member] = []
     for path, part in fields.items("continuations"):
-        one = part if isinstance(part, list) else [part, None]
-        if len(one) != 2 or not isinstance(one[0], str) or not (one[1] is None or _is_turn(one[1])):
+        member = part if isinstance(part, list) else [part, None]
+        if (
+            len(member) != 2
+            or not isinstance(member[0], str)
+            or not (member[1] is None or _is_turn(member[1]))
+        ):
             raise ImportProblem("must be the id of a continuation, or [id, turn]", field=path)
-        found.append((one[0], one[1]))
-    if found and (fields.has("continuation") or fields.has("turn")):
+        compared.append((member[0], member[1]))
+    if compared and (fields.has("continuation") or fields.has("turn")):
         raise fields.problem("continuations", "says what is compared: leave continuation and turn out")
-    if fields.has("continuations") and not MEMBERS[0] <= len(found) <= MEMBERS[1]:
+    if fields.has("continuations") and not MEMBERS[0] <= len(compared) <= MEMBERS[1]:
         raise fields.problem("continuations", f"from {MEMBERS[0]} to {MEMBERS[1]} can be compared")
-    return tuple(found)
+    return tuple(compared)
 
 
 def _is_turn(value: Any) -> bool:
@@ -328,13 +332,13 @@ def _is_turn(value: Any) -> bool:
 
 def order(fields: Fields, size: int) -> tuple[int, ...]:
     """Return the numbers of what is compared in the order shown, () where that is not said."""
-    found = tuple(part for _, part in fields.items("order"))
-    if found and sorted(part if type(part) is int else -1 for part in found) != list(range(size)):
-        told = (
+    numbers = tuple(part for _, part in fields.items("order"))
+    if numbers and sorted(part if type(part) is int else -1 for part in numbers) != list(range(size)):
+        reason = (
             f"must have each number from 0 to {size - 1} once" if size else "belongs to what compares several"
         )
-        raise fields.problem("order", told)
-    return found
+        raise fields.problem("order", reason)
+    return numbers
 
 
 def _scale(fields: Fields) -> tuple[float | str, ...]:

@@ -85,20 +85,20 @@ class _Reader:
             return
         drafts = entry.get("drafts")
         self.passed["drafts"] += len(drafts) if isinstance(drafts, list) else 0
-        for kind, one in VOICES.items():
-            given = entry.get(kind)
-            voices = [] if given is None else require(given, list, f"{path}.{kind}")
+        for kind, read_voice in VOICES.items():
+            raw_voices = entry.get(kind)
+            voices = [] if raw_voices is None else require(raw_voices, list, f"{path}.{kind}")
             for index, voice in enumerate(voices):
-                task.voices.append(one(voice, f"{path}.{kind}[{index}]", texts, index))
+                task.voices.append(read_voice(voice, f"{path}.{kind}[{index}]", texts, index))
 
     def _task(self, data: dict[str, Any], entry: dict[str, Any], path: str) -> _Task:
         own = data.get(OWN)
         task = _own(data, own, path) if isinstance(own, dict) else _foreign(data, entry, path, self.source)
         key = (task.dialogue["id"], task.continuation)
-        known = self.tasks.setdefault(key, task)
-        if known is not task and known.dialogue != task.dialogue:
-            raise ImportProblem(f"{key[0]!r} has other messages in {known.path}", field=f"{path}.data")
-        return known
+        stored = self.tasks.setdefault(key, task)
+        if stored is not task and stored.dialogue != task.dialogue:
+            raise ImportProblem(f"{key[0]!r} has other messages in {stored.path}", field=f"{path}.data")
+        return stored
 
     def records(self) -> Iterator[SourceRecord]:
         """Yield one record for each dialogue."""
@@ -115,17 +115,17 @@ class _Reader:
                 self.passed.update(voice.passed)
                 voice.answers = [_within(answer, task) for answer in voice.answers]
                 keys += voice.kind == "key" and task.controls is None
-                made = (
+                voice_labels = (
                     inferred.labels(voice)
                     if task.controls is None
                     else own_labels(voice, task.controls, task.continuation)
                 )
-                labels += [replace(label, continuation=task.continuation) for label in made]
+                labels += [replace(label, continuation=task.continuation) for label in voice_labels]
         if keys:
             self.source.notes.append(f"Annotations marked as ground truth are an answer key's: {keys}.")
         if passed := +self.passed:
-            told = ", ".join(f"{what} ({count})" for what, count in sorted(passed.items()))
-            self.source.notes.append(f"Passed over: {told}.")
+            listing = ", ".join(f"{kind} ({count})" for kind, count in sorted(passed.items()))
+            self.source.notes.append(f"Passed over: {listing}.")
         for raw, labels in dialogues.values():
             yield SourceRecord(_record(raw, labels))
 
@@ -145,7 +145,9 @@ def _within(answer: Answered, task: _Task) -> Answered:
     spans = dict(answer.spans)
     if task.controls is not None:
         all_of_it = (0, len(_turns_of(task)[message].get("text", "")))
-        spans = {option: tuple(s for s in found if s != all_of_it) for option, found in spans.items()}
+        spans = {
+            option: tuple(s for s in option_spans if s != all_of_it) for option, option_spans in spans.items()
+        }
     return replace(answer, message=message - task.history, continuation=task.continuation, spans=spans)
 
 
@@ -183,7 +185,7 @@ def _own(data: dict[str, Any], own: dict[str, Any], path: str) -> _Task:
     where = f"{path}.data.{OWN}"
     messages, history = data.get("messages"), own.get("history")
     dialogue, controls = own.get("dialogue"), own.get("controls")
-    if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
+    if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         raise ImportProblem("must be a list of objects", field=f"{path}.data.messages")
     if not (
         isinstance(dialogue, dict) and isinstance(dialogue.get("id"), str) and isinstance(controls, dict)
@@ -223,25 +225,33 @@ def _foreign(data: dict[str, Any], entry: dict[str, Any], path: str, source: Sou
 
 def _messages_key(data: dict[str, Any], where: str) -> str:
     lists = [key for key, value in data.items() if isinstance(value, list) and value]
-    found = [key for key in lists if all(isinstance(one, dict) and _first(one, TEXTS) for one in data[key])]
-    if len(found) != 1:
-        told = f"there are {', '.join(found)}" if found else f"there are {', '.join(data) or 'no fields'}"
+    candidates = [
+        key
+        for key in lists
+        if all(isinstance(element, dict) and _first(element, TEXTS) for element in data[key])
+    ]
+    if len(candidates) != 1:
+        hint = (
+            f"there are {', '.join(candidates)}"
+            if candidates
+            else f"there are {', '.join(data) or 'no fields'}"
+        )
         raise ImportProblem(
-            f"one field must be the list of messages, each an object with its text; {told}: "
+            f"one field must be the list of messages, each an object with its text; {hint}: "
             "say which with --columns messages=FIELD",
             field=where,
         )
-    return found[0]
+    return candidates[0]
 
 
 def _turn(message: Any, path: str, source: Source, key: str) -> dict[str, Any]:
     message = require(message, dict, path)
-    said = source.columns.get("text") or _first(message, TEXTS) or "text"
-    who = source.columns.get("author") or _first(message, AUTHORS) or "author"
-    text, speaker = require(message.get(said), str, f"{path}.{said}"), message.get(who)
+    text_key = source.columns.get("text") or _first(message, TEXTS) or "text"
+    author_key = source.columns.get("author") or _first(message, AUTHORS) or "author"
+    text, speaker = require(message.get(text_key), str, f"{path}.{text_key}"), message.get(author_key)
     if not isinstance(speaker, str) or not speaker.strip():
-        raise ImportProblem("must say who spoke", field=f"{path}.{who}")
-    source.pass_over(f"{key}[].{name}" for name in message if name not in (said, who))
+        raise ImportProblem("must say who spoke", field=f"{path}.{author_key}")
+    source.pass_over(f"{key}[].{name}" for name in message if name not in (text_key, author_key))
     return {"speaker": speaker, "text": text}
 
 
@@ -253,10 +263,10 @@ def _first(message: dict[str, Any], names: tuple[str, ...]) -> str:
 def _name(data: dict[str, Any], entry: dict[str, Any], path: str, source: Source) -> str:
     """Return the dialogue's id: what the data calls it, else the task's number."""
     if theirs := source.columns.get("dialogue"):
-        named = data.get(theirs)
-        if not isinstance(named, str | int) or isinstance(named, bool) or not str(named):
+        name = data.get(theirs)
+        if not isinstance(name, str | int) or isinstance(name, bool) or not str(name):
             raise ImportProblem("must name the dialogue", field=f"{path}.data.{theirs}")
-        return str(named)[:ID_LIMIT]
+        return str(name)[:ID_LIMIT]
     for key in NAMES:
         if isinstance(data.get(key), str) and 0 < len(data[key]) <= ID_LIMIT:
             return str(data[key])
@@ -266,8 +276,10 @@ def _name(data: dict[str, Any], entry: dict[str, Any], path: str, source: Source
 
 def _looks_like(head: Head) -> bool:
     answers, about = set(VOICES), {"data", "result", "completed_by"}
-    whole = bool(answers & head.keys) and bool(about & head.keys)
-    return head.text.startswith(("[", "{")) and (whole or {"annotator", "annotation_id"} <= head.keys)
+    is_full_export = bool(answers & head.keys) and bool(about & head.keys)
+    return head.text.startswith(("[", "{")) and (
+        is_full_export or {"annotator", "annotation_id"} <= head.keys
+    )
 
 
 FORMAT = Format(

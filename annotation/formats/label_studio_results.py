@@ -83,7 +83,7 @@ def of_annotation(
     if raw.get("ground_truth") is True:
         voice.rater, voice.kind, voice.identified = name or GROUND_TRUTH, "key", True
     voice.cancelled = raw.get("was_cancelled") is True or raw.get("skipped") is True
-    return _named(voice, own)
+    return _with_exported_name(voice, own)
 
 
 def of_prediction(raw: Any, path: str, messages: Sequence[str], index: int) -> Voice:
@@ -93,7 +93,7 @@ def of_prediction(raw: Any, path: str, messages: Sequence[str], index: int) -> V
     own = _own(raw)
     version = raw.get("model_version")
     name = version if isinstance(version, str) and version.strip() else "prediction"
-    return _named(Voice(name, "judge", True, path, answers, passed, own), own)
+    return _with_exported_name(Voice(name, "judge", True, path, answers, passed, own), own)
 
 
 def short_form(entry: Mapping[str, Any], path: str) -> tuple[dict[str, Any], list[str]]:
@@ -139,24 +139,26 @@ def _own(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     return own if isinstance(own, dict) else {}
 
 
-def _person(told: Any, path: str) -> str:
+def _person(annotator: Any, path: str) -> str:
     """Return how an annotator is called, empty where nobody is named."""
-    if isinstance(told, dict):
+    if isinstance(annotator, dict):
         for key in ("email", "username", "id"):
-            if told.get(key):
-                return _person(told[key], path)
+            if annotator.get(key):
+                return _person(annotator[key], path)
         return ""
-    if isinstance(told, str):
-        return told.strip()[:NAME_LIMIT]
-    if told is None:
+    if isinstance(annotator, str):
+        return annotator.strip()[:NAME_LIMIT]
+    if annotator is None:
         return ""
-    if type(told) is not int:
-        raise ImportProblem(f"must name an annotator, not be {kind_of(told)}", field=f"{path}.completed_by")
-    return f"annotator {told}"
+    if type(annotator) is not int:
+        raise ImportProblem(
+            f"must name an annotator, not be {kind_of(annotator)}", field=f"{path}.completed_by"
+        )
+    return f"annotator {annotator}"
 
 
-def _named(voice: Voice, own: Mapping[str, Any]) -> Voice:
-    """Return a voice under the name that Concord's export gives it."""
+def _with_exported_name(voice: Voice, own: Mapping[str, Any]) -> Voice:
+    """Apply the rater name, kind and sample that Concord's export gives a voice."""
     if not own:
         return voice
     rater, kind, identified = own.get("rater"), own.get("kind"), own.get("identified", True)
@@ -177,8 +179,8 @@ def _named(voice: Voice, own: Mapping[str, Any]) -> Voice:
 def _answers(results: Any, path: str, messages: Sequence[str]) -> tuple[list[Answered], Counter[str]]:
     """Return the answers of results, and how many were passed over, by why. `messages` are their texts."""
     places = [
-        (f"{path}.result[{index}]", require(one, dict, f"{path}.result[{index}]"))
-        for index, one in enumerate(require(results, list, f"{path}.result"))
+        (f"{path}.result[{index}]", require(entry, dict, f"{path}.result[{index}]"))
+        for index, entry in enumerate(require(results, list, f"{path}.result"))
     ]
     regions = _regions(places)
     answers, passed = [], Counter[str]()
@@ -201,11 +203,12 @@ def _answers(results: Any, path: str, messages: Sequence[str]) -> tuple[list[Ans
                 f"{message} is not one of the {len(messages)} messages, counted from 0",
                 field=f"{where}.value.start",
             )
-        given = _value(kind, value, where)
-        answer = Answered(control.strip(), kind, message, given, where, _explained(result))
+        answer_value = _value(kind, value, where)
+        answer = Answered(control.strip(), kind, message, answer_value, where, _explained(result))
         if message is not None and (span := _span(region | value, messages[message], passed)):
             answer = replace(
-                answer, spans=dict.fromkeys(given if isinstance(given, tuple) else ("",), (span,))
+                answer,
+                spans=dict.fromkeys(answer_value if isinstance(answer_value, tuple) else ("",), (span,)),
             )
         answers.append(answer)
     return _joined(answers, passed), passed
@@ -273,12 +276,12 @@ ACROSS = -1
 
 def _regions(places: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
     """Return where each region is, by its id: its message, and its offsets in it."""
-    found: dict[str, dict[str, Any]] = {}
+    regions: dict[str, dict[str, Any]] = {}
     for _, result in places:
         value, key = result.get("value"), result.get("id")
         if isinstance(value, dict) and isinstance(key, str) and _message(value, None) is not None:
-            found.setdefault(key, {name: value[name] for name in PLACE if name in value})
-    return found
+            regions.setdefault(key, {name: value[name] for name in PLACE if name in value})
+    return regions
 
 
 def _message(value: Mapping[str, Any], of_region: int | None) -> int | None:
@@ -297,12 +300,12 @@ def _message(value: Mapping[str, Any], of_region: int | None) -> int | None:
 def _value(kind: str, value: Mapping[str, Any], where: str) -> tuple[str, ...] | float | str:
     """Return the answer of a value: options, a number or a text."""
     key = "text" if kind == "textarea" else kind
-    given, path = value.get(key), f"{where}.value.{key}"
+    content, path = value.get(key), f"{where}.value.{key}"
     if kind in ("rating", "number"):
-        if given is None or not is_number(given):
-            raise ImportProblem(f"{str(given)[:40]!r} is not a number", field=path)
-        return float(given)
-    parts = [given] if isinstance(given, str) else given
+        if content is None or not is_number(content):
+            raise ImportProblem(f"{str(content)[:40]!r} is not a number", field=path)
+        return float(content)
+    parts = [content] if isinstance(content, str) else content
     options = [_option(part, f"{path}[{index}]") for index, part in enumerate(require(parts, list, path))]
     return "\n".join(options) if kind == "textarea" else tuple(dict.fromkeys(options))
 
@@ -353,10 +356,11 @@ class Controls:
     def _meet(self, answer: Answered) -> None:
         key = _key(answer)
         family = "options" if answer.type in OPTIONS else answer.type
-        known = self.families.setdefault(key, family)
-        if known != family:
+        earlier_family = self.families.setdefault(key, family)
+        if earlier_family != family:
             raise ImportProblem(
-                f"the control {answer.control!r} is answered with {family} here and with {known} elsewhere",
+                f"the control {answer.control!r} is answered with {family} here and with {earlier_family} "
+                "elsewhere",
                 field=f"{answer.path}.type",
             )
         if isinstance(answer.value, tuple):
@@ -371,28 +375,30 @@ class Controls:
             yield from self._labels(voice, answer)
 
     def _labels(self, voice: Voice, answer: Answered) -> Iterator[LabelRecord]:
-        key, name, given = _key(answer), answer.control, answer.value
-        if isinstance(given, str):
-            yield _label(voice, answer, name, given, "text")
-        elif isinstance(given, float) and answer.type == "rating":
+        key, name, value = _key(answer), answer.control, answer.value
+        if isinstance(value, str):
+            yield _label(voice, answer, name, value, "text")
+        elif isinstance(value, float) and answer.type == "rating":
             stars = tuple(float(n) for n in range(1, max(STARS, int(self.most[key])) + 1))
-            yield _label(voice, answer, name, given or None, "ordinal", stars)
-        elif isinstance(given, float):
-            yield _label(voice, answer, name, given, "interval")
+            yield _label(voice, answer, name, value or None, "ordinal", stars)
+        elif isinstance(value, float):
+            yield _label(voice, answer, name, value, "interval")
         elif not self.single[key]:
             for option in self.options[key]:
                 tag = f"{name}: {option}"
-                yield _label(voice, answer, tag, float(option in given), "binary", (0.0, 1.0), marks=option)
+                yield _label(voice, answer, tag, float(option in value), "binary", (0.0, 1.0), marks=option)
         elif numbers := _numbers(self.options[key]):
             scale = (*sorted(numbers.values()),)
-            yield _label(voice, answer, name, numbers[given[0]], "ordinal", scale, marks=given[0])
+            yield _label(voice, answer, name, numbers[value[0]], "ordinal", scale, marks=value[0])
         else:
-            yield _label(voice, answer, name, given[0], "nominal", tuple(self.options[key]), marks=given[0])
+            yield _label(voice, answer, name, value[0], "nominal", tuple(self.options[key]), marks=value[0])
 
 
 def own_labels(voice: Voice, controls: Mapping[str, Any], continuation: str) -> Iterator[LabelRecord]:
     """Yield the labels of a voice of Concord's own export, whose controls say what they ask."""
-    pointed = {_place(one): _passages(voice, one, continuation) for one in _told(voice, "evidence")}
+    pointed = {
+        _place(entry): _passages(voice, entry, continuation) for entry in _export_entries(voice, "evidence")
+    }
     for place, label in _own_labels(voice, controls):
         yield replace(label, evidence=pointed.get(place, label.evidence))
 
@@ -401,72 +407,75 @@ def _own_labels(
     voice: Voice, controls: Mapping[str, Any]
 ) -> Iterator[tuple[tuple[str, str, int | None], LabelRecord]]:
     """Yield labels, each with the control, question and turn that the export knows it by."""
-    gone = {_place(one): one for one in _told(voice, "missing")}
-    notes = {_place(one): str(one.get("text", "")) for one in _told(voice, "explanations")}
+    gone = {_place(entry): entry for entry in _export_entries(voice, "missing")}
+    notes = {_place(entry): str(entry.get("text", "")) for entry in _export_entries(voice, "explanations")}
     for answer in voice.answers:
         if answer.control == REGION and answer.type == "paragraphlabels":
             continue
-        asked = _asked(controls, answer.control, answer.path)
-        if "tags" not in asked:
-            label = _single(voice, answer, asked)
+        control = _exported_control(controls, answer.control, answer.path)
+        if "tags" not in control:
+            label = _single(voice, answer, control)
             yield (answer.control, label.question, answer.message), label
             continue
-        chosen = answer.value if isinstance(answer.value, tuple) else ()
-        for question, path in _tags(asked, answer):
+        selected = answer.value if isinstance(answer.value, tuple) else ()
+        for question, path in _tags(control, answer):
             place = (answer.control, question, answer.message)
             if place not in gone:
                 tag = replace(answer, explanation=notes.get(place, ""))
-                yield place, _label(voice, tag, question, float(path in chosen), **_scale(asked), marks=path)
-    for index, one in enumerate(gone.values()):
+                yield (
+                    place,
+                    _label(voice, tag, question, float(path in selected), **_scale(control), marks=path),
+                )
+    for index, entry in enumerate(gone.values()):
         where = f"{voice.path}.concord.missing[{index}]"
-        asked = _asked(controls, str(one.get("control")), where)
-        if one.get("reason"):
-            empty = Answered(str(one["control"]), "", one["turn"], (), where, str(one.get("text", "")))
-            reason = str(one["reason"])
-            label = _label(voice, empty, str(one["question"]), None, **_scale(asked), missing=reason)
-            yield _place(one), label
+        control = _exported_control(controls, str(entry.get("control")), where)
+        if entry.get("reason"):
+            empty = Answered(str(entry["control"]), "", entry["turn"], (), where, str(entry.get("text", "")))
+            reason = str(entry["reason"])
+            label = _label(voice, empty, str(entry["question"]), None, **_scale(control), missing=reason)
+            yield _place(entry), label
 
 
-def _place(one: Mapping[str, Any]) -> tuple[str, str, int | None]:
-    return str(one.get("control")), one["question"], one.get("turn")
+def _place(entry: Mapping[str, Any]) -> tuple[str, str, int | None]:
+    return str(entry.get("control")), entry["question"], entry.get("turn")
 
 
-def _passages(voice: Voice, one: Mapping[str, Any], continuation: str) -> tuple[Passage, ...]:
+def _passages(voice: Voice, entry: Mapping[str, Any], continuation: str) -> tuple[Passage, ...]:
     path = f"{voice.path}.concord.evidence"
-    fields = Fields({"passages": one.get("passages")}, path)
+    fields = Fields({"passages": entry.get("passages")}, path)
     return evidence(fields.items("passages"), continuation, f"{path}.passages")
 
 
-def _asked(controls: Mapping[str, Any], name: str, path: str) -> Mapping[str, Any]:
-    """Return what a control of Concord's export asks."""
-    asked = controls.get(name)
-    if not isinstance(asked, dict) or not isinstance(asked.get("scheme"), str):
-        known = ", ".join(controls)[:200] or "none"
-        raise ImportProblem(f"{name[:80]!r} is not one of the task's controls: {known}", field=path)
-    return asked
+def _exported_control(controls: Mapping[str, Any], name: str, path: str) -> Mapping[str, Any]:
+    """Return the control that Concord's export describes under a name."""
+    control = controls.get(name)
+    if not isinstance(control, dict) or not isinstance(control.get("scheme"), str):
+        names = ", ".join(controls)[:200] or "none"
+        raise ImportProblem(f"{name[:80]!r} is not one of the task's controls: {names}", field=path)
+    return control
 
 
-def _told(voice: Voice, name: str) -> Iterator[Mapping[str, Any]]:
-    """Yield what Concord's export says of a voice beside its results."""
-    told = voice.own.get(name, [])
-    for index, one in enumerate(told if isinstance(told, list) else [told]):
-        turn = one.get("turn") if isinstance(one, dict) else ""
-        named = isinstance(one, dict) and isinstance(one.get("question"), str)
-        if not named or type(turn) not in (int, type(None)):
+def _export_entries(voice: Voice, name: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the entries of a list that Concord's export holds beside a voice's results."""
+    entries = voice.own.get(name, [])
+    for index, entry in enumerate(entries if isinstance(entries, list) else [entries]):
+        turn = entry.get("turn") if isinstance(entry, dict) else ""
+        has_question = isinstance(entry, dict) and isinstance(entry.get("question"), str)
+        if not has_question or type(turn) not in (int, type(None)):
             where = f"{voice.path}.concord.{name}[{index}]"
             raise ImportProblem("must be an object with a question, and a turn or null", field=where)
-        yield one
+        yield entry
 
 
-def _tags(asked: Mapping[str, Any], answer: Answered) -> list[tuple[str, str]]:
+def _tags(control: Mapping[str, Any], answer: Answered) -> list[tuple[str, str]]:
     """Return the questions of a set of tags, each with how it reads as an option."""
-    listed = asked["tags"]
-    if not isinstance(listed, list) or not all(map(_is_tag, listed)):
+    raw_tags = control["tags"]
+    if not isinstance(raw_tags, list) or not all(map(_is_tag, raw_tags)):
         raise ImportProblem("the control's tags must have a question and a path each", field=answer.path)
-    tags = [(str(tag["question"]), PATH.join(tag["path"])) for tag in listed]
-    known = {path for _, path in tags}
+    tags = [(str(tag["question"]), PATH.join(tag["path"])) for tag in raw_tags]
+    paths = {path for _, path in tags}
     for option in answer.value if isinstance(answer.value, tuple) else ():
-        if option not in known:
+        if option not in paths:
             raise ImportProblem(f"{option[:80]!r} is not one of the options", field=f"{answer.path}.value")
     return tags
 
@@ -477,29 +486,29 @@ def _is_tag(tag: Any) -> bool:
     return bool(steps) and all(isinstance(step, str) for step in steps)
 
 
-def _single(voice: Voice, answer: Answered, asked: Mapping[str, Any]) -> LabelRecord:
+def _single(voice: Voice, answer: Answered, control: Mapping[str, Any]) -> LabelRecord:
     """Return the label of a control that is one question."""
     value, marks = answer.value, ""
     if isinstance(value, tuple):
         if len(value) != 1:
             raise ImportProblem(f"has {len(value)} options, not one", field=f"{answer.path}.value")
         value = marks = value[0]
-    if asked.get("level") not in ("nominal", "text") and isinstance(value, str):
+    if control.get("level") not in ("nominal", "text") and isinstance(value, str):
         numbers = _numbers((value,))
         if not numbers:
             raise ImportProblem(f"{value[:40]!r} is not a number", field=f"{answer.path}.value")
         value = numbers[value]
-    return _label(voice, answer, str(asked.get("question")), value, **_scale(asked), marks=marks)
+    return _label(voice, answer, str(control.get("question")), value, **_scale(control), marks=marks)
 
 
-def _scale(asked: Mapping[str, Any]) -> dict[str, Any]:
+def _scale(control: Mapping[str, Any]) -> dict[str, Any]:
     """Return the scheme and scale that a control of Concord's export tells; tags are 0 or 1."""
-    if "tags" in asked:
-        return {"scheme": asked["scheme"], "level": "binary", "scale": (0.0, 1.0)}
-    values = asked.get("values")
-    level = asked.get("level")
+    if "tags" in control:
+        return {"scheme": control["scheme"], "level": "binary", "scale": (0.0, 1.0)}
+    values = control.get("values")
+    level = control.get("level")
     return {
-        "scheme": asked["scheme"],
+        "scheme": control["scheme"],
         "level": level if level in LEVELS else "",
         "scale": tuple(values) if isinstance(values, list) else (),
     }
@@ -512,10 +521,10 @@ def _key(answer: Answered) -> Key:
 def _numbers(options: Iterable[str]) -> dict[str, float]:
     """Return the numbers that options are, empty where one is not a number."""
     try:
-        found = {option: float(option) for option in options}
+        numbers = {option: float(option) for option in options}
     except ValueError:
         return {}
-    return found if all(math.isfinite(number) for number in found.values()) else {}
+    return numbers if all(math.isfinite(number) for number in numbers.values()) else {}
 
 
 def _label(

@@ -80,10 +80,10 @@ def dialogue(raw: dict[str, Any], name: str, target: str = "") -> Dialogue | Non
         part = Continuation(PREDICTION, system(raw), (turn,), mode="static")
     elif field := target_of(raw, target):
         context = turns(raw, "context", cast)
-        said = turns(raw, field, cast)
-        if not said:
+        continuation_turns = turns(raw, field, cast)
+        if not continuation_turns:
             raise ImportProblem("has no turns", field=field)
-        part = Continuation(PREDICTION, system(raw), said)
+        part = Continuation(PREDICTION, system(raw), continuation_turns)
     else:
         return None
     return _record(raw, name, cast, context, part)
@@ -126,13 +126,13 @@ def _record(
 
 def turns(raw: Mapping[str, Any], field: str, cast: _Cast) -> tuple[Turn, ...]:
     """Return a list of {"speaker", "utterance"} (or "text") as turns."""
-    said = []
+    parsed_turns = []
     for index, part in enumerate(require(raw.get(field) or [], list, field)):
         path = f"{field}[{index}]"
         key = "utterance" if "utterance" in require(part, dict, path) or "text" not in part else "text"
         speaker = text(part, "speaker", "", f"{path}.")
-        said.append(Turn(cast.id(speaker), text(part, key, None, f"{path}.")))
-    return tuple(said)
+        parsed_turns.append(Turn(cast.id(speaker), text(part, key, None, f"{path}.")))
+    return tuple(parsed_turns)
 
 
 def text(raw: Mapping[str, Any], key: str, default: str | None = None, path: str = "") -> str:
@@ -166,8 +166,8 @@ class _Cast:
 
     def participants(self) -> tuple[Participant, ...]:
         """Return who was named, with the other spellings as aliases."""
-        named = (names for key, names in self._spellings.items() if key)
-        return tuple(Participant(names[0], names[0].strip(), aliases=tuple(names[1:])) for names in named)
+        spellings = (names for key, names in self._spellings.items() if key)
+        return tuple(Participant(names[0], names[0].strip(), aliases=tuple(names[1:])) for names in spellings)
 
 
 HALVES = ("speaker", "content")
@@ -210,10 +210,10 @@ class _Reader:
         record = replace(record, continuations=(part,))
         _check_names(record)
         check_speakers(record)
-        known = self.dialogues.setdefault(
+        gathered = self.dialogues.setdefault(
             record.id, _Gathered(record, line, self.source.name_in_folder(file))
         )
-        _join(known, record, part)
+        _join(gathered, record, part)
 
     def _name(self, raw: dict[str, Any], number: int | None, file: Path) -> str:
         """Return the id of a record that has none: by its context; by its place, where that is empty."""
@@ -225,18 +225,18 @@ class _Reader:
         context = raw.get("context")
         if not context:
             return f"record-{number + 1}"
-        told = json.dumps(context, sort_keys=True, ensure_ascii=True).encode()
-        key = f"context-{hashlib.sha256(told).hexdigest()[:16]}"
+        encoded_context = json.dumps(context, sort_keys=True, ensure_ascii=True).encode()
+        key = f"context-{hashlib.sha256(encoded_context).hexdigest()[:16]}"
         place = f"{file.name} {key}"
         self.unnamed[place] += 1
         return key if self.unnamed[place] == 1 else f"{key}-{self.unnamed[place]}"
 
     def _predicted(self, fields: Fields, part: Continuation) -> Continuation:
         """Return the continuation by its system, with the condition under which it was made."""
-        system = self._told(fields, "system", PREDICTION)
+        system = self._stated_text(fields, "system", PREDICTION)
         if not system or len(system) > NAME_LIMIT:
             raise fields.problem("system", f"must be a name of 1 to {NAME_LIMIT} characters")
-        half = self._told(fields, GIVEN, "")
+        half = self._stated_text(fields, GIVEN, "")
         condition = dict(fields.object("condition"))
         if half:
             if half not in HALVES:
@@ -244,27 +244,27 @@ class _Reader:
             if not is_pair(fields.raw):
                 raise fields.problem(GIVEN, "is about a predicted turn; this is a whole conversation")
             condition[half] = GIVEN
-        given = [name for name in HALVES if condition.get(name) == GIVEN]
-        if len(given) > 1:
+        given_halves = [name for name in HALVES if condition.get(name) == GIVEN]
+        if len(given_halves) > 1:
             raise fields.problem(GIVEN, "leaves nothing that was predicted: speaker and content were given")
-        key = f"{system} ({given[0]} given)" if given else system
+        key = f"{system} ({given_halves[0]} given)" if given_halves else system
         if key == SELF:
             raise fields.problem("system", f"{SELF!r} names the dialogue's own turns: choose another name")
         return replace(part, id=key, system=system, condition=condition)
 
-    def _told(self, fields: Fields, key: str, default: str) -> str:
-        """Return what the record or the import says; refuse a record that contradicts the import."""
-        said = str(self.source.settings.get(key, ""))
+    def _stated_text(self, fields: Fields, key: str, default: str) -> str:
+        """Return the text of the record or of the import's settings; refuse a contradiction."""
+        setting = str(self.source.settings.get(key, ""))
         own = fields.text(key, "")
-        if said and own and own != said:
-            raise fields.problem(key, f"is {own[:60]!r}, but the import says {said[:60]!r}")
-        return said or own or default
+        if setting and own and own != setting:
+            raise fields.problem(key, f"is {own[:60]!r}, but the import says {setting[:60]!r}")
+        return setting or own or default
 
     def entries(self) -> Iterator[SourceRecord]:
         """Yield what was gathered, in the order in which it came."""
-        for known in self.dialogues.values():
-            record = replace(known.record, continuations=tuple(known.parts.values()))
-            yield SourceRecord(record, known.line, known.file)
+        for gathered in self.dialogues.values():
+            record = replace(gathered.record, continuations=tuple(gathered.parts.values()))
+            yield SourceRecord(record, gathered.line, gathered.file)
 
 
 def read(source: Source) -> Iterator[SourceRecord]:
@@ -304,19 +304,21 @@ def _check_names(record: Dialogue) -> None:
                 raise ImportProblem(reason, field=where)
 
 
-def _join(known: _Gathered, record: Dialogue, part: Continuation) -> None:
+def _join(gathered: _Gathered, record: Dialogue, part: Continuation) -> None:
     """Add what was predicted to its dialogue; refuse another context, and a second prediction."""
-    where = f"line {known.line}" if known.line else known.file or "the record before"
-    refuse_other_turns(_said(record), _said(known.record), f"of {record.id!r} on {where}", field="context")
+    where = f"line {gathered.line}" if gathered.line else gathered.file or "the record before"
+    refuse_other_turns(
+        _spoken_turns(record), _spoken_turns(gathered.record), f"of {record.id!r} on {where}", field="context"
+    )
     for name in ("participants", "metadata", "agenda", "cluster", "language"):
-        if getattr(known.record, name) != getattr(record, name):
+        if getattr(gathered.record, name) != getattr(record, name):
             raise ImportProblem(f"differs from that of {record.id!r} on {where}", field=name)
-    if part.id in known.parts:
+    if part.id in gathered.parts:
         raise ImportProblem(f"the dialogue {record.id!r} has a prediction of {part.id!r} already, on {where}")
-    known.parts[part.id] = part
+    gathered.parts[part.id] = part
 
 
-def _said(record: Dialogue) -> list[tuple[str, str]]:
+def _spoken_turns(record: Dialogue) -> list[tuple[str, str]]:
     return [(turn.speaker, turn.text) for turn in record.turns]
 
 

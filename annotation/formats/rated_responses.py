@@ -33,10 +33,10 @@ from annotation.schemes.ratings import FED_TURN as TURN
 from annotation.schemes.ratings import USR as SCHEME
 
 
-def _list(source: Source, file: Path, wanted: str = "a list") -> Iterator[tuple[str, Any]]:
+def _list(source: Source, file: Path, expected: str = "a list") -> Iterator[tuple[str, Any]]:
     """Yield (path, element) of a file that is a list."""
     place = source.name_in_folder(file)
-    elements = require(decode_python(source.document(file)), list, wanted=wanted, file=place, filled=True)
+    elements = require(decode_python(source.document(file)), list, expected=expected, file=place, filled=True)
     return ((f"[{index}]", element) for index, element in enumerate(elements))
 
 
@@ -76,7 +76,7 @@ def _answers(
 # at its point. Five people rated each item, but slot i is not one person throughout: they are unidentified.
 # A text `N/A (reason)` in place of a value is a missing answer with its reason.
 
-KNOWN = frozenset({"context", "response", "system", "annotations"})
+FED_FIELDS = frozenset({"context", "response", "system", "annotations"})
 PARTICIPANTS = (Participant("User", role="user"), Participant("System", role="system"))
 NOT_APPLICABLE = re.compile(r"\s*N/A\b\s*(?:\((?P<reason>.*)\))?\s*", re.DOTALL | re.IGNORECASE)
 
@@ -99,7 +99,7 @@ class _Placed:
 def read_fed(source: Source) -> Iterator[SourceRecord]:
     """Yield the conversations in the file's order, `fed-001` first."""
     items = _items(source)
-    placed = [_conversation(item, number) for number, item in enumerate(_whole(items), start=1)]
+    placed = [_conversation(item, number) for number, item in enumerate(_conversations(items), start=1)]
     if not placed:
         raise ImportProblem("holds no whole conversation: each item has a response")
     for item in items:
@@ -115,11 +115,11 @@ def dialogue_id(number: int) -> str:
 
 
 def _items(source: Source) -> list[Fields]:
-    items = require(decode(source.document(source.path)), list, wanted="a list of rated items")
-    return [Fields(item, f"[{index}]", KNOWN) for index, item in enumerate(items)]
+    items = require(decode(source.document(source.path)), list, expected="a list of rated items")
+    return [Fields(item, f"[{index}]", FED_FIELDS) for index, item in enumerate(items)]
 
 
-def _whole(items: list[Fields]) -> Iterator[Fields]:
+def _conversations(items: list[Fields]) -> Iterator[Fields]:
     return (item for item in items if not item.has("response"))
 
 
@@ -147,20 +147,22 @@ def _place_of_fed(item: Fields, placed: list[_Placed]) -> None:
     """Add a rated response to the first conversation that its context begins."""
     lines = tuple(item.text("context").split("\n"))
     at = len(lines)
-    found = next((one for one in placed if one.lines[:at] == lines), None)
-    if found is None:
+    conversation = next((candidate for candidate in placed if candidate.lines[:at] == lines), None)
+    if conversation is None:
         raise item.problem("context", "is the beginning of no conversation in the file")
     response = item.text("response")
-    if found.lines[at : at + 1] == (response,) and not found.dialogue.turns[at].given:
-        found.labels.extend(_labels_of_fed(item, (SELF, at, TURN.key)))
+    if conversation.lines[at : at + 1] == (response,) and not conversation.dialogue.turns[at].given:
+        conversation.labels.extend(_labels_of_fed(item, (SELF, at, TURN.key)))
         return
-    taken = sum(1 for one in found.continuations if one.turns[0].at == at)
-    key = f"response-at-{at}" + (f"-{taken + 1}" if taken else "")
+    earlier = sum(1 for continuation in conversation.continuations if continuation.turns[0].at == at)
+    key = f"response-at-{at}" + (f"-{earlier + 1}" if earlier else "")
     turn = replace(_turn(response, item.at("response")), at=at)
     if turn.given:
         raise item.problem("response", "is by the user: only the system's responses are rated")
-    found.continuations.append(Continuation(key, item.id("system", limit=NAME_LIMIT), (turn,), mode="static"))
-    found.labels.extend(_labels_of_fed(item, (key, 0, TURN.key)))
+    conversation.continuations.append(
+        Continuation(key, item.id("system", limit=NAME_LIMIT), (turn,), mode="static")
+    )
+    conversation.labels.extend(_labels_of_fed(item, (key, 0, TURN.key)))
 
 
 def _labels_of_fed(item: Fields, about: tuple[str, int | None, str]) -> Iterator[LabelRecord]:
@@ -203,7 +205,7 @@ COLUMN = re.compile(r"(?P<question>[a-z]+)_(?P<sample>[1-9][0-9]{0,3})")
 def read_fed_gpt4(source: Source) -> Iterator[SourceRecord]:
     """Yield one rating for each score."""
     content = decode(source.document(source.path))
-    columns = require(content, dict, wanted="an object of lists of scores", filled=True)
+    columns = require(content, dict, expected="an object of lists of scores", filled=True)
     for column, scores in columns.items():
         match = COLUMN.fullmatch(column)
         if match is None:
@@ -300,10 +302,11 @@ def _dialogue_of_usr(fields: Fields, key: str) -> Dialogue:
         raise fields.problem("responses", "has no responses")
     parts = _continuations(responses, len(lines))
     original = _original(responses)
-    profile, fact = _known(fields.text("fact", ""))
+    profile, fact = _split_fact(fields.text("fact", ""))
     return Dialogue(
         id=key,
-        turns=turns + tuple(Turn(SYSTEM, one.text("response").strip(), given=True) for one in original),
+        turns=turns
+        + tuple(Turn(SYSTEM, response.text("response").strip(), given=True) for response in original),
         system=original[0].text("model").strip() if original else HUMAN,
         participants=(
             Participant(USER, role="user"),
@@ -320,8 +323,8 @@ def _dialogue_of_usr(fields: Fields, key: str) -> Dialogue:
     )
 
 
-def _known(fact: str) -> tuple[tuple[str, ...], str]:
-    """Return the persona's sentences, or the fact."""
+def _split_fact(fact: str) -> tuple[tuple[str, ...], str]:
+    """Split a fact field into the persona's sentences and the fact; one of them is empty."""
     text = fact.strip()
     if text in NO_FACT:
         return (), ""
@@ -343,10 +346,10 @@ def _raters(fields: Fields) -> tuple[str, ...]:
 
 def _original(responses: list[Fields]) -> list[Fields]:
     """Return what was said in the original conversation, the reference of the others; none without it."""
-    found = [one for one in responses if one.text("model").strip().lower() == ORIGINAL]
-    if len(found) > 1:
-        raise found[1].problem("model", "is the original response for the second time")
-    return found
+    originals = [response for response in responses if response.text("model").strip().lower() == ORIGINAL]
+    if len(originals) > 1:
+        raise originals[1].problem("model", "is the original response for the second time")
+    return originals
 
 
 def _continuations(responses: list[Fields], at: int) -> tuple[Continuation, ...]:
@@ -432,7 +435,7 @@ class Answer:
     marks: Mapping[str, bool]
     field: str
 
-    def asked(self) -> Iterator[tuple[str, bool]]:
+    def answered_marks(self) -> Iterator[tuple[str, bool]]:
         """Yield the marks that answer a question: all where the score is low, else those that are set."""
         for aspect, marked in self.marks.items():
             if marked or self.score <= LOW:
@@ -446,13 +449,13 @@ def name_of(fields: Fields, key: str, columns: Mapping[str, str]) -> str:
     return next((name for name in NAMES[key] if fields.has(name)), "")
 
 
-def known(fields: Fields, key: str, columns: Mapping[str, str]) -> str:
-    """Return what a field of a record is called; refuse a record without it."""
+def required_name(fields: Fields, key: str, columns: Mapping[str, str]) -> str:
+    """Return the name of a field in a record; refuse a record without it."""
     name = name_of(fields, key, columns)
     if not name:
-        told = columns.get(key) or " or ".join(NAMES[key])
+        names = columns.get(key) or " or ".join(NAMES[key])
         raise fields.problem(
-            key, f"is missing: there is no {told}; say which field it is with columns {key}=NAME"
+            key, f"is missing: there is no {names}; say which field it is with columns {key}=NAME"
         )
     return name
 
@@ -465,18 +468,19 @@ def identity(fields: Fields, name: str, limit: int) -> str:
 
 def answers(fields: Fields, columns: Mapping[str, str]) -> list[Answer]:
     """Return the answers of a record; raise ImportProblem where it cannot be told whose or which they are."""
-    name = known(fields, "score", columns)
+    name = required_name(fields, "score", columns)
     value, path = fields.raw[name], fields.at(name)
     beside = {aspect: fields.raw[aspect] for aspect in ASPECTS if aspect in fields.raw}
     if isinstance(value, dict):
         return [
-            _by(rater, one, f"{path}.{rater}", _part(beside, rater, path)) for rater, one in value.items()
+            _by(rater, element, f"{path}.{rater}", _part(beside, rater, path))
+            for rater, element in value.items()
         ]
     if isinstance(value, list):
         return [
-            _answer(f"slot {n + 1}", False, one, f"{path}[{n}]", _part(beside, n, path))
-            for n, one in enumerate(value)
-            if one is not None
+            _answer(f"slot {n + 1}", False, element, f"{path}[{n}]", _part(beside, n, path))
+            for n, element in enumerate(value)
+            if element is not None
         ]
     annotator = name_of(fields, "annotator", columns)
     rater = identity(fields, annotator, NAME_LIMIT) if annotator else "slot 1"
@@ -490,29 +494,29 @@ def _by(rater: str, value: Any, path: str, beside: Mapping[str, Any]) -> Answer:
     if not isinstance(value, dict):
         return _answer(rater, True, value, path, beside)
     own = Fields(value, path, frozenset({*NAMES["score"], *ASPECTS}))
-    score = known(own, "score", {})
+    score = required_name(own, "score", {})
     marks = {aspect: own.raw[aspect] for aspect in ASPECTS if aspect in own.raw}
     return _answer(rater, True, own.raw[score], own.at(score), marks or beside)
 
 
 def _part(beside: Mapping[str, Any], key: str | int, path: str) -> dict[str, Any]:
     """Return one annotator's marks of those that stand beside the scores of several."""
-    found: dict[str, Any] = {}
+    rater_marks: dict[str, Any] = {}
     for aspect, marks in beside.items():
         if isinstance(marks, dict) and isinstance(key, str):
-            found[aspect] = marks.get(key)
+            rater_marks[aspect] = marks.get(key)
         elif isinstance(marks, list) and isinstance(key, int) and key < len(marks):
-            found[aspect] = marks[key]
+            rater_marks[aspect] = marks[key]
         else:
             raise ImportProblem(f"is not arranged as the scores in {path} are", field=aspect)
-    return found
+    return rater_marks
 
 
 def _answer(rater: str, identified: bool, value: Any, path: str, marks: Mapping[str, Any]) -> Answer:
     if not is_number(value):
         raise ImportProblem(f"must be a score from 1 to 5, not {kind_of(value)}", field=path)
-    told = {aspect: _mark(mark, f"{path}, {aspect}") for aspect, mark in marks.items()}
-    return Answer(rater, identified, float(value), told, path)
+    checked_marks = {aspect: _mark(mark, f"{path}, {aspect}") for aspect, mark in marks.items()}
+    return Answer(rater, identified, float(value), checked_marks, path)
 
 
 def _mark(value: Any, path: str) -> bool:
@@ -527,7 +531,7 @@ TURNS = "ComperDial_turn_level_evaluation.json"
 WHOLES = "ComperDial_dialogue_level_evaluation.json"
 OWN = frozenset({"dialogue_id", "id", "persona", "dialogue"})
 PEOPLE = frozenset({"A", "B"})
-SAID = frozenset({"persona_id", "text"})
+UTTERANCE_FIELDS = frozenset({"persona_id", "text"})
 ANSWERING = "B"
 
 
@@ -537,12 +541,12 @@ class _Responses:
 
     texts: dict[int, str] = field(default_factory=dict)
     scores: list[tuple[int, Answer]] = field(default_factory=list)
-    whole: list[Answer] = field(default_factory=list)
+    dialogue_answers: list[Answer] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class _Held:
-    """A dialogue with the points of B's turns and what systems answered there."""
+class _Gathered:
+    """A dialogue with the points of B's turns and the systems' responses there."""
 
     record: Dialogue
     points: list[int]
@@ -553,46 +557,51 @@ def read_comperdial(source: Source) -> Iterator[SourceRecord]:
     """Yield the dialogues that were responded to, in the order of their file."""
     files = source.files_by_name(DIALOGUES[0])
     _check_files(files)
-    held: dict[str, _Held] = {}
+    dialogues: dict[str, _Gathered] = {}
     for name in DIALOGUES:
         if name in files:
-            _dialogues(source, files[name], held)
+            _dialogues(source, files[name], dialogues)
     if TURNS in files:
-        _turns(source, files[TURNS], held)
+        _turns(source, files[TURNS], dialogues)
     if WHOLES in files:
-        _wholes(source, files[WHOLES], held)
-    rated = {key: one for key, one in held.items() if one.systems}
-    if rated and len(rated) < len(held):
-        source.notes.append(f"dialogues that nobody responded to, left out: {len(held) - len(rated)}")
-    for key, one in (rated or held).items():
+        _wholes(source, files[WHOLES], dialogues)
+    rated = {key: gathered for key, gathered in dialogues.items() if gathered.systems}
+    if rated and len(rated) < len(dialogues):
+        source.notes.append(f"dialogues that nobody responded to, left out: {len(dialogues) - len(rated)}")
+    for key, gathered in (rated or dialogues).items():
         with source.report_problems(files.get(TURNS)):
-            yield SourceRecord(_record(key, one))
+            yield SourceRecord(_record(key, gathered))
 
 
 def _check_files(files: Mapping[str, Path]) -> None:
     if extra := sorted(files.keys() - {*DIALOGUES, TURNS, WHOLES}):
-        listed = ", ".join((*DIALOGUES, TURNS, WHOLES))
-        raise ImportProblem(f"is no file of ComperDial: they are {listed}", file=extra[0])
+        names = ", ".join((*DIALOGUES, TURNS, WHOLES))
+        raise ImportProblem(f"is no file of ComperDial: they are {names}", file=extra[0])
     if not files.keys() & set(DIALOGUES):
         raise ImportProblem(f"there is neither {' nor '.join(DIALOGUES)} among the files")
     if WHOLES in files and TURNS not in files:
         raise ImportProblem(f"rates responses, which are in {TURNS}: send it, too", file=WHOLES)
 
 
-def _dialogues(source: Source, file: Path, held: dict[str, _Held]) -> None:
+def _dialogues(source: Source, file: Path, dialogues: dict[str, _Gathered]) -> None:
     for number, (path, raw) in enumerate(_list(source, file), start=1):
         with source.report_problems(file):
-            one = _dialogue(Fields(raw, path), number)
-            before = held.setdefault(one.record.id, one)
-            if before.record.turns != one.record.turns:
-                raise ImportProblem(f"the dialogue {one.record.id!r} has other turns elsewhere", field=path)
+            gathered = _dialogue(Fields(raw, path), number)
+            before = dialogues.setdefault(gathered.record.id, gathered)
+            if before.record.turns != gathered.record.turns:
+                raise ImportProblem(
+                    f"the dialogue {gathered.record.id!r} has other turns elsewhere", field=path
+                )
 
 
-def _dialogue(fields: Fields, number: int) -> _Held:
+def _dialogue(fields: Fields, number: int) -> _Gathered:
     name = next((name for name in ("dialogue_id", "id") if fields.has(name)), "")
     persona = Fields(fields.object("persona"), fields.at("persona"), PEOPLE)
-    said = list(fields.objects("dialogue", SAID))
-    turns = tuple(Turn(one.choice("persona_id", ("A", "B"), ""), one.text("text")) for one in said)
+    utterances = list(fields.objects("dialogue", UTTERANCE_FIELDS))
+    turns = tuple(
+        Turn(utterance.choice("persona_id", ("A", "B"), ""), utterance.text("text"))
+        for utterance in utterances
+    )
     points = [index for index, turn in enumerate(turns) if turn.speaker == ANSWERING]
     if not points:
         raise fields.problem("dialogue", f"has no turn of {ANSWERING}")
@@ -603,27 +612,27 @@ def _dialogue(fields: Fields, number: int) -> _Held:
         language="en",
         metadata={key: plain(value, fields.at(key)) for key, value in fields.raw.items() if key not in OWN},
     )
-    return _Held(record, points)
+    return _Gathered(record, points)
 
 
-def _about(source: Source, fields: Fields, held: dict[str, _Held]) -> tuple[_Held, str]:
+def _about(source: Source, fields: Fields, dialogues: dict[str, _Gathered]) -> tuple[_Gathered, str]:
     """Return the dialogue and the system that a record of an evaluation is about."""
-    read_comperdial = {*chain(*NAMES.values()), *source.columns.values(), *ratings.ASPECTS}
-    source.pass_over(name for name in fields.raw if name not in read_comperdial)
-    name = known(fields, "dialogue", source.columns)
+    read_fields = {*chain(*NAMES.values()), *source.columns.values(), *ratings.ASPECTS}
+    source.pass_over(name for name in fields.raw if name not in read_fields)
+    name = required_name(fields, "dialogue", source.columns)
     key = identity(fields, name, ID_LIMIT)
-    if key not in held:
+    if key not in dialogues:
         raise fields.problem(
             name, f"{key[:60]!r} is not the id of a dialogue (without ids they count from 1)"
         )
-    system = known(fields, "system", source.columns)
+    system = required_name(fields, "system", source.columns)
     called = identity(fields, system, NAME_LIMIT)
     if not called or called == SELF:
         raise fields.problem(system, "must be a name, and not `self`")
-    return held[key], called
+    return dialogues[key], called
 
 
-def _turns(source: Source, file: Path, held: dict[str, _Held]) -> None:
+def _turns(source: Source, file: Path, dialogues: dict[str, _Gathered]) -> None:
     numbered: list[tuple[int, Fields]] = []
     for path, raw in _list(source, file):
         with source.report_problems(file):
@@ -632,59 +641,63 @@ def _turns(source: Source, file: Path, held: dict[str, _Held]) -> None:
     first = 0 if any(number == 0 for number, _ in numbered) else 1
     for number, fields in numbered:
         with source.report_problems(file):
-            one, system = _about(source, fields, held)
-            _add_response(source, fields, one, system, number - first)
+            gathered, system = _about(source, fields, dialogues)
+            _add_response(source, fields, gathered, system, number - first)
 
 
 def _turn_number(source: Source, fields: Fields) -> int:
-    number = fields.count(known(fields, "turn", source.columns), None)
+    number = fields.count(required_name(fields, "turn", source.columns), None)
     return 0 if number is None else number
 
 
-def _add_response(source: Source, fields: Fields, one: _Held, system: str, number: int) -> None:
-    turn, response = (known(fields, name, source.columns) for name in ("turn", "response"))
-    if number >= len(one.points):
-        raise fields.problem(turn, f"is beyond the {len(one.points)} turns of {ANSWERING}")
+def _add_response(source: Source, fields: Fields, gathered: _Gathered, system: str, number: int) -> None:
+    turn, response = (required_name(fields, name, source.columns) for name in ("turn", "response"))
+    if number >= len(gathered.points):
+        raise fields.problem(turn, f"is beyond the {len(gathered.points)} turns of {ANSWERING}")
     text = fields.text(response)
-    answered = one.systems.setdefault(system, _Responses())
+    answered = gathered.systems.setdefault(system, _Responses())
     if answered.texts.setdefault(number, text) != text:
         raise fields.problem(response, f"differs from what {system[:60]!r} answered there before")
     answered.scores += [(number, answer) for answer in answers(fields, source.columns)]
 
 
-def _wholes(source: Source, file: Path, held: dict[str, _Held]) -> None:
+def _wholes(source: Source, file: Path, dialogues: dict[str, _Gathered]) -> None:
     for path, raw in _list(source, file):
         with source.report_problems(file):
             fields = Fields(raw, path)
-            one, system = _about(source, fields, held)
-            if system not in one.systems:
+            gathered, system = _about(source, fields, dialogues)
+            if system not in gathered.systems:
                 raise ImportProblem(f"{system[:60]!r} has no responses to this dialogue", field=path)
-            one.systems[system].whole += answers(fields, source.columns)
+            gathered.systems[system].dialogue_answers += answers(fields, source.columns)
 
 
-def _record(key: str, one: _Held) -> Dialogue:
-    parts = tuple(_continuation(key, system, said, one) for system, said in one.systems.items())
-    labels = tuple(label for system, said in one.systems.items() for label in _labels(system, said))
-    return replace(one.record, continuations=parts, labels=labels)
+def _record(key: str, gathered: _Gathered) -> Dialogue:
+    parts = tuple(
+        _continuation(key, system, responses, gathered) for system, responses in gathered.systems.items()
+    )
+    labels = tuple(
+        label for system, responses in gathered.systems.items() for label in _labels(system, responses)
+    )
+    return replace(gathered.record, continuations=parts, labels=labels)
 
 
-def _continuation(key: str, system: str, said: _Responses, one: _Held) -> Continuation:
-    absent = [str(number + 1) for number in range(len(one.points)) if number not in said.texts]
+def _continuation(key: str, system: str, responses: _Responses, gathered: _Gathered) -> Continuation:
+    absent = [str(number + 1) for number in range(len(gathered.points)) if number not in responses.texts]
     if absent:
         raise ImportProblem(
             f"{system[:60]!r} has no response to dialogue {key[:60]!r} at turn {', '.join(absent)}"
         )
-    turns = tuple(Turn(ANSWERING, said.texts[n], at=point) for n, point in enumerate(one.points))
+    turns = tuple(Turn(ANSWERING, responses.texts[n], at=point) for n, point in enumerate(gathered.points))
     return Continuation(system, system, turns, mode="static")
 
 
-def _labels(system: str, said: _Responses) -> Iterator[LabelRecord]:
-    for number, answer in said.scores:
+def _labels(system: str, responses: _Responses) -> Iterator[LabelRecord]:
+    for number, answer in responses.scores:
         yield _label(system, number, answer, ratings.COMPERDIAL_TURN.key, "overall", answer.score)
-    for answer in said.whole:
+    for answer in responses.dialogue_answers:
         scheme = ratings.COMPERDIAL_DIALOGUE.key
         yield _label(system, None, answer, scheme, "overall", answer.score)
-        for aspect, marked in answer.asked():
+        for aspect, marked in answer.answered_marks():
             yield _label(system, None, answer, scheme, f"low_{aspect}", float(marked))
 
 

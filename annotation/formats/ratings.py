@@ -10,7 +10,7 @@ from annotation.formats.base import JUDGES, MISSING, Format, Rating, SourceRecor
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, evidence
 from annotation.formats.jsonl import order
 from annotation.formats.source import ImportProblem, Source
-from annotation.formats.tables import Row, csv_cells, header_of, row_of, truth, whole
+from annotation.formats.tables import Row, csv_cells, header_of, row_of, truth, whole_number
 from annotation.kinds import Place
 from annotation.records import SELF, LabelRecord, Passage, SaidKind
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as SCHEME
@@ -58,12 +58,12 @@ def read_ratings_csv(source: Source) -> Iterator[SourceRecord]:
     question = _question(source, header)
     turns_from = source.settings.get(TURNS_FROM, "")
 
-    def one(values: list[str]) -> Rating:
+    def read_row(values: list[str]) -> Rating:
         row = {name: unguarded(value) for name, value in row_of(header, values).items()}
         row |= {name: row[name].strip() for name in NAMES if name in row}
         return rating(row | {"question": row.get("question") or question}, str(turns_from))
 
-    yield from entries(source, rows, one)
+    yield from entries(source, rows, read_row)
 
 
 def _header(source: Source, names: list[str]) -> list[str]:
@@ -100,7 +100,7 @@ def rating(row: Row, turns_from: str = "") -> Rating:
         question=row.get("question", "") or QUESTION,
         value=value,
         missing=missing,
-        sample=whole(row, "sample"),
+        sample=whole_number(row, "sample"),
         identified=identified,
         explanation=row.get("explanation", ""),
         evidence=_evidence(row, place, value is not None),
@@ -146,8 +146,10 @@ def _place(row: Row, turns_from: str) -> tuple[Place, bool]:
                 raise ImportProblem(str(error), field="item") from None
         else:
             if turn not in (None, place.turn):
-                said = "the whole" if place.turn is None else f"turn {place.turn}, counted from 0"
-                raise ImportProblem(f"is {row['turn'].strip()}, but the item's key says {said}", field="turn")
+                target = "the whole" if place.turn is None else f"turn {place.turn}, counted from 0"
+                raise ImportProblem(
+                    f"is {row['turn'].strip()}, but the item's key says {target}", field="turn"
+                )
             return place, True
     if not row.get("dialogue"):
         raise ImportProblem("is empty", field="item")
@@ -158,7 +160,7 @@ def _turn(row: Row, name: str, first: int = 1) -> int | None:
     """Return a column that counts turns, None where it is empty; `turn` as an index from 0."""
     if not row.get(name, "").strip():
         return None
-    number = whole(row, name)
+    number = whole_number(row, name)
     if number < first:
         raise ImportProblem(f"is {number}, but turns are counted from {first}", field=name)
     return number - first if name == "turn" else number
@@ -232,9 +234,9 @@ RATINGS_CSV = Format(
 
 WHY = "_explanation"
 PLACE = ("dialogue", "continuation", "rater", "kind", "sample", "reply")
-PAPER_NAMES = {f"interruptions{ending}": f"interruption{ending}" for ending in (COUNT, WHY)}
+PAPER_NAMES = {f"interruptions{suffix}": f"interruption{suffix}" for suffix in (COUNT, WHY)}
 """What the paper's fields are called where that differs."""
-FIELDS = frozenset(name.removesuffix(COUNT) + ending for name in KEYS for ending in (COUNT, WHY))
+FIELDS = frozenset(name.removesuffix(COUNT) + suffix for name in KEYS for suffix in (COUNT, WHY))
 NO_COUNT = "no count given"
 KINDS = ("judge", "human")
 
@@ -277,10 +279,10 @@ def _reply(fields: Fields) -> Fields:
     raw = fields.object("reply") if path else {k: v for k, v in fields.raw.items() if k not in PLACE}
     if path and (stray := sorted(fields.raw.keys() - set(PLACE))):
         raise fields.problem(stray[0], "stands beside `reply`: it belongs inside, or all fields outside")
-    known = Fields(raw, path, FIELDS | PAPER_NAMES.keys())
+    reply = Fields(raw, path, FIELDS | PAPER_NAMES.keys())
     for theirs, ours in PAPER_NAMES.items():
         if theirs in raw and ours in raw:
-            raise known.problem(theirs, f"is there twice, also as {ours}")
+            raise reply.problem(theirs, f"is there twice, also as {ours}")
     return Fields({PAPER_NAMES.get(key, key): value for key, value in raw.items()}, path, FIELDS)
 
 

@@ -63,10 +63,10 @@ class ImportProblem(AnnotationError):
 
     def lines(self) -> str:
         """Return one line for each problem of the file."""
-        told = [str(problem) for problem in self.all()]
-        if len(told) >= MOST:
-            told.append(f"These are the first {MOST} problems; there may be more.")
-        return "\n".join(told)
+        messages = [str(problem) for problem in self.all()]
+        if len(messages) >= MOST:
+            messages.append(f"These are the first {MOST} problems; there may be more.")
+        return "\n".join(messages)
 
     def as_dict(self) -> dict[str, str | int | None]:
         """Return file, line, field and reason for a program to read."""
@@ -74,21 +74,21 @@ class ImportProblem(AnnotationError):
 
 
 class Faults:
-    """The problems of one file as they are found. Nothing is kept once there is one."""
+    """The problems of one file, in the order in which they were added. Nothing is kept once there is one."""
 
     def __init__(self) -> None:
-        self.found: list[ImportProblem] = []
+        self.problems: list[ImportProblem] = []
 
     def add(self, problem: ImportProblem) -> None:
         """Note a problem and go on; raise them all where there are enough."""
-        self.found.append(problem)
-        if len(self.found) >= MOST:
+        self.problems.append(problem)
+        if len(self.problems) >= MOST:
             self.refuse()
 
     def refuse(self) -> None:
         """Raise the problem that comes first in the file, with the others; nothing where there is none."""
-        if self.found:
-            first, *others = sorted(self.found, key=lambda problem: problem.line or 0)
+        if self.problems:
+            first, *others = sorted(self.problems, key=lambda problem: problem.line or 0)
             first.others = others
             raise first
 
@@ -188,16 +188,16 @@ class Source:
             return self.notes
         rest = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         kind = "Columns" if self.is_table else "Fields"
-        shown = ", ".join(name[:80] for name in names[:MOST_NAMES])
-        return [*self.notes, f"{kind} passed over: {shown}{rest}."]
+        listing = ", ".join(name[:80] for name in names[:MOST_NAMES])
+        return [*self.notes, f"{kind} passed over: {listing}{rest}."]
 
     def files(self) -> list[Path]:
         """Return the file itself, or a folder's .json and .jsonl files in the order of their names."""
         if self.path.is_dir():
-            found = sorted(file for file in self.path.iterdir() if file.suffix in PARTS and file.is_file())
-            if not found:
+            files = sorted(file for file in self.path.iterdir() if file.suffix in PARTS and file.is_file())
+            if not files:
                 raise ImportProblem("the folder holds no .json file", file=str(self.path))
-            return found
+            return files
         if not self.path.exists():
             raise ImportProblem("there is no such file", file=str(self.path))
         if not self.path.is_file():

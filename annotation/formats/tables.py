@@ -62,15 +62,15 @@ def _next(rows: Any, line: int) -> list[str] | None:
     return row
 
 
-def header_of(source: Source, names: list[str], known: Collection[str], needed: Iterable[str]) -> list[str]:
+def header_of(source: Source, names: list[str], allowed: Collection[str], needed: Iterable[str]) -> list[str]:
     """Return the columns by Concord's names, and name the others with the import.
 
     Refuses what is missing, mapped wrongly or there twice.
     """
     plain = [name.strip().lower() for name in names]
     for ours, theirs in source.columns.items():
-        if ours not in known:
-            raise ImportProblem(f"is not a column of the format; use {', '.join(known)}", field=ours)
+        if ours not in allowed:
+            raise ImportProblem(f"is not a column of the format; use {', '.join(allowed)}", field=ours)
         if theirs.strip().lower() not in plain:
             raise ImportProblem(f"there is no column {theirs!r} to be taken for {ours}", line=1, field=ours)
     header = renamed(names, source.columns)
@@ -82,7 +82,7 @@ def header_of(source: Source, names: list[str], known: Collection[str], needed: 
     if repeated := {name for name in header if name and header.count(name) > 1}:
         raise ImportProblem("is there twice", line=1, field=sorted(repeated)[0])
     source.is_table = True
-    source.pass_over(name for name in header if name not in known)
+    source.pass_over(name for name in header if name not in allowed)
     return header
 
 
@@ -93,7 +93,7 @@ def row_of(header: list[str], values: list[str]) -> Row:
     return dict(zip(header, values, strict=True))
 
 
-def whole(row: Row, name: str) -> int:
+def whole_number(row: Row, name: str) -> int:
     """Return a whole number from 0; 0 for an empty cell."""
     text = row.get(name, "").strip() or "0"
     if not (text.isascii() and text.isdigit() and int(text[:12]) < 2**31):
@@ -159,16 +159,16 @@ MAX_CHARACTERS = 16 * 2**20
 
 @dataclass(slots=True)
 class _Part:
-    """The turns of one continuation, and what its rows say of it: the first that says anything holds."""
+    """The turns of one continuation; the values `stated` in its rows: the first that is not empty holds."""
 
     turns: list[Turn] = field(default_factory=list)
-    said: dict[str, str] = field(default_factory=dict)
-    rows: list[_Told] = field(default_factory=list)
+    stated: dict[str, str] = field(default_factory=dict)
+    rows: list[_RowSource] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What a row says beside its turn: its line, and who annotated it and its number where columns say so."""
+class _RowSource:
+    """Where a turn comes from: its row's line, and the annotator and turn number where columns name them."""
 
     line: int
     rater: str
@@ -205,8 +205,8 @@ class _Repeats:
 def read_table(source: Source, rows: Iterator[Cells]) -> Iterator[SourceRecord]:
     """Yield the dialogues of a table whose first row names the columns."""
     names = next(rows)[1]
-    known = {name.strip().lower() for name in names}
-    if {"rater", "value"} <= known and "text" not in known and not source.columns:
+    columns = {name.strip().lower() for name in names}
+    if {"rater", "value"} <= columns and "text" not in columns and not source.columns:
         raise ImportProblem(
             "is a table of ratings, not of turns: save it as CSV and import it as ratings-csv", line=1
         )
@@ -245,7 +245,7 @@ def _dialogue(source: Source, rows: Iterable[tuple[int, Row]], repeats: _Repeats
             )
         try:
             part = _add(row, parts, whole_dialogue)
-            part.rows.append(_Told(line, row.get(repeats.rater, ""), row.get(repeats.number, "")))
+            part.rows.append(_RowSource(line, row.get(repeats.rater, ""), row.get(repeats.number, "")))
         except ImportProblem as problem:
             source.report(problem.placed(line=line))
             sound = False
@@ -268,7 +268,7 @@ def _add(row: Row, parts: dict[str, _Part], whole_dialogue: dict[str, str]) -> _
     turn = _turn(row)
     part = parts.setdefault(row.get("continuation", "") or SELF, _Part())
     for name in ("system", "trial"):
-        _agree(part.said, row, name, "the rows of this continuation")
+        _agree(part.stated, row, name, "the rows of this continuation")
     for name in ("cluster", "language"):
         _agree(whole_dialogue, row, name, "the rows of this dialogue")
     part.turns.append(turn)
@@ -289,10 +289,10 @@ def _read_once(part: _Part, repeats: _Repeats) -> None:
         part.turns = [turns[place] for place in once]
         return
     _refuse_repeated(turns, rows, repeats)
-    repeats.adjacent += sum(one == other for one, other in pairwise(turns))
+    repeats.adjacent += sum(turn == other for turn, other in pairwise(turns))
 
 
-def _by_number(turns: list[Turn], rows: list[_Told]) -> list[int]:
+def _by_number(turns: list[Turn], rows: list[_RowSource]) -> list[int]:
     """Return the first row of each number; [] where numbers do not repeat, or stand for several turns."""
     first: dict[str, int] = {}
     for place, row in enumerate(rows):
@@ -304,7 +304,7 @@ def _by_number(turns: list[Turn], rows: list[_Told]) -> list[int]:
     return list(first.values())
 
 
-def _by_rater(turns: list[Turn], rows: list[_Told]) -> list[int]:
+def _by_rater(turns: list[Turn], rows: list[_RowSource]) -> list[int]:
     """Return the rows of the first annotator; [] where there is one alone, or others have other turns."""
     places: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
@@ -318,12 +318,12 @@ def _by_rater(turns: list[Turn], rows: list[_Told]) -> list[int]:
     return []
 
 
-def _refuse_repeated(turns: list[Turn], rows: list[_Told], repeats: _Repeats) -> None:
+def _refuse_repeated(turns: list[Turn], rows: list[_RowSource], repeats: _Repeats) -> None:
     """Refuse turns that other annotators repeat, and turns that are all there equally often.
 
     Where every row has a number of its own, some turns may well be said again later: but not most of them.
     """
-    first: dict[Turn, _Told] = {}
+    first: dict[Turn, _RowSource] = {}
     again = [
         (before, row)
         for turn, row in zip(turns, rows, strict=True)
@@ -346,23 +346,23 @@ def _refuse_repeated(turns: list[Turn], rows: list[_Told], repeats: _Repeats) ->
         )
 
 
-def _agree(said: dict[str, str], row: Row, name: str, whose: str) -> None:
+def _agree(stated: dict[str, str], row: Row, name: str, scope: str) -> None:
     value = row.get(name, "")
-    if value and said.setdefault(name, value) != value:
-        raise ImportProblem(f"{value[:40]!r} differs from {said[name][:40]!r} in {whose}", field=name)
+    if value and stated.setdefault(name, value) != value:
+        raise ImportProblem(f"{value[:40]!r} differs from {stated[name][:40]!r} in {scope}", field=name)
 
 
 def _turn(row: Row) -> Turn:
     for name in ("speaker", "text"):
         if not row[name].strip():
             raise ImportProblem("is empty", field=name)
-    given = truth(row, "given", empty=False)
-    whole(row, "trial")
+    is_given = truth(row, "given", empty=False)
+    whole_number(row, "trial")
     return Turn(
         speaker=row["speaker"],
         text=row["text"],
-        given=given,
-        at=whole(row, "at") if row.get("at", "").strip() else None,
+        given=is_given,
+        at=whole_number(row, "at") if row.get("at", "").strip() else None,
         time=row.get("time", ""),
         session=row.get("session", ""),
         addressees=tuple(filter(None, (name.strip() for name in row.get("addressees", "").split(";")))),
@@ -377,7 +377,7 @@ def _record(key: str, parts: dict[str, _Part], whole_dialogue: dict[str, str]) -
         id=key,
         turns=tuple(own.turns),
         continuations=tuple(_continuation(name, part) for name, part in parts.items()),
-        system=own.said.get("system", HUMAN),
+        system=own.stated.get("system", HUMAN),
         cluster=whole_dialogue.get("cluster", ""),
         language=whole_dialogue.get("language", ""),
     )
@@ -390,10 +390,10 @@ def _continuation(name: str, part: _Part) -> Continuation:
     is_static = any(turn.at is not None for turn in part.turns)
     return Continuation(
         id=name,
-        system=part.said.get("system", name[:NAME_LIMIT]),
+        system=part.stated.get("system", name[:NAME_LIMIT]),
         turns=tuple(part.turns),
         mode="static" if is_static else "rollout",
-        trial=whole(part.said, "trial"),
+        trial=whole_number(part.stated, "trial"),
     )
 
 
@@ -510,10 +510,10 @@ class _Archive(zipfile.ZipFile):
         self.measure(name, most=MAX_PART, tags=MAX_PART_TAGS)
         return super().read(name, pwd)
 
-    def open(self, name: Any, *arguments: Any, **named: Any) -> Any:
+    def open(self, name: Any, *arguments: Any, **options: Any) -> Any:
         """Open a part that is read row by row, or text by text."""
         self.measure(name, most=MAX_UNPACKED, tags=MAX_UNPACKED)
-        return super().open(name, *arguments, **named)
+        return super().open(name, *arguments, **options)
 
     def measure(self, name: str, *, most: int, tags: int) -> None:
         """Refuse a part with too many bytes or tags, in all or in one row. A part is unpacked once for it.
@@ -527,7 +527,7 @@ class _Archive(zipfile.ZipFile):
         with super().open(name) as part:
             while block := part.read(BLOCK):
                 size, all_tags = size + len(block), all_tags + block.count(b"<")
-                starts = [found.start() for found in RECORD.finditer(tail + block)]
+                starts = [match.start() for match in RECORD.finditer(tail + block)]
                 row = (tail + block)[starts[-1] :] if starts else block
                 row_size = len(row) + (0 if starts else row_size)
                 row_tags = row.count(b"<") + (0 if starts else row_tags)
@@ -554,7 +554,7 @@ def _sheet(file: BinaryIO) -> Iterator[tuple[int, list[Any]]]:
         reader.read_workbook()
         book = reader.wb
         apply_stylesheet(archive, book)
-        sheets = [found.target for _, found in reader.parser.find_sheets() if "chartsheet" not in found.Type]
+        sheets = [entry.target for _, entry in reader.parser.find_sheets() if "chartsheet" not in entry.Type]
         with archive.open(sheets[0]) as sheet:
             dates = {"date_formats": book._date_formats, "timedelta_formats": book._timedelta_formats}
             parser = WorkSheetParser(sheet, reader.shared_strings, data_only=True, epoch=book.epoch, **dates)
@@ -573,8 +573,8 @@ def _placed(cells: list[dict[str, Any]]) -> list[Any]:
     return row
 
 
-def _too_large(what: str) -> ImportProblem:
-    return ImportProblem(f"holds {what}: save it as CSV")
+def _too_large(excess: str) -> ImportProblem:
+    return ImportProblem(f"holds {excess}: save it as CSV")
 
 
 def _unreadable(error: BaseException) -> ImportProblem:

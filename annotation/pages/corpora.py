@@ -333,8 +333,8 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     turns = [] if shown is None or shown is own else list(shown.turns.order_by("position"))
     turn_numbers.number([*page, *turns])
     who = dialogue_view.speakers(found, [*page, *turns])
-    history = dialogue_view.lines(found, list(page), who, asked=index)
-    lines = dialogue_view.lines(found, turns, who, asked=index)
+    history = dialogue_view.lines(found, list(page), who, requested=index)
+    lines = dialogue_view.lines(found, turns, who, requested=index)
     judged = history if shown is own else lines
     anchor = f"turn-{asked}"
     rated = next((line.position for line in judged if line.anchor == anchor), None)
@@ -509,7 +509,7 @@ def _results(corpus: Corpus, search: dict[str, str], number: str | None, after: 
         turn_numbers.number(found.turns)
         return {"found": found, "shows_turns": True}
     chosen = queries.dialogues(corpus, system=search["system"])
-    many, more = queries.how_many(corpus, system=search["system"])
+    many, more = queries.count_dialogues(corpus, system=search["system"])
     page = LongPaginator(chosen, SHOWN, many=many, more=more).get_page(number)
     beginnings = queries.beginnings(list(page))
     rows = [(dialogue, *beginnings.get(dialogue.pk, (0, ""))) for dialogue in page]

@@ -238,7 +238,7 @@ def write(contents: Contents, bundle: Bundle) -> int:
         part = bundle.add(name, _listed(text for text, _ in group), rows=sum(rows for _, rows in group))
         total += part.rows
         promise = {"rows": part.rows, "format": "label-studio", "sha256": part.sha256}
-        bundle.add_json(base.beside(name).name, promise)
+        bundle.add_json(base.manifest_path(name).name, promise)
     if not number:
         raise contents.refused("there are no labels to export")
     bundle.add("config.xml", [configuration(controls)])

@@ -12,7 +12,7 @@ from typing import IO, Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
-from annotation.formats.base import beside
+from annotation.formats.base import manifest_path
 from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus
 from calibration.errors import CalibrationError
@@ -210,7 +210,7 @@ def export_file(
         told = {"rows": written.rows, "format": form, "sha256": written.sha256, **facts}
         line = json.dumps(told, ensure_ascii=False)
         if path != "-":
-            beside(path).write_text(line + "\n")
+            manifest_path(path).write_text(line + "\n")
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}") from error
     except DatabaseError as error:
@@ -228,6 +228,6 @@ def _into(path: Path, write_into: Callable[[IO[bytes]], Written]) -> Written:
     except CalibrationError:
         part.unlink(missing_ok=True)
         raise
-    beside(path).unlink(missing_ok=True)  # never one file with another's manifest
+    manifest_path(path).unlink(missing_ok=True)  # never one file with another's manifest
     part.replace(path)
     return written

@@ -239,7 +239,7 @@ class Bounds:
         return [
             self._price(self.search.endpoint, asker.whole_prompt(case), protocol.reply_tokens)
             for case in cases
-            if not protocol.why_not(case, asker.variant) and not protocol.unmet(case)
+            if not protocol.unavailable_reason(case, asker.variant) and not protocol.unmet(case)
         ]
 
     @staticmethod

@@ -41,11 +41,11 @@ class _ChangeBatches(generics.GenericAPIView[Batch]):
     serializer_class = BatchSerializer
     queryset = Batch.objects.none()
 
-    def changed(self, request: Request, verb: Callable[..., Batch], **told: Any) -> Response:
+    def changed(self, request: Request, verb: Callable[..., Batch], **arguments: Any) -> Response:
         """Do something to the batch, and return it; 400 with one line where that cannot be."""
         assert isinstance(request.user, User)
         try:
-            batch = verb(by=request.user, batch=access.batch(self.kwargs["pk"]), **told)
+            batch = verb(by=request.user, batch=access.batch(self.kwargs["pk"]), **arguments)
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
         return Response(BatchSerializer(as_row(batch)).data)
@@ -66,9 +66,9 @@ class AdoptBatch(_ChangeBatches):
     @extend_schema(request=AdoptSerializer, responses=BatchSerializer)
     def post(self, request: Request, pk: int) -> Response:
         """It is looked at and collected; a run that paused for it goes on."""
-        told = AdoptSerializer(data=request.data)
-        told.is_valid(raise_exception=True)
-        return self.changed(request, batch_actions.adopt, **told.validated_data)
+        serializer = AdoptSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return self.changed(request, batch_actions.adopt, **serializer.validated_data)
 
 
 class GiveUpBatch(_ChangeBatches):
@@ -85,12 +85,12 @@ class _Change(generics.GenericAPIView[Run]):
     serializer_class = RunSerializer
     queryset = Run.objects.none()
 
-    def changed(self, request: Request, verb: Callable[..., Run], **told: Any) -> Response:
+    def changed(self, request: Request, verb: Callable[..., Run], **arguments: Any) -> Response:
         """Do something to the run, and return it; 400 with one line where that cannot be."""
         assert isinstance(request.user, User)
         run = access.run(self.kwargs["pk"])
         try:
-            verb(by=request.user, run=run, **told)
+            verb(by=request.user, run=run, **arguments)
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
         return Response(RunSerializer(access.run(run.pk)).data)
@@ -120,9 +120,9 @@ class CapRun(_Change):
     @extend_schema(request=CapsSerializer, responses=RunSerializer)
     def post(self, request: Request, pk: int) -> Response:
         """Set or lift caps; a run that was paused at one goes on."""
-        told = CapsSerializer(data=request.data)
-        told.is_valid(raise_exception=True)
-        return self.changed(request, runs.set_caps, caps=told.validated_data)
+        serializer = CapsSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        return self.changed(request, runs.set_caps, caps=serializer.validated_data)
 
 
 @extend_schema(

@@ -224,11 +224,11 @@ def _refused(error: JobError) -> ValidationError:
     return ValidationError({"detail": str(error).splitlines() if "\n" in str(error) else str(error)})
 
 
-def _given(serializer: Any, request: Request) -> dict[str, Any]:
-    told = serializer(data=request.data)
-    told.is_valid(raise_exception=True)
-    found: dict[str, Any] = told.validated_data
-    return found
+def _validated(serializer: Any, request: Request) -> dict[str, Any]:
+    form = serializer(data=request.data)
+    form.is_valid(raise_exception=True)
+    validated: dict[str, Any] = form.validated_data
+    return validated
 
 
 def _user(request: Request) -> Any:
@@ -242,15 +242,15 @@ def _user(request: Request) -> Any:
 def prompts(request: Request) -> Response:
     """List people's prompts and those that come with Concord; POST makes one from another one's text."""
     if request.method == "POST":
-        return Response(_made(request), status=status.HTTP_201_CREATED)
+        return Response(_create_prompt(request), status=status.HTTP_201_CREATED)
     pager = Pages()
-    rows: Any = [one.as_json() for one in (*listing.own(), *listing.coming_with_concord())]
+    rows: Any = [entry.as_json() for entry in (*listing.own(), *listing.coming_with_concord())]
     page = pager.paginate_queryset(rows, request) or []
     return pager.get_paginated_response(page)
 
 
-def _made(request: Request) -> dict[str, Any]:
-    data = _given(NewPromptSerializer, request)
+def _create_prompt(request: Request) -> dict[str, Any]:
+    data = _validated(NewPromptSerializer, request)
     try:
         base = listing.find(data["copy_of"])
         row = actions.create(
@@ -281,13 +281,13 @@ def _changed(wording: Wording, data: dict[str, Any]) -> Wording:
 def prompt(request: Request, name: str) -> Response:
     """Return a prompt; PATCH archives or restores one of people's."""
     if request.method == "PATCH":
-        found = access.prompt(name)
-        actions.archive(by=_user(request), prompt=found, **_given(ArchivedSerializer, request))
+        prompt_row = access.prompt(name)
+        actions.archive(by=_user(request), prompt=prompt_row, **_validated(ArchivedSerializer, request))
     rows = (*listing.own(), *listing.coming_with_concord())
-    listed = next((one for one in rows if one.name == name), None)
-    if listed is None:
+    entry = next((candidate for candidate in rows if candidate.name == name), None)
+    if entry is None:
         raise Http404
-    return Response(listed.as_json())
+    return Response(entry.as_json())
 
 
 @extend_schema(methods=["GET"], responses=VersionSerializer(many=True))
@@ -302,26 +302,26 @@ def versions(request: Request, name: str) -> Response:
     if request.method == "POST":
         return Response(_added(request, name), status=status.HTTP_201_CREATED)
     newest = access.version(name)
-    found = listing.versions_of(newest.row.prompt) if newest.row else [newest]
+    prompt_versions = listing.versions_of(newest.row.prompt) if newest.row else [newest]
     pager = Pages()
-    rows: Any = [listing.as_json(version) for version in found]
+    rows: Any = [listing.as_json(version) for version in prompt_versions]
     page = pager.paginate_queryset(rows, request) or []
     return pager.get_paginated_response(page)
 
 
 def _added(request: Request, name: str) -> dict[str, Any]:
-    data = _given(NewVersionSerializer, request)
+    data = _validated(NewVersionSerializer, request)
     base = access.version(name, data.get("made_from"))
     wording = _changed(base.wording, data)
     if not data["keep_examples"]:
         wording = replace(wording, examples=(), picking={})
     try:
-        made = actions.add_version(
+        row = actions.add_version(
             by=_user(request), prompt=_own(base), wording=wording, parent=base.ref, note=data["note"]
         )
     except JudgeError as error:
         raise _refused(error) from None
-    return listing.as_json(listing.find(f"{name}@{made.number}"))
+    return listing.as_json(listing.find(f"{name}@{row.number}"))
 
 
 def _own(version: Version) -> Prompt:
@@ -335,13 +335,13 @@ def _own(version: Version) -> Prompt:
 @api_view(["GET", "DELETE"])
 def version(request: Request, name: str, number: int) -> Response:
     """Return a version; DELETE deletes one that no judge has used."""
-    found = access.version(name, number)
+    entry = access.version(name, number)
     if request.method == "GET":
-        return Response(listing.as_json(found))
-    _own(found)
-    assert found.row is not None
+        return Response(listing.as_json(entry))
+    _own(entry)
+    assert entry.row is not None
     try:
-        actions.delete(by=_user(request), version=found.row)
+        actions.delete(by=_user(request), version=entry.row)
     except JudgeError as error:
         raise _refused(error) from None
     return Response(status=status.HTTP_204_NO_CONTENT)
@@ -351,10 +351,10 @@ def version(request: Request, name: str, number: int) -> Response:
 @api_view(["POST"])
 def examples(request: Request, name: str) -> Response:
     """Pick worked examples for a version's text; what is picked is saved as the next version."""
-    data = _given(ExamplesSerializer, request)
+    data = _validated(ExamplesSerializer, request)
     base = access.version(name, data.get("version"))
     try:
-        told = Pick(
+        pick = Pick(
             corpus_named(data["corpus"]),
             data["rule"],
             data["n"],
@@ -365,11 +365,11 @@ def examples(request: Request, name: str) -> Response:
             data["scheme"],
             data["part"],
         )
-        made = actions.add_examples(by=_user(request), version=base, criteria=told, note=data["note"])
+        row = actions.add_examples(by=_user(request), version=base, criteria=pick, note=data["note"])
     except JudgeError as error:
         raise _refused(error) from None
-    found = listing.find(f"{name}@{made.number}")
-    return Response(listing.as_json(found), status=status.HTTP_201_CREATED)
+    entry = listing.find(f"{name}@{row.number}")
+    return Response(listing.as_json(entry), status=status.HTTP_201_CREATED)
 
 
 @extend_schema(
@@ -413,22 +413,22 @@ def exported(request: Request, name: str, form: str) -> HttpResponse:
 @api_view(["POST"])
 def imported(request: Request) -> Response:
     """Make a prompt of a file, or add the versions that it lacks; `problems` has a line for each."""
-    data = _given(FileSerializer, request)
+    data = _validated(FileSerializer, request)
     try:
-        made = actions.import_file(
+        rows = actions.import_file(
             by=_user(request), content=data["text"].encode("utf-8", "replace"), name=data["name"]
         )
     except JudgeError as error:
         raise _refused(error) from None
-    told = [f"{row.prompt.name}@{row.number}" for row in made]
-    return Response({"versions": told}, status=status.HTTP_201_CREATED)
+    refs = [f"{row.prompt.name}@{row.number}" for row in rows]
+    return Response({"versions": refs}, status=status.HTTP_201_CREATED)
 
 
 @extend_schema(request=AskSerializer, responses=RequestSerializer(many=True))
 @api_view(["POST"])
-def asked(request: Request) -> Response:
+def preview_request(request: Request) -> Response:
     """Return the exact request about an item, one for each part of the protocol; nothing is sent."""
-    data = _given(AskSerializer, request)
+    data = _validated(AskSerializer, request)
     try:
         base = listing.find(data["prompt"])
         judge = Judge(
@@ -443,10 +443,10 @@ def asked(request: Request) -> Response:
         corpus, covers = corpus_named(data["corpus"]), judge.asks().covers
         key = data["item"]
         item = requests.item_of(corpus, key, covers) if key.strip() else requests.any_item(corpus, covers)
-        found = requests.requests(judge, item, draft=_draft(base, data), later=_user(request))
+        previews = requests.requests(judge, item, draft=_draft(base, data), later=_user(request))
     except JobError as error:
         raise _refused(error) from None
-    return Response([one.as_json() for one in found])
+    return Response([preview.as_json() for preview in previews])
 
 
 def _draft(base: Version, data: dict[str, Any]) -> Wording | None:

@@ -48,11 +48,11 @@ CAP_HELP = "The run pauses before the first call that could pass so {}; null: no
 def cap_fields() -> dict[str, Any]:
     """Return the fields of what a run may take, by their names."""
     shared: dict[str, Any] = {"required": False, "allow_null": True, "min_value": 0}
-    whole = shared | {"max_value": 2**53}
+    integer = shared | {"max_value": 2**53}
     money = shared | {"max_digits": 14, "decimal_places": 6}
     return {
-        "cap_calls": serializers.IntegerField(help_text=CAP_HELP.format("many calls"), **whole),
-        "cap_tokens": serializers.IntegerField(help_text=CAP_HELP.format("many tokens"), **whole),
+        "cap_calls": serializers.IntegerField(help_text=CAP_HELP.format("many calls"), **integer),
+        "cap_tokens": serializers.IntegerField(help_text=CAP_HELP.format("many tokens"), **integer),
         "cap_cost": serializers.DecimalField(help_text=CAP_HELP.format("much money"), **money),
     }
 
@@ -425,10 +425,10 @@ class Runs(generics.ListAPIView[Run]):
 
         202 with the id of a job where starting takes a while; the job's result names the run.
         """
-        wanted = NewRunSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
+        serializer = NewRunSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         try:
-            run = _start(_user(request), wanted.validated_data)
+            run = _start(_user(request), serializer.validated_data)
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
         return _run_or_job(run, status.HTTP_201_CREATED)
@@ -444,28 +444,28 @@ class EstimateRun(generics.GenericAPIView[Run]):
     @extend_schema(request=NewRunSerializer, responses={200: EstimateSerializer})
     def post(self, request: Request) -> Response:
         """Estimate calls, tokens and cost; nothing is sent and nothing is kept."""
-        wanted = NewRunSerializer(data=request.data)
-        wanted.is_valid(raise_exception=True)
+        serializer = NewRunSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
         try:
-            found = _estimate(wanted.validated_data)
+            result = _estimate(serializer.validated_data)
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
-        return Response(EstimateSerializer(found.as_json()).data)
+        return Response(EstimateSerializer(result.as_json()).data)
 
 
-def _run_or_job(found: Run | Job, code: int) -> Response:
-    if isinstance(found, Job):
-        return Response({"job": found.pk}, status=status.HTTP_202_ACCEPTED)
-    return Response(RunSerializer(found).data, status=code)
+def _run_or_job(started: Run | Job, code: int) -> Response:
+    if isinstance(started, Job):
+        return Response({"job": started.pk}, status=status.HTTP_202_ACCEPTED)
+    return Response(RunSerializer(started).data, status=code)
 
 
 def _estimate(data: dict[str, Any]) -> Estimate:
-    found = estimate(_judge(data), _selection(data), data["mode"]) if _is_judge(data) else None
-    if found is None:
-        told = unanswered(_judge(data), _selection(data)) if _is_judge(data) else ()
-        lacking = "".join(f" Of all, {one.sentence()}." for one in told)
+    result = estimate(_judge(data), _selection(data), data["mode"]) if _is_judge(data) else None
+    if result is None:
+        gaps = unanswered(_judge(data), _selection(data)) if _is_judge(data) else ()
+        lacking = "".join(f" Of all, {gap.sentence()}." for gap in gaps)
         raise JudgeError(f"This run asks nobody: it is computed here and costs nothing.{lacking}")
-    return found
+    return result
 
 
 def _start(by: User, data: dict[str, Any]) -> Run | Job:
@@ -558,8 +558,8 @@ class Calls(generics.ListAPIView[Call]):
             "continuation__dialogue", "item__turn", "run__rater", "run__endpoint"
         ).order_by("pk")
         calls = calls.filter(run=self.kwargs.get("pk", 0))
-        known = {"state": list(Call.State.values), "error_kind": list(ERROR_KINDS)}
-        for name, values in known.items():
+        choices = {"state": list(Call.State.values), "error_kind": list(ERROR_KINDS)}
+        for name, values in choices.items():
             value = self.request.query_params.get(name, "")
             if value and value not in values:
                 raise ValidationError({name: f"One of {', '.join(values)}."})

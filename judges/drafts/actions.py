@@ -38,17 +38,21 @@ from judges.runs.selection import Covered
 class DraftRun(JudgeRun):
     """Runs of drafts: made ready and asked as those of judges, recorded in a table of their own."""
 
-    def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
+    def record(self, answered_calls: Sequence[tuple[Call, Sequence[Any]]]) -> int:
         """Record the answers as the draft's; return how many are new."""
         drafts = dict(
-            Draft.objects.filter(rater__in={call.rater_id for call, _ in given}).values_list("rater", "pk")
+            Draft.objects.filter(rater__in={call.rater_id for call, _ in answered_calls}).values_list(
+                "rater", "pk"
+            )
         )
         rows = [
-            _row(drafts[call.run.answerer.pk], call, answer) for call, answers in given for answer in answers
+            _row(drafts[call.run.answerer.pk], call, answer)
+            for call, answers in answered_calls
+            for answer in answers
         ]
-        before = DraftAnswer.objects.filter(call__in=[call.pk for call, _ in given]).count()
+        before = DraftAnswer.objects.filter(call__in=[call.pk for call, _ in answered_calls]).count()
         DraftAnswer.objects.bulk_create(rows, ignore_conflicts=True)
-        return DraftAnswer.objects.filter(call__in=[call.pk for call, _ in given]).count() - before
+        return DraftAnswer.objects.filter(call__in=[call.pk for call, _ in answered_calls]).count() - before
 
     def settled(self, run: Run) -> None:
         """Count the values and the missing answers."""
@@ -97,20 +101,20 @@ def write(
     """
     Bench.objects.select_for_update().get(pk=bench.pk)
     actions.check(protocol=bench.protocol, variant=variant, wording=wording)
-    if variant not in (known := benches.variants(bench)):
-        raise JudgeError(f"A draft of this bench asks as {' or '.join(known)}, not as {variant}.")
+    if variant not in (variants := benches.variants(bench)):
+        raise JudgeError(f"A draft of this bench asks as {' or '.join(variants)}, not as {variant}.")
     text = versions.store(wording=wording)
-    given = {name: value for name, value in (options or {}).items() if value not in (None, "", {})}
-    rater = judge_for(bench, variant, endpoint, text, given, search).plan(bench.campaign).rater
+    stored_options = {name: value for name, value in (options or {}).items() if value not in (None, "", {})}
+    rater = judge_for(bench, variant, endpoint, text, stored_options, search).plan(bench.campaign).rater
     if needed := rater.spec.get("needs"):
-        given["needs"] = {role: one["rater"] for role, one in needed.items()}
-    found = Draft.objects.filter(rater=rater).first()
-    if found is not None:
-        if found.discarded_at is not None:
-            found.discarded_at = None
-            found.save(update_fields=["discarded_at"])
-            _log(by, "take up draft", found)
-        return found
+        stored_options["needs"] = {role: need["rater"] for role, need in needed.items()}
+    existing = Draft.objects.filter(rater=rater).first()
+    if existing is not None:
+        if existing.discarded_at is not None:
+            existing.discarded_at = None
+            existing.save(update_fields=["discarded_at"])
+            _log(by, "take up draft", existing)
+        return existing
     last = bench.drafts.aggregate(last=Max("number"))["last"] or 0
     draft = Draft.objects.create(
         bench=bench,
@@ -120,7 +124,7 @@ def write(
         text=text,
         parent=parent,
         endpoint=endpoint,
-        options=given,
+        options=stored_options,
         of=of,
         check_key=check_key,
         change=dict(change or {}),
@@ -185,21 +189,21 @@ def run(*, by: User | None, draft: Draft, targets: int | None, samples: int = 1)
     draft = Draft.objects.select_for_update(of=("self",)).select_related("bench").get(pk=draft.pk)
     if draft.discarded_at is not None:
         raise JudgeError(f"Draft {draft.number} was thrown away: write it again to take it up.")
-    wanted = benches.grow(draft.bench, None if targets is None else max(targets, draft.targets))
-    draft.targets, draft.samples = len(wanted), max(samples, draft.samples)
+    bench_targets = benches.grow(draft.bench, None if targets is None else max(targets, draft.targets))
+    draft.targets, draft.samples = len(bench_targets), max(samples, draft.samples)
     draft.save(update_fields=["targets", "samples"])
     plan = judge_of(draft).plan(draft.bench.campaign)
     require_same_server(draft, plan)
-    found = opened_run(by=by, draft=draft, plan=plan)
-    _create_calls(found, draft, plan, wanted)
-    _put_back(found)
+    draft_run = opened_run(by=by, draft=draft, plan=plan)
+    _create_calls(draft_run, draft, plan, bench_targets)
+    _put_back(draft_run)
     if draft.of_id is None:
         benches.note(
             bench=draft.bench, spec=draft.asker.spec, name=f"{draft.bench.name}, draft {draft.number}"
         )
-    runs.log(by, "run draft", found)
-    runs.reopen(found)
-    return found
+    runs.log(by, "run draft", draft_run)
+    runs.reopen(draft_run)
+    return draft_run
 
 
 def require_same_server(draft: Draft, plan: RaterPlan) -> None:
@@ -226,12 +230,12 @@ def run_of(draft: Draft) -> Run | None:
     return rows.filter(rater=draft.asker, scope_hash=scope_hash(draft.bench)).first()
 
 
-def _put_back(found: Run) -> None:
+def _put_back(draft_run: Run) -> None:
     """Let cancelled calls be asked, and those that went unasked for a need which may be met by now."""
-    unmet = found.calls.filter(state=Call.State.DONE, flags__contains=[UNMET])
+    unmet = draft_run.calls.filter(state=Call.State.DONE, flags__contains=[UNMET])
     DraftAnswer.objects.filter(call__in=unmet).delete()
     again = Q(state=Call.State.CANCELLED) | Q(state=Call.State.DONE, flags__contains=[UNMET])
-    found.calls.filter(again).update(
+    draft_run.calls.filter(again).update(
         state=Call.State.PENDING, attempts=0, reasked=0, not_before=None, error="", error_kind=""
     )
 
@@ -270,7 +274,7 @@ def run_on(
     """Return a rater's run on a bench, locked: the one whose scope has the hash `place`, opened where there
     is none. What it covers may grow; the rest of it stays as it was opened."""
     grows = {"scope": dict(scope), "samples": samples}
-    found, _ = Run.objects.update_or_create(
+    opened, _ = Run.objects.update_or_create(
         rater=rater,
         scope_hash=place,
         defaults=grows,
@@ -286,20 +290,20 @@ def run_on(
             "created_by": by,
         },
     )
-    return Run.objects.select_for_update().get(pk=found.pk)
+    return Run.objects.select_for_update().get(pk=opened.pk)
 
 
-def _create_calls(found: Run, draft: Draft, plan: RaterPlan, wanted: list[BenchTarget]) -> None:
+def _create_calls(draft_run: Run, draft: Draft, plan: RaterPlan, targets: list[BenchTarget]) -> None:
     calls = [
         Call(
-            run=found,
+            run=draft_run,
             rater=plan.rater,
             continuation_id=target.continuation_id,
             item_id=target.item_id,
             part=part,
             sample=sample,
         )
-        for target in wanted
+        for target in targets
         for part in plan.parts
         for sample in range(draft.samples)
     ]
@@ -384,7 +388,7 @@ def _version(by: User | None, draft: Draft, name: str, note: str) -> str:
         return f"{protocol.prompt_file(draft.variant)}@{protocol.version}"
     prompt = Prompt.objects.filter(name=name.strip()).first()
     if prompt is None:
-        made = actions.create(
+        created = actions.create(
             by=by,
             name=name,
             protocol=draft.bench.protocol,
@@ -394,13 +398,13 @@ def _version(by: User | None, draft: Draft, name: str, note: str) -> str:
             parent=draft.parent,
             note=note,
         )
-        return f"{made.prompt.name}@{made.number}"
+        return f"{created.prompt.name}@{created.number}"
     own = (draft.bench.protocol, draft.variant)
     schemes = (None, draft.bench.scheme_version)
     if (prompt.protocol, prompt.variant) != own or prompt.scheme_version not in schemes:
         over = prompt.scheme_version and f"over {plans.scheme_ref(prompt.scheme_version)}"
-        said = " ".join(part for part in (prompt.protocol, prompt.variant, over) if part)
-        raise JudgeError(f"The prompt {prompt.name} is for {said}: choose another name.")
+        purpose = " ".join(part for part in (prompt.protocol, prompt.variant, over) if part)
+        raise JudgeError(f"The prompt {prompt.name} is for {purpose}: choose another name.")
     added = actions.add_version(by=by, prompt=prompt, wording=wording, parent=draft.parent, note=note)
     return f"{prompt.name}@{added.number}"
 
@@ -412,8 +416,8 @@ def _take_over(draft: Draft, old: Run, new: Run) -> None:
     moved = [pk for pk, *key in old.calls.values_list("pk", *place) if tuple(key) not in theirs]
     Call.objects.filter(pk__in=moved).update(run=new, rater=new.rater)
     answers = DraftAnswer.objects.filter(draft=draft, call__in=moved).order_by("pk")
-    if given := [(row.call_id, _answer(row)) for row in answers]:
-        judge_calls.record(new.answerer, given)
+    if answered_calls := [(row.call_id, _answer(row)) for row in answers]:
+        judge_calls.record(new.answerer, answered_calls)
     DraftAnswer.objects.filter(draft=draft).delete()
     new.started_at, new.state = old.started_at, Run.State.RUNNING
     new.save(update_fields=["started_at", "state"])
@@ -437,22 +441,22 @@ def estimate(draft: Draft, targets: int | None, samples: int = 1) -> Estimate:
     Nothing is kept: neither the targets that would be drawn nor a judge. Raises JudgeError as running does.
     """
     with transaction.atomic():
-        found = _estimate(draft, targets, samples)
+        result = _estimate(draft, targets, samples)
         transaction.set_rollback(True)
-    return found
+    return result
 
 
 def _estimate(draft: Draft, targets: int | None, samples: int) -> Estimate:
-    wanted = benches.grow(draft.bench, targets)
+    bench_targets = benches.grow(draft.bench, targets)
     plan = judge_of(draft).plan(draft.bench.campaign)
-    some = tuple((target.continuation_id, target.item_id) for target in wanted)
+    some = tuple((target.continuation_id, target.item_id) for target in bench_targets)
     own = {continuation for continuation, _ in some}
     dialogues = Continuation.objects.filter(pk__in=own).values("dialogue").distinct().count()
     done = Call.objects.filter(rater=plan.rater, state=Call.State.DONE, sample__lt=samples)
     done = done.exclude(flags__contains=[UNMET])
-    made = done.filter(continuation__in=own).values_list("continuation_id", "item_id")
-    asked = set(some)
-    finished = sum(place in asked for place in made)
+    done_places = done.filter(continuation__in=own).values_list("continuation_id", "item_id")
+    target_places = set(some)
+    finished = sum(place in target_places for place in done_places)
     return of_targets(plan, Covered(len(some), dialogues, some), samples=samples, finished=finished)
 
 
@@ -482,18 +486,18 @@ def requests_of(
 def _item(bench: Bench, key: str) -> Item:
     """Return the item of a key, or of the bench's first target; of a continuation the dialogue's."""
     if key.strip():
-        found = requests.item_of(bench.corpus, key, benches.protocol_of(bench).covers)
-        if splits.of_item(found) not in splits.clusters(split=bench.split, part="dev"):
+        item = requests.item_of(bench.corpus, key, benches.protocol_of(bench).covers)
+        if splits.of_item(item) not in splits.clusters(split=bench.split, part="dev"):
             raise JudgeError(f"{key.strip()!r} is in the test part: drafts are tried on dev alone.")
-        return found
+        return item
     target = benches.grow(bench, 1)[0]
     rows = Item.objects.select_related("continuation__dialogue", "turn")
     if target.item_id is not None:
         return rows.get(pk=target.item_id)
-    whole = rows.filter(continuation=target.continuation_id, kind="dialogue").first()
-    if whole is None:
+    dialogue_item = rows.filter(continuation=target.continuation_id, kind="dialogue").first()
+    if dialogue_item is None:
         raise JudgeError("The first continuation of this bench has no item of its own: name an item.")
-    return whole
+    return dialogue_item
 
 
 def is_known(draft: Draft) -> bool:

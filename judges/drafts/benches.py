@@ -32,7 +32,7 @@ from judges.protocols import PROTOCOLS, Asking
 from judges.protocols.rubric import base_of
 from judges.protocols.wording import Wording
 from judges.runs import plans
-from judges.runs.plans import WHOLE, questions_of
+from judges.runs.plans import CONTINUATION, questions_of
 from judges.runs.selection import Selection, continuations, items
 
 # Waking a search for better texts: whenever a run of it has ended, a job takes it further.
@@ -121,11 +121,11 @@ def open_bench(
 
 def asking(protocol: str) -> Asking:
     """Return a protocol that takes a text. Raises JudgeError for one that there is none of."""
-    found = PROTOCOLS.get(protocol)
-    if not isinstance(found, Asking):
-        names = ", ".join(key for key, one in PROTOCOLS.items() if isinstance(one, Asking))
+    asking_protocol = PROTOCOLS.get(protocol)
+    if not isinstance(asking_protocol, Asking):
+        names = ", ".join(key for key, candidate in PROTOCOLS.items() if isinstance(candidate, Asking))
         raise JudgeError(f"There is no protocol {protocol!r} that takes a text; there are {names}.")
-    return found
+    return asking_protocol
 
 
 def _variant(protocol: Asking, variant: str) -> str:
@@ -158,10 +158,10 @@ def _is_alike(bench: Bench, variant: str) -> bool:
         other = protocol_of(bench, variant)
     except JudgeError:
         return False
-    return (own.covers, _asked(own)) == (other.covers, _asked(other))
+    return (own.covers, _question_keys(own)) == (other.covers, _question_keys(other))
 
 
-def _asked(protocol: Asking) -> dict[str, tuple[str, str]]:
+def _question_keys(protocol: Asking) -> dict[str, tuple[str, str]]:
     return {name: (scheme.key, key) for name, (scheme, key) in protocol.answers.items()}
 
 
@@ -190,17 +190,17 @@ def available(bench: Bench) -> int:
 
 def _pool(bench: Bench) -> dict[Target, tuple[str, str]]:
     """Return every target of dev with its cluster and its key."""
-    protocol, chosen = protocol_of(bench), selection(bench)
-    if protocol.covers == WHOLE:
+    protocol, selected = protocol_of(bench), selection(bench)
+    if protocol.covers == CONTINUATION:
         kinds = protocol.item_kinds()
-        whole = continuations(chosen).filter(items__kind__in=kinds).distinct().order_by("pk")
+        continuation_rows = continuations(selected).filter(items__kind__in=kinds).distinct().order_by("pk")
         return {
             (pk, None): (cluster, item_key(dialogue, key, None))
-            for pk, cluster, dialogue, key in whole.values_list(
+            for pk, cluster, dialogue, key in continuation_rows.values_list(
                 "pk", "dialogue__cluster", "dialogue__key", "key"
             )
         }
-    rows = items(chosen, protocol.covers).order_by("pk").annotate(own=ITEM_CLUSTER)
+    rows = items(selected, protocol.covers).order_by("pk").annotate(own=ITEM_CLUSTER)
     columns = rows.values_list(
         "continuation_id", "pk", "own", "continuation__dialogue__key", "continuation__key", "turn__position"
     )
@@ -227,11 +227,11 @@ def order(pool: Iterable[tuple[Target, tuple[str, str]]], seed: int) -> list[Tar
 
 def _answered(bench: Bench) -> set[Target]:
     """Return the targets that people or keys have answered, on any version of the schemes that are asked."""
-    asked = Question.objects.filter(pk__in=bench.questions.values())
-    keys = asked.values_list("version__scheme__key", flat=True)
-    known = {name for key in keys for name in (key, base_of(key))}
+    questions = Question.objects.filter(pk__in=bench.questions.values())
+    keys = questions.values_list("version__scheme__key", flat=True)
+    scheme_keys = {name for key in keys for name in (key, base_of(key))}
     labels = Label.objects.filter(
-        question__version__scheme__key__in=known,
+        question__version__scheme__key__in=scheme_keys,
         item__in=Item.objects.filter(continuation__in=continuations(selection(bench))),
         rater__kind__in=[Rater.Kind.HUMAN, Rater.Kind.KEY],
         superseded_at=None,
@@ -239,7 +239,7 @@ def _answered(bench: Bench) -> set[Target]:
     if bench.campaign is not None:
         labels = labels.filter(campaign=bench.campaign)
     rows = labels.values_list("item__continuation", "item").distinct()
-    if protocol_of(bench).covers == WHOLE:
+    if protocol_of(bench).covers == CONTINUATION:
         return {(continuation, None) for continuation, _ in rows}
     return set(rows)
 
@@ -248,35 +248,35 @@ def _place(seed: int, name: str) -> str:
     return hashlib.sha256(f"bench {seed}\0{name}".encode()).hexdigest()
 
 
-def grow(bench: Bench, wanted: int | None) -> list[BenchTarget]:
-    """Return the first `wanted` targets of a bench (None: all of dev), drawing those it has not yet.
+def grow(bench: Bench, count: int | None) -> list[BenchTarget]:
+    """Return the first `count` targets of a bench (None: all of dev), drawing those it has not yet.
 
     Those that people or keys have answered come first. What was drawn stays where it is, also where the
     corpus has grown meanwhile. Call it in a transaction.
     """
     Bench.objects.select_for_update().get(pk=bench.pk)
-    drawn = list(bench.targets.order_by("position"))
-    if wanted is not None and len(drawn) >= wanted:
-        return drawn[:wanted]
-    known = {(target.continuation_id, target.item_id) for target in drawn}
+    targets = list(bench.targets.order_by("position"))
+    if count is not None and len(targets) >= count:
+        return targets[:count]
+    drawn_places = {(target.continuation_id, target.item_id) for target in targets}
     pool, answered = _pool(bench), _answered(bench)
     first = [(target, known_by) for target, known_by in pool.items() if target in answered]
     rest = [(target, known_by) for target, known_by in pool.items() if target not in answered]
     ordered = [*order(first, bench.seed), *order(rest, bench.seed)]
-    fresh = [target for target in ordered if target not in known]
-    missing = len(fresh) if wanted is None else wanted - len(drawn)
+    fresh = [target for target in ordered if target not in drawn_places]
+    missing = len(fresh) if count is None else count - len(targets)
     rows = [
-        BenchTarget(bench=bench, position=len(drawn) + index, continuation_id=continuation, item_id=item)
+        BenchTarget(bench=bench, position=len(targets) + index, continuation_id=continuation, item_id=item)
         for index, (continuation, item) in enumerate(fresh[:missing])
     ]
-    return drawn + BenchTarget.objects.bulk_create(rows)
+    return targets + BenchTarget.objects.bulk_create(rows)
 
 
 # What a draft is begun from: a draft of its bench, a version of a prompt, or what comes with Concord.
 
 PARTS = ("system", "user", "form")
 """The parts of a text that may be given in other words."""
-KEPT = ("budget", "needs")
+OWN_OPTIONS = ("budget", "needs")
 """What is set of a draft beside its text, variant, endpoint, samples and sampling parameters."""
 
 
@@ -300,21 +300,21 @@ def begun_from(bench: Bench, ref: str) -> dict[str, Any]:
     """
     begun = text_of(bench, ref)
     wording = begun.wording
-    found = {"system": wording.system, "user": wording.user, "form": wording.form, "variant": begun.variant}
+    fields = {"system": wording.system, "user": wording.user, "form": wording.form, "variant": begun.variant}
     draft = _draft(bench, ref)
     if draft is None:
-        return found | {"begin": begun.ref}
+        return fields | {"begin": begun.ref}
     options = draft.options
     settings = {"endpoint": draft.endpoint_id, "samples": draft.samples, "budget": options.get("budget")}
     read = {f"need_{role}": name for role, name in options.get("needs", {}).items()}
-    return found | {"begin": ref} | settings | options.get("parameters", {}) | read
+    return fields | {"begin": ref} | settings | options.get("parameters", {}) | read
 
 
-def options_of(given: Mapping[str, Any]) -> dict[str, Any]:
+def options_of(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a draft's options from what a form, a program or a command gives: sampling parameters by their
     names, the budget, and whose answers it reads (`needs`). Raises JobError for parameters that cannot be."""
-    sent = checked({name: given.get(name) for name in PARAMETERS})
-    return {"parameters": sent} | {name: given.get(name) for name in KEPT}
+    sent = checked({name: values.get(name) for name in PARAMETERS})
+    return {"parameters": sent} | {name: values.get(name) for name in OWN_OPTIONS}
 
 
 def parent_of(bench: Bench, ref: str) -> str:
@@ -331,10 +331,10 @@ def versions_for(bench: Bench) -> list[Version]:
         prompt__protocol=bench.protocol, prompt__archived=False
     )
     own = [versions.version_of(row) for row in rows.order_by("prompt__name", "-number")]
-    known = variants(bench)
-    every = [*(one for one in versions.built_in() if one.protocol == bench.protocol), *own]
-    fitting = [one for one in every if one.variant in known and not _foreign(bench, one)]
-    return sorted(fitting, key=lambda one: not (one.is_built_in and one.variant == bench.variant))
+    allowed = variants(bench)
+    every = [*(version for version in versions.built_in() if version.protocol == bench.protocol), *own]
+    fitting = [version for version in every if version.variant in allowed and not _foreign(bench, version)]
+    return sorted(fitting, key=lambda version: not (version.is_built_in and version.variant == bench.variant))
 
 
 def _foreign(bench: Bench, version: Version) -> bool:
@@ -346,18 +346,20 @@ def _draft(bench: Bench, ref: str) -> Draft | None:
     number = ref.removeprefix("draft-")
     if ref == number:
         return None
-    known = number.isdecimal() and number.isascii() and len(number) < 10
+    is_number = number.isdecimal() and number.isascii() and len(number) < 10
     rows = bench.drafts.select_related("text", "endpoint")
-    found = rows.filter(number=int(number)).first() if known else None
-    if found is None:
+    draft = rows.filter(number=int(number)).first() if is_number else None
+    if draft is None:
         raise JudgeError(f"This bench has no {ref!r}.")
-    return found
+    return draft
 
 
 def _version(bench: Bench, ref: str) -> Version:
     if not ref:
-        wanted = (bench.protocol, bench.variant or variants(bench)[0])
-        return next(one for one in versions.built_in() if (one.protocol, one.variant) == wanted)
+        key = (bench.protocol, bench.variant or variants(bench)[0])
+        return next(
+            candidate for candidate in versions.built_in() if (candidate.protocol, candidate.variant) == key
+        )
     version = versions.find(ref)
     if version.protocol != bench.protocol:
         raise JudgeError(f"{version.ref} is a prompt for {version.protocol}, not for {bench.protocol}.")
@@ -369,8 +371,8 @@ def _version(bench: Bench, ref: str) -> Version:
 def wording_from(bench: Bench, ref: str, parts: Mapping[str, Any]) -> Wording:
     """Return the text that a draft is begun from with some of its parts in other words."""
     base = text_of(bench, ref).wording
-    given = {name: parts[name].replace("\r\n", "\n") for name in PARTS if name in parts}
-    return replace(base, **given)
+    changed_parts = {name: parts[name].replace("\r\n", "\n") for name in PARTS if name in parts}
+    return replace(base, **changed_parts)
 
 
 # Which judges were put beside people on the dev part of a split: each counts once, whatever became of it.
@@ -381,19 +383,19 @@ USUAL = 4
 """Examples in a call unless told."""
 
 
-def picked(bench: Bench, variant: str, wording: Wording, told: Mapping[str, Any] | None) -> Wording:
-    """Return a draft's text with examples picked as `told` says: a `rule`, and `n`, `items`, `judge` and
+def picked(bench: Bench, variant: str, wording: Wording, picking: Mapping[str, Any] | None) -> Wording:
+    """Return a draft's text with examples picked as `picking` says: a `rule`, and `n`, `items`, `judge` and
     `seed` where it has them. Without a rule the text is as it is. Raises JudgeError where there are none.
     """
-    if not told or not told.get("rule"):
+    if not picking or not picking.get("rule"):
         return wording
     how = Pick(
         bench.corpus,
-        told["rule"],
-        told.get("n") or USUAL,
-        tuple(told.get("items") or ()),
-        told.get("judge") or "",
-        told.get("seed") or 0,
+        picking["rule"],
+        picking.get("n") or USUAL,
+        tuple(picking.get("items") or ()),
+        picking.get("judge") or "",
+        picking.get("seed") or 0,
     )
     return pick(protocol_of(bench, variant), variant, wording, how)
 
@@ -406,7 +408,7 @@ def identity(spec: Mapping[str, Any]) -> str:
     }
     wording = spec.get("wording") or protocol.wording(spec.get("variant", "")).digest()
     if "needs" in rest:
-        rest["needs"] = {role: one | {"rater": _read(one["rater"])} for role, one in rest["needs"].items()}
+        rest["needs"] = {role: need | {"rater": _read(need["rater"])} for role, need in rest["needs"].items()}
     text = json.dumps(rest | {"wording": wording}, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

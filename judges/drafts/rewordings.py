@@ -33,7 +33,7 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("a whole number", "an integer"),
 )
 """Phrases that frame a task, each with one that says the same."""
-WANTED = 3
+MOST_REWORDINGS = 3
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class Reworded:
 
 def rewordings(wording: Wording) -> list[Reworded]:
     """Return up to three rewordings of a text, always the same; fewer where the rules find less to change."""
-    found = (_reworded(key, title, change, wording) for key, (title, change) in CHANGES.items())
-    return [one for one in found if one is not None][:WANTED]
+    candidates = (_reworded(key, title, change, wording) for key, (title, change) in CHANGES.items())
+    return [candidate for candidate in candidates if candidate is not None][:MOST_REWORDINGS]
 
 
 def reordered(wording: Wording, seed: int = 0) -> list[Reworded]:
@@ -74,7 +74,8 @@ def reordered(wording: Wording, seed: int = 0) -> list[Reworded]:
 
 def _moved(before: list[Mapping[str, Any]], after: list[Mapping[str, Any]]) -> tuple[tuple[str, str], ...]:
     return tuple(
-        (f"example {place + 1}", f"is now example {after.index(one) + 1}") for place, one in enumerate(before)
+        (f"example {place + 1}", f"is now example {after.index(example) + 1}")
+        for place, example in enumerate(before)
     )
 
 
@@ -88,10 +89,10 @@ def _reworded(key: str, title: str, change: Callable[[str], str], wording: Wordi
 
 def _pairs(before: str, after: str) -> Iterator[tuple[str, str]]:
     """Yield the lines that differ, each with what stands in its place."""
-    one, other = before.split("\n"), after.split("\n")
-    for tag, a, b, c, d in difflib.SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+    old_lines, new_lines = before.split("\n"), after.split("\n")
+    for tag, a, b, c, d in difflib.SequenceMatcher(None, old_lines, new_lines, autojunk=False).get_opcodes():
         if tag != "equal":
-            yield "\n".join(one[a:b]), "\n".join(other[c:d])
+            yield "\n".join(old_lines[a:b]), "\n".join(new_lines[c:d])
 
 
 def _layout(text: str) -> str:
@@ -107,24 +108,24 @@ def _words(text: str) -> str:
     lines = text.split("\n")
     for place, line in enumerate(lines):
         if not FORM.search(line):
-            for one, other in WORDS:
-                line = line.replace(one, other)
+            for phrase, replacement in WORDS:
+                line = line.replace(phrase, replacement)
             lines[place] = line
     return "\n".join(lines)
 
 
 def _order(text: str) -> str:
     """Turn every list of single-line items round; one in which an item goes on over the next line stays."""
-    lines, found = text.split("\n"), []
+    lines, ordered = text.split("\n"), []
     run: list[str] = []
     for line in [*lines, ""]:
         if BULLET.match(line) and not FORM.search(line):
             run.append(line)
             continue
         goes_on = line[:1].isspace() and line.strip() != ""
-        found += [*(run if goes_on else run[::-1]), line]
+        ordered += [*(run if goes_on else run[::-1]), line]
         run = []
-    return "\n".join(found[:-1])
+    return "\n".join(ordered[:-1])
 
 
 def _frame(text: str) -> str:

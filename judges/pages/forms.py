@@ -274,7 +274,7 @@ class JudgeForm(WithParameters, SelectionForm):
 
     def usual_samples(self) -> int:
         """Return one, or one in each order for a judge that compares."""
-        return self.chosen().usual_samples()
+        return self.selected_judge().usual_samples()
 
     def caps(self) -> list[forms.BoundField]:
         """Return the fields of what the run may take."""
@@ -317,14 +317,14 @@ class JudgeForm(WithParameters, SelectionForm):
         """Return the fields of the needs."""
         return [self[name] for name in self.fields if name.startswith(NEED)]
 
-    def chosen(self) -> Judge:
+    def selected_judge(self) -> Judge:
         """Return the judge that was set up."""
         data = self.cleaned_data
         prompt = data["judge"] if "@" in data["judge"] else ""
         protocol, _, variant = ("" if prompt else data["judge"]).partition(":")
         shows = tuple(data.get("shows", ()))
-        asked = versions.find(prompt).protocol if prompt else protocol
-        roles = [need.role for need in PROTOCOLS[asked].needs] if asked in PROTOCOLS else []
+        protocol_key = versions.find(prompt).protocol if prompt else protocol
+        roles = [need.role for need in PROTOCOLS[protocol_key].needs] if protocol_key in PROTOCOLS else []
         needs = {role: data[f"{NEED}{role}"] for role in roles}
         return Judge(
             protocol,
@@ -360,14 +360,14 @@ class MetricForm(SelectionForm):
 
     def groups(self) -> dict[str, list[tuple[str, Availability, bool]]]:
         """Return the metrics under their headings: key, what it needs and lacks here, and whether chosen."""
-        chosen = set(self["metrics"].value() or ())
-        found: dict[str, list[tuple[str, Availability, bool]]] = {}
-        for key, one in sorted(availability(self.corpus).items(), key=lambda pair: pair[1].rank):
-            found.setdefault(one.group, []).append((key, one, key in chosen))
-        return found
+        selected = set(self["metrics"].value() or ())
+        groups: dict[str, list[tuple[str, Availability, bool]]] = {}
+        for key, entry in sorted(availability(self.corpus).items(), key=lambda pair: pair[1].rank):
+            groups.setdefault(entry.group, []).append((key, entry, key in selected))
+        return groups
 
-    def chosen(self) -> list[str]:
-        """Return the keys of all metrics chosen."""
+    def selected_keys(self) -> list[str]:
+        """Return the keys of all selected metrics."""
         return [*self.cleaned_data["metrics"], *split_keys(self.cleaned_data["keys"])]
 
 

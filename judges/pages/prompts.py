@@ -45,16 +45,18 @@ from judges.runs.plans import LEAST_BUDGET, Judge
 _CODE = {"class": "code", "spellcheck": "false"}
 
 
-def _text(label: str, rows: int, *, required: bool, told: str) -> forms.CharField:
+def _text(label: str, rows: int, *, required: bool, help_text: str) -> forms.CharField:
     widget = forms.Textarea(attrs={"rows": rows, **_CODE})
-    return forms.CharField(label=label, required=required, strip=False, widget=widget, help_text=told)
+    return forms.CharField(label=label, required=required, strip=False, widget=widget, help_text=help_text)
 
 
 class EditorForm(forms.Form):
     """A prompt's text: what is saved as a version. Also what a draft of it is shown from."""
 
-    system = _text("System part", 8, required=False, told="What the model is told first.")
-    user = _text("User part", 18, required=False, told="What it is then asked. A dollar sign is written $$.")
+    system = _text("System part", 8, required=False, help_text="What the model is told first.")
+    user = _text(
+        "User part", 18, required=False, help_text="What it is then asked. A dollar sign is written $$."
+    )
     form = forms.ChoiceField(required=False, label="Form of the reply")
     keep_examples = forms.BooleanField(required=False, initial=True, label="Keep the worked examples")
     note = forms.CharField(
@@ -71,10 +73,10 @@ class EditorForm(forms.Form):
         protocol = PROTOCOLS[base.protocol]
         assert isinstance(protocol, Asking)
         self.protocol = protocol
-        if len(known := protocol.forms_of(base.variant)) > 1:
+        if len(reply_forms := protocol.forms_of(base.variant)) > 1:
             field = self.fields["form"]
             assert isinstance(field, forms.ChoiceField)
-            field.choices = [(form, form or known[0] or "usual") for form in known]
+            field.choices = [(form, form or reply_forms[0] or "usual") for form in reply_forms]
         else:
             del self.fields["form"]
         if not base.wording.examples:
@@ -94,7 +96,7 @@ class EditorForm(forms.Form):
         if "system" in data and "user" in data:
             wording = self.wording()
             for fault in wording.faults(self.protocol.known_variables(self.base.variant)):
-                self.add_error(fault.part if fault.part in ("system", "user") else "user", fault.told)
+                self.add_error(fault.part if fault.part in ("system", "user") else "user", fault.message)
             try:
                 examples.refuse_test_items(wording)
             except JudgeError as error:
@@ -104,19 +106,19 @@ class EditorForm(forms.Form):
     def wording(self) -> Wording:
         """Return the text as it was entered."""
         data, before = self.cleaned_data, self.base.wording
-        kept = data.get("keep_examples", False)
+        keep_examples = data.get("keep_examples", False)
         return Wording(
             data["system"],
             data["user"],
             data.get("form", before.form),
-            before.examples if kept else (),
-            before.picking if kept else {},
+            before.examples if keep_examples else (),
+            before.picking if keep_examples else {},
         )
 
     def variables(self) -> list[Variable]:
         """Return the variables that the text may name, the required ones first."""
-        known = self.protocol.known_variables(self.base.variant).values()
-        return sorted(known, key=lambda one: (not one.required, one.name))
+        variables = self.protocol.known_variables(self.base.variant).values()
+        return sorted(variables, key=lambda variable: (not variable.required, variable.name))
 
 
 class NewPromptForm(EditorForm):
@@ -196,8 +198,8 @@ class ExamplesForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         field.choices = judges_to_disagree_with()
 
-    def chosen(self) -> Pick:
-        """Return what was chosen."""
+    def pick(self) -> Pick:
+        """Return the examples to pick, as the form asks for them."""
         data = self.cleaned_data
         return Pick(
             data["corpus"],
@@ -275,10 +277,10 @@ class ImportForm(forms.Form):
 
     def clean_file(self) -> bytes:
         """Return the file's content."""
-        given = self.cleaned_data["file"]
-        if given.size > MOST_BYTES:
+        upload = self.cleaned_data["file"]
+        if upload.size > MOST_BYTES:
             raise forms.ValidationError(f"The file has more than {MOST_BYTES >> 20} MiB.")
-        content: bytes = given.read()
+        content: bytes = upload.read()
         return content
 
 
@@ -292,8 +294,8 @@ def prompt_list(request: HttpRequest) -> HttpResponse:
     """Researchers: all prompts, their own and those that come with Concord."""
     own = listing.own()
     context = {
-        "own": [one for one in own if not one.archived],
-        "archived": [one for one in own if one.archived],
+        "own": [entry for entry in own if not entry.archived],
+        "archived": [entry for entry in own if entry.archived],
         "built_in": listing.coming_with_concord(),
     }
     return render(request, "judges/prompts/list.html", context | ROOM)
@@ -414,16 +416,16 @@ def export_prompt(request: HttpRequest, name: str, form: str) -> HttpResponse:
 
 def file_of(version: Version, form: str) -> HttpResponse:
     """Return a version as Markdown, or the whole prompt that it is of as YAML, to be kept as a file."""
-    ending, media = files.FORMS[form]
+    suffix, media = files.FORMS[form]
     prompt = version.row.prompt if version.row else None
-    told = prompt.description if prompt else ""
+    description = prompt.description if prompt else ""
     if form == "md":
-        text, name = files.as_markdown(version, told), version.ref
+        text, name = files.as_markdown(version, description), version.ref
     else:
-        text = files.as_yaml(listing.versions_of(prompt) if prompt else [version], told)
+        text = files.as_yaml(listing.versions_of(prompt) if prompt else [version], description)
         name = version.name
     response = HttpResponse(text, content_type=f"{media}; charset=utf-8")
-    response["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(f'{name}.{ending}', safe='')}"
+    response["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(f'{name}.{suffix}', safe='')}"
     return response
 
 
@@ -443,51 +445,53 @@ class Draft:
 def prompt_request(request: HttpRequest) -> HttpResponse:
     """Researchers: what would be sent about an item with a version of a prompt (`ref`), or with a draft of it
     that the editor sent."""
-    told = request.POST if request.method == "POST" else request.GET
+    query = request.POST if request.method == "POST" else request.GET
     try:
-        version = listing.find(told.get("ref", ""))
+        version = listing.find(query.get("ref", ""))
     except JudgeError as error:
         messages.error(request, str(error))
         return redirect("prompts")
     draft: Draft | None = None
     if "user" in request.POST:
-        named = NewPromptForm if "name" in request.POST else EditorForm
-        editor = named(request.POST, base=version)
+        form_class = NewPromptForm if "name" in request.POST else EditorForm
+        editor = form_class(request.POST, base=version)
         editor.full_clean()
         if {"system", "user", "form"} & editor.errors.keys():
-            context = {"form": editor, "base": version, "action": _editor_of(version, named), **ROOM}
+            context = {"form": editor, "base": version, "action": _editor_of(version, form_class), **ROOM}
             return render(request, "judges/prompts/editor.html", context, status=422)
         draft = _draft(request, editor)
     sync_endpoints(request)
-    asked = "corpus" in told
+    is_submitted = "corpus" in query
     initial = {"corpus": Corpus.objects.order_by("name").first()}
-    form = RequestForm(told if asked else None, initial=initial, version=version)
-    found: list[Request] = []
-    if asked and form.is_valid():
+    form = RequestForm(query if is_submitted else None, initial=initial, version=version)
+    previews: list[Request] = []
+    if is_submitted and form.is_valid():
         data = form.cleaned_data
         try:
             about = (data["corpus"], data["item"], draft.wording if draft else None)
-            found = _found(user_of(request), form.judge(version), *about)
+            previews = _preview_requests(user_of(request), form.judge(version), *about)
         except JobError as error:
             form.add_error("item", str(error))
-    context = {"form": form, "version": version, "draft": draft, "requests": found, **ROOM}
+    context = {"form": form, "version": version, "draft": draft, "requests": previews, **ROOM}
     context["counted"] = requests.COUNTED
     return render(request, "judges/prompts/request.html", context, status=422 if form.errors else 200)
 
 
 def _draft(request: HttpRequest, editor: EditorForm) -> Draft:
-    kept = ("system", "user", "form", "keep_examples")
-    return Draft(editor.wording(), tuple((name, request.POST[name]) for name in kept if name in request.POST))
+    field_names = ("system", "user", "form", "keep_examples")
+    return Draft(
+        editor.wording(), tuple((name, request.POST[name]) for name in field_names if name in request.POST)
+    )
 
 
-def _editor_of(version: Version, named: type[EditorForm]) -> str:
+def _editor_of(version: Version, form_class: type[EditorForm]) -> str:
     """Return the address that a draft came from: one with faults goes back to its editor, whole."""
-    if named is NewPromptForm or version.row is None:
+    if form_class is NewPromptForm or version.row is None:
         return f"{reverse('new-prompt')}?{urlencode({'from': version.ref})}"
     return reverse("edit-prompt", args=[version.name, version.number])
 
 
-def _found(
+def _preview_requests(
     by: User,
     judge: Judge,
     corpus: Corpus,
@@ -512,18 +516,18 @@ def run_request(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "The run cannot be read: set it up again.")
         return redirect("new-run")
-    found: list[Request] = []
+    previews: list[Request] = []
     trouble = ""
     try:
         key = request.POST.get("item", "")
-        found = _found(user_of(request), form.chosen(), corpus, key, campaign=campaign)
+        previews = _preview_requests(user_of(request), form.selected_judge(), corpus, key, campaign=campaign)
     except JobError as error:
         trouble = str(error)
-    told = [(name, value) for name, values in request.POST.lists() for value in values]
+    posted = [(name, value) for name, values in request.POST.lists() for value in values]
     context = {
-        "told": [pair for pair in told if pair[0] not in ("csrfmiddlewaretoken", "item", "confirmed")],
+        "told": [pair for pair in posted if pair[0] not in ("csrfmiddlewaretoken", "item", "confirmed")],
         "corpus": corpus,
-        "requests": found,
+        "requests": previews,
         "trouble": trouble,
         "key": request.POST.get("item", ""),
         "counted": requests.COUNTED,
@@ -550,9 +554,9 @@ def new_prompt(request: HttpRequest) -> HttpResponse:
         raise Http404(str(error)) from None
     initial = {"name": f"{base.name} copy"[:99]} | _initial(base)
     form = NewPromptForm(request.POST or None, base=base, initial=initial)
-    if request.method == "POST" and form.is_valid() and (made := _created(request, form)):
-        messages.success(request, f"{made.prompt.name}@{made.number} is saved.")
-        return redirect("prompt-version", made.prompt.name, made.number)
+    if request.method == "POST" and form.is_valid() and (created := _created(request, form)):
+        messages.success(request, f"{created.prompt.name}@{created.number} is saved.")
+        return redirect("prompt-version", created.prompt.name, created.number)
     context = {"form": form, "base": base, **ROOM}
     return render(request, "judges/prompts/editor.html", context, status=422 if form.errors else 200)
 
@@ -588,7 +592,7 @@ def edit_prompt(request: HttpRequest, name: str, number: int) -> HttpResponse:
     form = EditorForm(request.POST or None, base=base, initial=_initial(base))
     if request.method == "POST" and form.is_valid():
         try:
-            made = actions.add_version(
+            saved = actions.add_version(
                 by=user_of(request),
                 prompt=base.row.prompt,
                 wording=form.wording(),
@@ -598,16 +602,16 @@ def edit_prompt(request: HttpRequest, name: str, number: int) -> HttpResponse:
         except JudgeError as error:
             form.add_error("user", str(error))
         else:
-            _say_what_came(request, base, newest, made)
-            return redirect("prompt-version", name, made.number)
+            _notify_saved(request, base, newest, saved)
+            return redirect("prompt-version", name, saved.number)
     context = {"form": form, "base": base, "newest": newest, **ROOM}
     return render(request, "judges/prompts/editor.html", context, status=422 if form.errors else 200)
 
 
-def _say_what_came(request: HttpRequest, base: Version, newest: Version, made: PromptVersion) -> None:
+def _notify_saved(request: HttpRequest, base: Version, newest: Version, saved: PromptVersion) -> None:
     """Say what was saved, and that somebody else saved meanwhile where that is so."""
-    ref = f"{made.prompt.name}@{made.number}"
-    if made.number == newest.number:
+    ref = f"{saved.prompt.name}@{saved.number}"
+    if saved.number == newest.number:
         messages.info(request, f"Nothing has changed: {ref} has this text already.")
     elif newest.number != base.number:
         messages.warning(
@@ -629,14 +633,14 @@ def pick_examples(request: HttpRequest, name: str, number: int) -> HttpResponse:
     form = ExamplesForm(request.POST or None, version=base)
     if request.method == "POST" and form.is_valid():
         try:
-            made = actions.add_examples(
-                by=user_of(request), version=base, criteria=form.chosen(), note=form.cleaned_data["note"]
+            saved = actions.add_examples(
+                by=user_of(request), version=base, criteria=form.pick(), note=form.cleaned_data["note"]
             )
         except JudgeError as error:
             form.refuse(error)
         else:
-            messages.success(request, f"{name}@{made.number} is saved, with its examples.")
-            return redirect("prompt-version", name, made.number)
+            messages.success(request, f"{name}@{saved.number} is saved, with its examples.")
+            return redirect("prompt-version", name, saved.number)
     context = {"form": form, "base": base, **ROOM}
     return render(request, "judges/prompts/examples.html", context, status=422 if form.errors else 200)
 
@@ -649,14 +653,14 @@ def import_prompt(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
-            made = actions.import_file(by=user_of(request), content=data["file"], name=data["name"])
+            imported = actions.import_file(by=user_of(request), content=data["file"], name=data["name"])
         except JudgeError as error:
             form.add_error("file", str(error).splitlines())
         else:
-            if not made:
+            if not imported:
                 messages.info(request, "All of this was there already: nothing changed.")
                 return redirect("prompts")
-            messages.success(request, f"{len(made)} version{'s' if len(made) != 1 else ''} imported.")
-            return redirect("prompt", made[0].prompt.name)
+            messages.success(request, f"{len(imported)} version{'s' if len(imported) != 1 else ''} imported.")
+            return redirect("prompt", imported[0].prompt.name)
     context = {"form": form, **ROOM}
     return render(request, "judges/prompts/import.html", context, status=422 if form.errors else 200)

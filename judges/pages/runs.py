@@ -39,7 +39,7 @@ from judges.runs.selection import judge_needs_opening as needs_opening
 from judges.runs.selection import settings_of
 
 ROOM = {"active_room": "runs"}
-SHOWN = ("failed", "flagged", "all")
+CALL_FILTERS = ("failed", "flagged", "all")
 
 
 def user_of(request: HttpRequest) -> User:
@@ -52,8 +52,8 @@ def user_of(request: HttpRequest) -> User:
 @researcher_only
 def run_list(request: HttpRequest) -> HttpResponse:
     """Researchers: all runs, latest first. Those of drafts are on their benches."""
-    found = Run.objects.exclude(kind=DRAFT).select_related("rater", "corpus", "campaign")
-    page = Paginator(found.order_by("-id"), 25).get_page(request.GET.get("page"))
+    rows = Run.objects.exclude(kind=DRAFT).select_related("rater", "corpus", "campaign")
+    page = Paginator(rows.order_by("-id"), 25).get_page(request.GET.get("page"))
     counted = runs.by_state(page)
     for run in page:
         states = counted.get(run.pk, {})
@@ -76,7 +76,7 @@ def one_run(
     """Show a run, with a form that was not accepted where there is one: of its caps, or for a batch."""
     state = progress(run)
     show = request.GET.get("show", "failed" if state.failed else "flagged" if state.flagged else "all")
-    show = show if show in SHOWN else "all"
+    show = show if show in CALL_FILTERS else "all"
     context = {"run": run, "progress": state, "show": show, "page": _calls(request, run, show), **ROOM}
     context |= {"loading": loading(run, state), "prompt": versions.of_spec(run.identity)}
     context["caps"] = caps or CapsForm(initial={name: getattr(run, name) for name in CAPS})
@@ -87,11 +87,11 @@ def one_run(
 
 def _unclear(run: Run, adopting: AdoptForm | None) -> list[Batch]:
     """Return the batches of which it is unclear what became, each with the form that adopts it."""
-    found = list(run.batches.filter(state=Batch.State.UNCLEAR))
-    for batch in found:
+    batches = list(run.batches.filter(state=Batch.State.UNCLEAR))
+    for batch in batches:
         mine = adopting if adopting is not None and adopting.batch == batch.pk else None
         batch.adopting = mine or AdoptForm(batch=batch.pk)  # type: ignore[attr-defined]
-    return found
+    return batches
 
 
 @require_GET
@@ -134,21 +134,21 @@ def _calls(request: HttpRequest, run: Run, show: str) -> Page[Call]:
     counted = runs.of_run(run)
     kind = request.GET.get("kind", "")
     if show == "failed" and (kind in ERROR_KINDS or kind == OLDER):
-        wanted = "" if kind == OLDER else kind
-        failed = run.calls.filter(state=Call.State.FAILED, error_kind=wanted)
-        return _page(request, failed, runs.failures(run).get(wanted, 0))
-    chosen, many = {
+        error_kind = "" if kind == OLDER else kind
+        failed = run.calls.filter(state=Call.State.FAILED, error_kind=error_kind)
+        return _page(request, failed, runs.failures(run).get(error_kind, 0))
+    calls, many = {
         "failed": (run.calls.filter(TROUBLED), counted["troubled"]),
         "flagged": (run.calls.filter(FLAGGED), counted["flagged"]),
         "all": (run.calls.all(), counted["n"]),
     }[show]
-    return _page(request, chosen, many)
+    return _page(request, calls, many)
 
 
-def _page(request: HttpRequest, chosen: QuerySet[Call], many: int) -> Page[Call]:
+def _page(request: HttpRequest, calls: QuerySet[Call], many: int) -> Page[Call]:
     """Return a page of calls, of which there are so many."""
     rows = Call.objects.select_related("continuation__dialogue", "item__turn")
-    page = LongPaginator(chosen.order_by("pk"), 25, many=many, rows=rows).get_page(request.GET.get("page"))
+    page = LongPaginator(calls.order_by("pk"), 25, many=many, rows=rows).get_page(request.GET.get("page"))
     turn_numbers.number(call.item.turn if call.item else None for call in page)
     return page
 
@@ -178,15 +178,15 @@ def test_endpoint(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect(f"{reverse('endpoints')}#endpoint-{tested.pk}")
 
 
-def _page_of_endpoints(request: HttpRequest, chosen: Endpoint | None) -> HttpResponse:
+def _page_of_endpoints(request: HttpRequest, endpoint: Endpoint | None) -> HttpResponse:
     try:
         sync_environment()
     except JobError as error:
         messages.error(request, str(error))
-    form = EndpointForm(request.POST or None, instance=chosen)
+    form = EndpointForm(request.POST or None, instance=endpoint)
     if request.method == "POST" and form.is_valid():
         try:
-            saved = save(by=user_of(request), fields=form.cleaned_data, endpoint=chosen)
+            saved = save(by=user_of(request), fields=form.cleaned_data, endpoint=endpoint)
         except JobError as error:
             form.add_error(None, str(error))
         else:
@@ -196,7 +196,7 @@ def _page_of_endpoints(request: HttpRequest, chosen: Endpoint | None) -> HttpRes
     for row in rows:
         row.at_once = width_of(row, getattr(row, "pace", None))  # type: ignore[attr-defined]
     testing = any(row.test_asked and not row.test_done for row in rows)
-    context = {"rows": rows, "form": form, "chosen": chosen, "testing": testing, **ROOM}
+    context = {"rows": rows, "form": form, "chosen": endpoint, "testing": testing, **ROOM}
     return render(request, "judges/endpoints.html", context, status=422 if form.errors else 200)
 
 
@@ -342,17 +342,17 @@ def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
     """Start a judge; one that asks somebody, or cannot answer everything, once that was seen."""
     try:
         opening = form.cleaned_data.get("open_test", "")
-        if not opening and (refusal := needs_opening(form.chosen(), form.selection())):
+        if not opening and (refusal := needs_opening(form.selected_judge(), form.selection())):
             form.add_error("open_test", refusal)
             return None
         if "confirmed" not in request.POST:
-            asked = estimate(form.chosen(), form.selection(), form.cleaned_data["mode"])
-            lacking = asked.unanswered if asked else unanswered(form.chosen(), form.selection())
-            if asked is not None or lacking:
-                return _confirm(request, form, asked, lacking)
+            forecast = estimate(form.selected_judge(), form.selection(), form.cleaned_data["mode"])
+            lacking = forecast.unanswered if forecast else unanswered(form.selected_judge(), form.selection())
+            if forecast is not None or lacking:
+                return _confirm(request, form, forecast, lacking)
         started = start_judge(
             by=user_of(request),
-            judge=form.chosen(),
+            judge=form.selected_judge(),
             selection=form.selection(),
             settings=settings_of(form.cleaned_data),
             open_test=opening,
@@ -364,22 +364,22 @@ def _start_judge(request: HttpRequest, form: JudgeForm) -> HttpResponse | None:
 
 
 def _confirm(
-    request: HttpRequest, form: JudgeForm, asked: Estimate | None, lacking: Sequence[Unanswered]
+    request: HttpRequest, form: JudgeForm, forecast: Estimate | None, lacking: Sequence[Unanswered]
 ) -> HttpResponse:
-    told = [
+    posted = [
         (name, value)
         for name, values in request.POST.lists()
         if name != "csrfmiddlewaretoken"
         for value in values
     ]
-    about: dict[str, Any] = {"corpus": form.corpus, "campaign": form.campaign, "told": told, **ROOM}
-    context = about | {"estimate": asked, "lacking": lacking}
+    about: dict[str, Any] = {"corpus": form.corpus, "campaign": form.campaign, "told": posted, **ROOM}
+    context = about | {"estimate": forecast, "lacking": lacking}
     return render(request, "judges/confirm.html", context)
 
 
 def _start_metrics(request: HttpRequest, form: MetricForm) -> HttpResponse | None:
     try:
-        started = start_metrics(by=user_of(request), keys=form.chosen(), selection=form.selection())
+        started = start_metrics(by=user_of(request), keys=form.selected_keys(), selection=form.selection())
     except JobError as error:
         form.add_error(None, str(error))
         return None
@@ -400,10 +400,10 @@ def target_of(request: HttpRequest) -> Target | None:
     corpus, campaign = request.GET.get("corpus", ""), request.GET.get("campaign", "")
     if (number := row_id(campaign)) is not None:
         rows = Campaign.objects.select_related("corpus", "scheme_version__scheme")
-        found = rows.filter(pk=number).first()
-        return (found.corpus, found) if found else None
-    chosen = Corpus.objects.filter(pk=row_id(corpus) or 0).first()
-    return (chosen, None) if chosen else None
+        campaign_row = rows.filter(pk=number).first()
+        return (campaign_row.corpus, campaign_row) if campaign_row else None
+    corpus_row = Corpus.objects.filter(pk=row_id(corpus) or 0).first()
+    return (corpus_row, None) if corpus_row else None
 
 
 def sync_endpoints(request: HttpRequest) -> None:

@@ -31,7 +31,7 @@ from judges.metrics.kit.models import text_hash
 from judges.protocols import Protocol, Verdict
 from judges.protocols.base import Asking, Case, Reading, Unwritable
 from judges.protocols.cpdscore import ASPECTS, CpdscoreSimple
-from judges.protocols.examples import MOST, about, dialogue_of, shown
+from judges.protocols.examples import MOST, about, dialogue_of, render_material
 from judges.protocols.rubric import base_of
 from judges.protocols.wording import Wording
 from judges.runs.material import DatabaseStore, case_of, load, machines, tools
@@ -614,7 +614,7 @@ def _example(
 ) -> dict[str, Any]:
     protocol = candidates.protocol
     case = case_of(material, target[1], {})
-    if refusal := protocol.why_not(case, variant):
+    if refusal := protocol.unavailable_reason(case, variant):
         raise CannotBeWritten(refusal)
     replies, trouble = _replies(candidates, variant, target, material, case)
     if not replies:
@@ -630,7 +630,7 @@ def _example(
         "key": candidates.keys[target],
         "corpus": criteria.corpus.name,
         "cluster": case.dialogue.cluster or case.dialogue.id,
-        "shown": shown(protocol, replace(case, part=next(iter(replies))), variant, wording),
+        "shown": render_material(protocol, replace(case, part=next(iter(replies))), variant, wording),
         "reply": next(iter(replies.values())),
         "about": about(case),
         "how": f"{criteria.rule.replace('_', ' ')}; {', '.join(hows)}",

@@ -241,7 +241,7 @@ def _text_problems(tree: Tree, value: Mapping[str, Any], version: ReadVersion) -
     index = next(i for i, line in enumerate(_lines_of(tree)) if line == version.line)
     for fault in version.wording.faults(protocol.known_variables(value.get("variant") or "")):
         where = tree.line("versions", index, fault.part or "user") + fault.line
-        yield f"line {where}: versions[{index}].{fault.part or 'user'}: {fault.told}"
+        yield f"line {where}: versions[{index}].{fault.part or 'user'}: {fault.message}"
     if version.wording.form and version.wording.form not in protocol.forms:
         line = tree.line("versions", index, "form")
         yield f"line {line}: versions[{index}].form: {version.wording.form[:40]!r} is not one of its forms."

@@ -31,7 +31,7 @@ from judges.protocols import Asking, Wording
 from judges.protocols.quoting import TooLong
 from judges.runs import estimates
 from judges.runs.material import answers_for_needs, case_of, load, with_compared
-from judges.runs.plans import WHOLE, Judge, RaterPlan, asker_of
+from judges.runs.plans import CONTINUATION, Judge, RaterPlan, asker_of
 from judges.runs.selection import Selection, continuations
 
 # The exact request about an item, before anything is sent: made by what makes it when it is.
@@ -150,7 +150,7 @@ def requests(
         transaction.set_rollback(True)
     if not any(request.unasked == LOOKED_FOR for request in results):
         return results
-    job = start(by=later, item=item, whole_continuation=plan.covers == WHOLE, spec=plan.rater.spec)
+    job = start(by=later, item=item, whole_continuation=plan.covers == CONTINUATION, spec=plan.rater.spec)
     why = f"the nearest examples were not found: {job.error}" if job.error else LOOKED_FOR
     return [
         replace(request, job=job.pk, unasked=why) if request.unasked == LOOKED_FOR else request
@@ -171,11 +171,11 @@ def _requests(plan: RaterPlan, item: Item, draft: Wording | None, *, load_model:
     if plan.covers in COMPARING:
         material = with_compared(material, [item.pk])
     answers = answers_for_needs(protocol, spec["needs"], material) if "needs" in spec else {}
-    own = None if plan.covers == WHOLE else item.pk
+    own = None if plan.covers == CONTINUATION else item.pk
     for part in asker.parts():
         case = case_of(material[item.continuation_id], own, spec, answers.get(item.continuation_id), part)
         request = Request(item.key, part, currency=_currency(plan))
-        if unasked := protocol.why_not(case, asker.variant) or protocol.unmet(case):
+        if unasked := protocol.unavailable_reason(case, asker.variant) or protocol.unmet(case):
             yield replace(request, unasked=unasked)
             continue
         if not load_model and asker.wording and not examples.is_known(asker.wording, case):
@@ -198,7 +198,7 @@ def _requests(plan: RaterPlan, item: Item, draft: Wording | None, *, load_model:
 
 def _fits(plan: RaterPlan, item: Item) -> None:
     """Refuse an item of a kind that the judge asks nothing about."""
-    kinds = ("dialogue",) if plan.covers == WHOLE else (plan.covers,)
+    kinds = ("dialogue",) if plan.covers == CONTINUATION else (plan.covers,)
     if item.kind not in kinds:
         raise JudgeError(f"{item.key!r} is a {item.kind}; this judge asks about each {kinds[0]}.")
 
@@ -242,7 +242,7 @@ def any_item(corpus: Corpus, covers: str, rng: random.Random | None = None) -> I
     """Return an item of dev drawn at random, of any part where the corpus has no split; raise JudgeError
     where there is none that a judge covers."""
     rng = rng or random.Random()
-    kind = "dialogue" if covers == WHOLE else covers
+    kind = "dialogue" if covers == CONTINUATION else covers
     rows = _items().filter(kind=kind, continuation__in=continuations(Selection(corpus)))
     lock = splits.lock_of(corpus)
     names = splits.clusters(split=lock, part="dev") if lock else None

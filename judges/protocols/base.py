@@ -18,7 +18,7 @@ from annotation.records import Continuation, Dialogue, Passage
 from annotation.schemes.base import SchemeDefinition
 from annotation.text.views import RENDERING, View
 from jobs.prompt import Prompt, Tokens, Unparseable
-from judges.protocols.examples import told
+from judges.protocols.examples import render_examples
 from judges.protocols.wording import EXAMPLES, NOTICE, Filling, Variable, Wording, released
 
 # What a protocol reads of other raters: needs, and what is known of them about one case.
@@ -35,7 +35,7 @@ Value = float | str
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class NeedAnswer:
     """An answer of the rater that a need is bound to: `value` is None exactly when `missing` says why.
 
     `why` is the rater's own reason where it said that it has no answer.
@@ -46,7 +46,7 @@ class Known:
     why: str = ""
 
 
-Given = Mapping[str, Mapping[int | None, Known]]
+NeedAnswers = Mapping[str, Mapping[int | None, NeedAnswer]]
 """Per role and place (a turn's index, None for the dialogue): what is known."""
 
 
@@ -75,40 +75,40 @@ class Need:
         own = {self.role: self.question.partition("/")[2]}
         return own | {f"{self.role}/{key}": key for key in self.also}
 
-    def known(
+    def combine_samples(
         self, values: Sequence[Value | None], place: str, rater: str, *, in_words: bool = False, why: str = ""
-    ) -> Known:
-        """Return what a rater's samples say about a place; the reason for a missing value names it.
+    ) -> NeedAnswer:
+        """Combine a rater's samples for a place into one answer; the reason for a missing value names it.
 
         Of answers `in_words` the most frequent counts. `why` is the rater's own reason for having none.
         """
         present = [value for value in values if value is not None]
         if not present and why:
-            return Known(missing=f"{place} has no score by {rater}", why=why)
+            return NeedAnswer(missing=f"{place} has no score by {rater}", why=why)
         if self.aggregate == "majority" or in_words:
             return _majority(present, place, rater)
         numbers = [value for value in present if not isinstance(value, str)]
         if not numbers:
-            return Known(missing=f"{place} has no score by {rater}")
-        return Known(fmean(numbers) if self.aggregate == "mean" else median(numbers))
+            return NeedAnswer(missing=f"{place} has no score by {rater}")
+        return NeedAnswer(fmean(numbers) if self.aggregate == "mean" else median(numbers))
 
-    def unmet(self, known: Mapping[int | None, Known]) -> str:
-        """Return why a case cannot be judged with what is known, '' where it can."""
+    def unmet(self, answers: Mapping[int | None, NeedAnswer]) -> str:
+        """Return why a case cannot be judged with these answers, '' where it can."""
         if self.optional:
             return ""
-        reasons = [one.missing for one in known.values() if one.value is None]
-        if not known:
+        reasons = [answer.missing for answer in answers.values() if answer.value is None]
+        if not answers:
             return f"nothing here could have an answer to {self.question}"
-        return reasons[0] if reasons and (self.missing == "whole" or len(reasons) == len(known)) else ""
+        return reasons[0] if reasons and (self.missing == "whole" or len(reasons) == len(answers)) else ""
 
 
-def _majority(present: Sequence[Value], place: str, rater: str) -> Known:
+def _majority(present: Sequence[Value], place: str, rater: str) -> NeedAnswer:
     most = Counter(present).most_common(2)
     if not most:
-        return Known(missing=f"{place} has no answer by {rater}")
+        return NeedAnswer(missing=f"{place} has no answer by {rater}")
     if len(most) == 2 and most[0][1] == most[1][1]:
-        return Known(missing=f"{place} has no majority among the answers by {rater}")
-    return Known(most[0][0])
+        return NeedAnswer(missing=f"{place} has no majority among the answers by {rater}")
+    return NeedAnswer(most[0][0])
 
 
 Covers = Literal["turn", "decision", "answer", "dialogue", "continuation", "pair", "ranking"]
@@ -133,17 +133,17 @@ class Case:
     """What one call is about: a turn, or (`turn` None) the continuation with all its turns.
 
     `view` is what raters are shown of it; the systems of the dialogue's own record are hidden in any view.
-    `given` is what the raters answered that the protocol's needs are bound to: role to turn (None for the
-    dialogue) to a value or the reason why there is none. `part` is one of the protocol's parts where it asks
-    several calls about the same thing. Of a comparison, `members` are what is compared, in the item's own
-    order (the first of them also as continuation, `turn` None), and `shown` are their numbers as shown.
+    `need_answers` are the answers of the raters that the protocol's needs are bound to: role to turn (None
+    for the dialogue) to a value or the reason why there is none. `part` is one of the protocol's parts where
+    it asks several calls about the same thing. Of a comparison, `members` are what is compared, in the item's
+    own order (the first of them also as continuation, `turn` None), and `shown` are their numbers as shown.
     """
 
     dialogue: Dialogue
     continuation: Continuation
     turn: int | None = None
     view: View = field(default_factory=View)
-    given: Given = field(default_factory=dict)
+    need_answers: NeedAnswers = field(default_factory=dict)
     part: str = ""
     members: tuple[Member, ...] = ()
     shown: tuple[int, ...] = ()
@@ -152,8 +152,8 @@ class Case:
         """Return a case about each member alone, in the order shown."""
         ordered = [self.members[number] for number in self.shown]
         return tuple(
-            replace(self, continuation=one.continuation, turn=one.turn, members=(), shown=())
-            for one in ordered
+            replace(self, continuation=member.continuation, turn=member.turn, members=(), shown=())
+            for member in ordered
         )
 
     def judged(self) -> tuple[int, ...]:
@@ -255,10 +255,10 @@ class Protocol(ABC):
         """Return why a need is not met, '' where all are. A call about a turn needs only what is known of it
         and of the dialogue."""
         for need in self.needs:
-            known = case.given.get(need.role, {})
+            answers = case.need_answers.get(need.role, {})
             if case.turn is not None:
-                known = {turn: one for turn, one in known.items() if turn in (case.turn, None)}
-            if reason := need.unmet(known):
+                answers = {turn: answer for turn, answer in answers.items() if turn in (case.turn, None)}
+            if reason := need.unmet(answers):
                 return reason
         return ""
 
@@ -272,7 +272,7 @@ class Protocol(ABC):
         schemes = {scheme.key: scheme for scheme, _ in self.answers.values()}
         return next(filter(None, (scheme.refusal(mode) for scheme in schemes.values())), "")
 
-    def why_not(self, case: Case, variant: str) -> str:
+    def unavailable_reason(self, case: Case, variant: str) -> str:
         """Return why nothing is asked about the case: for its schemes' reason, or its own; '' where it is."""
         return self.asked_of_nobody(case.continuation.mode) or self.refusal(case, variant)
 
@@ -361,7 +361,7 @@ class Asking(Protocol):
 
     def known_variables(self, variant: str) -> dict[str, Variable]:
         """Return all variables that a text may name, by name."""
-        return {one.name: one for one in (*COMMON, *self.variables(variant))}
+        return {variable.name: variable for variable in (*COMMON, *self.variables(variant))}
 
     def prompt(self, case: Case, variant: str, wording: Wording | None = None) -> Prompt:
         """Return what to send about a case, in the protocol's own words or in others.
@@ -370,7 +370,11 @@ class Asking(Protocol):
         """
         text = wording or self.wording(variant)
         form = text.form or self.forms_of(variant)[0]
-        values = {"notice": NOTICE, EXAMPLES: lambda: told(text, case), **self.values(case, variant)}
+        values = {
+            "notice": NOTICE,
+            EXAMPLES: lambda: render_examples(text, case),
+            **self.values(case, variant),
+        }
         return text.fill(values, self.schema(case, variant, form))
 
     def fingerprint(self, variant: str) -> dict[str, Any]:
@@ -389,15 +393,15 @@ class Computing(Protocol):
 
     def fingerprint(self, variant: str) -> dict[str, Any]:
         """Return what identifies the judge, its variant where it has one."""
-        told = {"variant": variant} if variant else {}
-        return Protocol.fingerprint(self, variant) | told
+        own = {"variant": variant} if variant else {}
+        return Protocol.fingerprint(self, variant) | own
 
 
 # Saying a reading: what the replies that `Asking.write` makes have in common.
 
 
-def said(reading: Reading, question: str, turn: int | None) -> Verdict:
-    """Return a reading's answer to a question about a turn (None: the whole); raise Unwritable for none."""
+def find_verdict(reading: Reading, question: str, turn: int | None) -> Verdict:
+    """Return the verdict on a question about a turn (None: the dialogue); raise Unwritable for none."""
     for verdict in reading.verdicts:
         if (verdict.question, verdict.turn) == (question, turn) and verdict.value is not None:
             return verdict
@@ -412,11 +416,11 @@ def number(verdict: Verdict) -> float:
     return verdict.value
 
 
-def written(value: float) -> str:
-    """Return a number as it is written in a reply: `4`, `3.5`."""
+def format_number(value: float) -> str:
+    """Format a number as replies write it: `4`, `3.5`."""
     return str(int(value)) if value == int(value) else repr(float(value))
 
 
 def score(reading: Reading, question: str, turn: int | None) -> str:
     """Return the number that answers a question, as it is written in a reply; raise Unwritable for none."""
-    return written(number(said(reading, question, turn)))
+    return format_number(number(find_verdict(reading, question, turn)))

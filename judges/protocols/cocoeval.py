@@ -11,7 +11,7 @@ from annotation.schemes.cocoeval import BEHAVIOUR_TAGS as BEHAVIOURS_SCHEME
 from annotation.schemes.cocoeval import BEHAVIOURS, VALUES
 from annotation.schemes.cocoeval import OVERALL_SCORES as OVERALL_SCHEME
 from jobs.prompt import OutOfScale, Unparseable
-from judges.protocols.base import Asking, Case, Reading, Verdict, number, said
+from judges.protocols.base import Asking, Case, Reading, Verdict, find_verdict, number
 from judges.protocols.questions import scale_lines
 from judges.protocols.quoting import AROUND, Seen, around, history_of, numbered, quote
 from judges.protocols.replies import json_object, whole_number
@@ -30,7 +30,7 @@ LONGEST_EXPLANATION = 10_000
 QUESTIONS: dict[str, QuestionDefinition] = {key: BEHAVIOURS_SCHEME.question(key) for key in BEHAVIOUR_KEYS}
 
 
-ALL, ONE = "", "one_behaviour"
+ALL_BEHAVIOURS, ONE_BEHAVIOUR = "", "one_behaviour"
 PAPER_NAMES = {"interruption": "interruptions"}
 """What the paper's fields are called where that differs; both names are read."""
 
@@ -42,12 +42,12 @@ class CocoevalBehaviours(Asking):
     title = "CoCoEval behaviours: ten behaviours, tagged on every turn"
     covers = "continuation"
     reply_tokens = 500
-    variants = (ALL, ONE)
+    variants = (ALL_BEHAVIOURS, ONE_BEHAVIOUR)
     answers = {key: (BEHAVIOURS_SCHEME, key) for key in BEHAVIOUR_KEYS}
 
     def parts(self, variant: str) -> tuple[str, ...]:
         """A call for each behaviour, or one for all."""
-        return BEHAVIOUR_KEYS if variant == ONE else ("",)
+        return BEHAVIOUR_KEYS if variant == ONE_BEHAVIOUR else ("",)
 
     def asked_in(self, part: str) -> tuple[str, ...]:
         """The one behaviour of a part, or all."""
@@ -59,12 +59,16 @@ class CocoevalBehaviours(Asking):
 
     def variables(self, variant: str) -> tuple[Variable, ...]:
         """The numbered turns, what came before, what is known, the behaviours and the reply's fields."""
-        asked = "the behaviour of the call" if variant == ONE else "the ten behaviours with their definitions"
+        subject = (
+            "the behaviour of the call"
+            if variant == ONE_BEHAVIOUR
+            else "the ten behaviours with their definitions"
+        )
         return (
             Variable("turns", "the continuation, its judged turns numbered from 1", required=True),
             Variable("history", "the turns before the continuation"),
             *AROUND,
-            Variable("behaviours", asked, required=variant == ONE),
+            Variable("behaviours", subject, required=variant == ONE_BEHAVIOUR),
             Variable("fields", "the fields of the reply, three for each behaviour", required=True),
             Variable("n", "the number of judged turns"),
         )
@@ -99,17 +103,21 @@ class CocoevalBehaviours(Asking):
             if count != len(marked):
                 flags.append(f"{key}: the count {count} contradicts the {len(marked)} turns named")
             for place, index in enumerate(judged, start=1):
-                shown = place in marked
-                verdicts.append(Verdict(key, index, float(shown), explanation=explanation if shown else ""))
+                is_marked = place in marked
+                verdicts.append(
+                    Verdict(key, index, float(is_marked), explanation=explanation if is_marked else "")
+                )
         return Reading(tuple(verdicts), tuple(flags))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
         """Say the three fields of each behaviour; what its turns have for an explanation, each once."""
         fields: dict[str, Any] = {}
         for key in self.asked_in(case.part):
-            answers = [said(reading, key, index) for index in case.judged()]
-            marked = [number for number, one in enumerate(answers, start=1) if one.value]
-            why = dict.fromkeys(one.explanation for one in answers if one.value and one.explanation)
+            answers = [find_verdict(reading, key, index) for index in case.judged()]
+            marked = [number for number, verdict in enumerate(answers, start=1) if verdict.value]
+            why = dict.fromkeys(
+                verdict.explanation for verdict in answers if verdict.value and verdict.explanation
+            )
             fields[f"{key}_explanation"] = " ".join(why)
             fields[f"{key}_turns"] = marked
             fields[f"{key}_count"] = len(marked)
@@ -242,14 +250,18 @@ class CocoevalOverall(Asking):
         verdicts = tuple(
             Verdict(key, None, _score(data, key), explanation=_explanation(data, key)) for key in OVERALL_KEYS
         )
-        silent = [one.question for one in verdicts if one.value != VALUES[-1] and not one.explanation.strip()]
+        silent = [
+            verdict.question
+            for verdict in verdicts
+            if verdict.value != VALUES[-1] and not verdict.explanation.strip()
+        ]
         return Reading(verdicts, tuple(f"{NO_REASON}: nothing is said of what cost {key}" for key in silent))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
         """Say both scores, each after its explanation."""
         fields: dict[str, Any] = {}
         for key in OVERALL_KEYS:
-            verdict = said(reading, key, None)
+            verdict = find_verdict(reading, key, None)
             fields |= {f"{key}_explanation": verdict.explanation, key: int(number(verdict))}
         return json.dumps(fields, ensure_ascii=False)
 

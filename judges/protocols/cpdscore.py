@@ -11,7 +11,7 @@ from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.schemes.ratings import COMPERDIAL_TURN as TURN_SCHEME
 from annotation.text.context import happening
 from jobs.prompt import Tokens
-from judges.protocols.base import Asking, Case, Need, Reading, Verdict, said, score
+from judges.protocols.base import Asking, Case, Need, Reading, Verdict, find_verdict, score
 from judges.protocols.questions import scale_lines
 from judges.protocols.quoting import (
     AROUND,
@@ -108,8 +108,8 @@ class CpdscoreSimple(Asking):
     def parse(self, reply: str, case: Case) -> Reading:
         """Read six lines `name - x`."""
         assert case.turn is not None
-        found = scores(reply, [*ASPECTS, "overall"], SCALE, case)
-        return Reading(tuple(Verdict(key, case.turn, found[key]) for key in self.answers))
+        read_scores = scores(reply, [*ASPECTS, "overall"], SCALE, case)
+        return Reading(tuple(Verdict(key, case.turn, read_scores[key]) for key in self.answers))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
         """Say the six lines."""
@@ -173,7 +173,7 @@ class CpdscoreDetail(Asking):
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
         """Say the explanation, where there is one, and the score."""
-        why = explained(said(reading, "overall", case.turn).explanation, until="humanness")
+        why = explained(find_verdict(reading, "overall", case.turn).explanation, until="humanness")
         line = f"Humanness: {score(reading, 'overall', case.turn)}"
         return f"{why}\n{line}" if why else line
 
@@ -310,11 +310,11 @@ class CpdscoreDialogue(Asking):
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Read three lines `name - x`, decimals allowed; keep what the scores rest on with them."""
-        found = numbers(reply, list(LINES.values()), ENDS, case)
+        read_numbers = numbers(reply, list(LINES.values()), ENDS, case)
         beside = {"turn_score": mean_in_words(case), "interaction": words_in_words(case)}
         return Reading(
             tuple(
-                Verdict(key, None, found[line], explanation=beside.get(key, ""))
+                Verdict(key, None, read_numbers[line], explanation=beside.get(key, ""))
                 for key, line in LINES.items()
             )
         )
@@ -324,9 +324,9 @@ class CpdscoreDialogue(Asking):
     ) -> Reading:
         """Read the lines, and flag what does not follow the variant's rule."""
         reading = self.parse(reply, case)
-        turn_score, interaction, final = (float(one.value or 0) for one in reading.verdicts)
-        found = broken(turn_score, interaction, final, _word_counts(case), at_four_of(variant))
-        return replace(reading, flags=(found,) if found else ())
+        turn_score, interaction, final = (float(verdict.value or 0) for verdict in reading.verdicts)
+        violation = broken(turn_score, interaction, final, _word_counts(case), at_four_of(variant))
+        return replace(reading, flags=(violation,) if violation else ())
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
         """Say the three lines."""
@@ -340,8 +340,8 @@ def at_four_of(variant: str) -> str:
 
 def mean_in_words(case: Case) -> str:
     """Return the mean of the turn scores that were given, to be kept beside the model's own turn score."""
-    known = [one.value for one in case.given.get("turn_scores", {}).values()]
-    scores = [value for value in known if isinstance(value, int | float)]
+    values = [answer.value for answer in case.need_answers.get("turn_scores", {}).values()]
+    scores = [value for value in values if isinstance(value, int | float)]
     return f"mean of the turn scores given: {sum(scores) / len(scores):.4g}" if scores else ""
 
 
@@ -355,8 +355,8 @@ def _word_counts(case: Case) -> list[int]:
 
 
 def _score_lines(case: Case) -> list[str]:
-    given = case.given["turn_scores"]
-    values = [given[index].value for index in case.judged()]
+    turn_scores = case.need_answers["turn_scores"]
+    values = [turn_scores[index].value for index in case.judged()]
     return [f"Turn {n} - {float(value or 0):.2f}" for n, value in enumerate(values, start=1)]
 
 
@@ -374,8 +374,8 @@ def _responses(case: Case, seen: Seen, *, with_context: bool) -> list[str]:
 
 def _text(turn: Turn, seen: Seen) -> str:
     """Return what a turn says or does, without who it is."""
-    what = happening(turn, seen.names, seen.view.spoken(turn.text))
-    return what.text if turn.act == "message" and what.text else f"{what.how} {what.text}".strip()
+    event = happening(turn, seen.names, seen.view.spoken(turn.text))
+    return event.text if turn.act == "message" and event.text else f"{event.how} {event.text}".strip()
 
 
 # The prompt that CPDScore-Simple was made from: five scores from 1 to 5 for one response.
@@ -441,8 +441,8 @@ class CpdscoreOriginalSimple(Asking):
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Read five lines `name - x`, in any order."""
-        found = scores(reply, list(ORIGINAL_ASPECTS), SCALE, case)
-        return Reading(tuple(Verdict(key, case.turn, found[key]) for key in ORIGINAL_ASPECTS))
+        read_scores = scores(reply, list(ORIGINAL_ASPECTS), SCALE, case)
+        return Reading(tuple(Verdict(key, case.turn, read_scores[key]) for key in ORIGINAL_ASPECTS))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
         """Say the five lines."""
@@ -518,12 +518,12 @@ class CpdscoreOriginalDetail(Asking):
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Read the line `Engagingness: x`, and keep an explanation where one is given."""
-        found = scores(reply, [QUESTION], ORIGINAL_SCALE, case)[QUESTION]
+        read_score = scores(reply, [QUESTION], ORIGINAL_SCALE, case)[QUESTION]
         why = explanation(reply, until=QUESTION)
-        return Reading((Verdict(QUESTION, case.turn, found, explanation=why),))
+        return Reading((Verdict(QUESTION, case.turn, read_score, explanation=why),))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
         """Say the explanation, where there is one, and the score."""
-        why = explained(said(reading, QUESTION, case.turn).explanation, until=QUESTION)
+        why = explained(find_verdict(reading, QUESTION, case.turn).explanation, until=QUESTION)
         line = f"Engagingness: {score(reading, QUESTION, case.turn)}"
         return f"{why}\n{line}" if why else line

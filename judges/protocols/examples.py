@@ -42,7 +42,7 @@ _BLOCK = re.compile(r"<<<BEGIN ([A-Z][A-Z ]*)>>>\n((?:\| .*\n)+)<<<END \1>>>")
 _MARK = re.compile(r"<<<(BEGIN|END)\b")
 
 
-def chosen(text: Wording, case: Case) -> tuple[Example, ...]:
+def select_examples(text: Wording, case: Case) -> tuple[Example, ...]:
     """Return the examples that a call about a case shows: as many as the version says, in its order, none of
     them from the case's own cluster or dialogue, or without a reply to the case's part."""
     own = case.dialogue.cluster or case.dialogue.id
@@ -69,30 +69,30 @@ def shown_at_once(text: Wording) -> int:
     return int(text.picking.get("n", len(text.examples)))
 
 
-def told(text: Wording, case: Case) -> str:
-    """Return the examples for a case as they stand in a prompt, '' where there are none."""
-    found = chosen(text, case)
-    if not found:
+def render_examples(text: Wording, case: Case) -> str:
+    """Render the examples for a case as text for a prompt, '' where there are none."""
+    selected = select_examples(text, case)
+    if not selected:
         return ""
-    parts = [_told(number, example, case.part) for number, example in enumerate(found, start=1)]
+    parts = [_render_example(number, example, case.part) for number, example in enumerate(selected, start=1)]
     return "\n\n".join([INTRODUCTION, *parts])
 
 
-def _told(number: int, example: Example, part: str) -> str:
+def _render_example(number: int, example: Example, part: str) -> str:
     reply = example.get("replies", {}).get(part, example["reply"])
     return f"Example {number}:\n\n{example['shown']}\n\nThe reply to example {number}:\n\n{reply}"
 
 
-def shown(protocol: Asking, case: Case, variant: str, text: Wording) -> str:
-    """Return a case's material as the text shows it: its quoted blocks, in the order of the text."""
+def render_material(protocol: Asking, case: Case, variant: str, text: Wording) -> str:
+    """Render a case's material as quoted blocks, in the order of the text."""
     values = protocol.values(case, variant)
-    made = []
+    blocks = []
     for name in text.names_in_order():
         value = values.get(name, "")
         filled = value if isinstance(value, str) else value()
         if _BLOCK.fullmatch(filled):
-            made.append(filled)
-    return "\n\n".join(made)
+            blocks.append(filled)
+    return "\n\n".join(blocks)
 
 
 def about(case: Case) -> list[str]:
@@ -126,7 +126,7 @@ def _faults(example: Any) -> Iterator[str]:
             yield f"the field {name} is missing or not a text."
             return
     replies = example.get("replies", {})
-    if not isinstance(replies, Mapping) or not all(isinstance(one, str) for one in replies.values()):
+    if not isinstance(replies, Mapping) or not all(isinstance(reply, str) for reply in replies.values()):
         yield "replies: it has a text for each part."
         return
     if not example["cluster"] or not example["reply"].strip():

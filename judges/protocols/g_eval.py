@@ -45,10 +45,10 @@ class GEval(Rubric):
             raise Unfit(
                 f"{definition.key} is not about single turns or whole dialogues: g_eval asks about these"
             )
-        self.questions = tuple(one for one in definition.questions if _is_aspect(one))
+        self.questions = tuple(question for question in definition.questions if _is_aspect(question))
         if not self.questions:
             raise Unfit(f"{definition.key} has no question on a scale from 1 to 3 or from 1 to 5")
-        if long := [one.key for one in self.questions if len(one.key) > LONGEST_PART]:
+        if long := [question.key for question in self.questions if len(question.key) > LONGEST_PART]:
             raise Unfit(f"the question {long[0][:40]}... has too long a key to be asked alone")
         about = expected_scheme(definition, self.questions, G_EVAL_SCHEME, "G-Eval")
         self.answers = {question.key: (about, question.key) for question in self.questions}
@@ -73,7 +73,7 @@ class GEval(Rubric):
         return 1 if variant == PROBABILITIES else 20
 
     def _reply(self, case: Case) -> GEvalReply:
-        return GEvalReply(self.asked(case), case, sampled=self.variant == SAMPLES)
+        return GEvalReply(self.call_questions(case), case, sampled=self.variant == SAMPLES)
 
 
 class GEvalReply(ExpectedReply):
@@ -90,38 +90,38 @@ class GEvalReply(ExpectedReply):
     def read(self, reply: str, tokens: Tokens) -> Reading:
         """Return the expected score with what it rests on; a sample is the reply's own score."""
         label = f"{self.question.key}:"
-        head, found, rest = reply.partition(label)
-        filled = bool(found) and not head.strip(" \t\r\n-*_`\"'")
+        head, separator, rest = reply.partition(label)
+        filled = bool(separator) and not head.strip(" \t\r\n-*_`\"'")
         own = self.value(rest if filled else reply)
         if self.sampled:
             return Reading((Verdict(self.question.key, self.case.turn, own),))
         if not tokens:
             return self._own(own, "the endpoint gave no probabilities")
         try:
-            made = expected(
+            expectation = expected(
                 after(tokens, label) if filled else tokens, [float(v) for v in self.question.values]
             )
         except Unclear as unclear:
             return self._own(own, str(unclear))
-        if not made.shares.get(float(own)):
+        if not expectation.shares.get(float(own)):
             return self._own(own, "the value is not what its tokens say")
-        return self._expected(made)
+        return self._expected(expectation)
 
-    def _expected(self, made: Expected) -> Reading:
-        mass = 1.0 - made.outside
-        shares = ", ".join(f"{value:g}: {share * mass:.6g}" for value, share in made.shares.items())
-        told = f"probabilities {shares}; on the scale {mass:.6g}"
+    def _expected(self, expectation: Expected) -> Reading:
+        mass = 1.0 - expectation.outside
+        shares = ", ".join(f"{value:g}: {share * mass:.6g}" for value, share in expectation.shares.items())
+        basis = f"probabilities {shares}; on the scale {mass:.6g}"
         flag = f"{LITTLE_MASS}: {mass:.0%} of the probability is on the scale"
-        verdict = Verdict(self.question.key, self.case.turn, made.value, explanation=told)
+        verdict = Verdict(self.question.key, self.case.turn, expectation.value, explanation=basis)
         return Reading((verdict,), (flag,) if mass < LITTLE else ())
 
 
 def after(tokens: Tokens, label: str) -> Tokens:
     """Return the tokens after the first that completes a label; none where no token does."""
-    said = ""
+    text = ""
     for place, token in enumerate(tokens):
-        said += token.text
-        if label in said:
+        text += token.text
+        if label in text:
             return tokens[place + 1 :]
     return ()
 

@@ -59,7 +59,7 @@ class Pairwise(Asking):
         if not KINDS[definition.item_kind].compares:
             raise Unfit(f"{definition.key} does not compare: pairwise asks about pairs and rankings")
         self.covers = "ranking" if definition.item_kind == "ranking" else "pair"
-        self.answers = {one.key: (definition, one.key) for one in definition.questions}
+        self.answers = {question.key: (definition, question.key) for question in definition.questions}
         self.reply_tokens = 60 * len(definition.questions)
 
     def over(self, definition: SchemeDefinition, variant: str = "") -> Pairwise:
@@ -87,24 +87,24 @@ class Pairwise(Asking):
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
         """Show the responses in the case's order, and say the scheme as people read it."""
         assert self.definition is not None
-        asked, n = self._asked(case), len(case.members)
-        seen = [Seen(one) for one in case.each_shown()]
+        questions, n = self._lettered_questions(case), len(case.members)
+        seen = [Seen(member_case) for member_case in case.each_shown()]
         before = _before(case)
         return {
-            "questions": lambda: questionnaire.told(asked),
+            "questions": lambda: questionnaire.describe_questions(questions),
             "introduction": clean(self.definition.introduction).strip(),
             "guidelines": clean(self.definition.guidelines).strip(),
             "letters": f"{', '.join(LETTERS[: n - 1])} and {LETTERS[n - 1]}",
             "responses": lambda: "\n\n".join(_responses(seen, before)),
             "history": lambda: quote("HISTORY", seen[0].transcript(before)),
-            "fields": lambda: ItemReply(asked, case).form(),
+            "fields": lambda: ItemReply(questions, case).form(),
             "n": str(n),
             **around(seen[0]),
         }
 
     def schema(self, case: Case, variant: str, form: str) -> Mapping[str, Any] | None:
         """A field for each question and one for its explanation."""
-        return ItemReply(self._asked(case), case).schema()
+        return ItemReply(self._lettered_questions(case), case).schema()
 
     def prompt(self, case: Case, variant: str, wording: Wording | None = None) -> Prompt:
         """Return what to send about a case; the template alone asks nothing."""
@@ -114,40 +114,40 @@ class Pairwise(Asking):
 
     def parse(self, reply: str, case: Case) -> Reading:
         """Read the answers, letters turned into the members that they stood for."""
-        reading = ItemReply(self._asked(case), case).read(reply, ())
-        return replace(reading, verdicts=tuple(self._own(one, case) for one in reading.verdicts))
+        reading = ItemReply(self._lettered_questions(case), case).read(reply, ())
+        return replace(reading, verdicts=tuple(self._own(verdict, case) for verdict in reading.verdicts))
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
         """Say the answers with the letters that the members have in the case."""
-        said = tuple(self._lettered(one, case) for one in reading.verdicts)
-        return ItemReply(self._asked(case), case).write(replace(reading, verdicts=said))
+        lettered = tuple(self._lettered(verdict, case) for verdict in reading.verdicts)
+        return ItemReply(self._lettered_questions(case), case).write(replace(reading, verdicts=lettered))
 
-    def _asked(self, case: Case) -> tuple[QuestionDefinition, ...]:
+    def _lettered_questions(self, case: Case) -> tuple[QuestionDefinition, ...]:
         assert self.definition is not None
-        questions = {one.key: one for one in self.definition.questions}
-        return tuple(_in_letters(one, questions, case.shown) for one in questions.values())
+        questions = {question.key: question for question in self.definition.questions}
+        return tuple(_in_letters(question, questions, case.shown) for question in questions.values())
 
     def _own(self, verdict: Verdict, case: Case) -> Verdict:
         """Return an answer about letters as one about members."""
         question = self._question(verdict)
         if not isinstance(verdict.value, str) or not _compares(question):
             return verdict
-        told: str = verdict.value
+        answer: str = verdict.value
         if question.level == RANKING:
-            told = _numbers(told, len(case.shown), verdict.question)
+            answer = _numbers(answer, len(case.shown), verdict.question)
         else:
-            told = {letter: value for value, letter in LETTER_OF.items()}.get(told, told)
-        return replace(verdict, value=in_own_order(told, case.shown, question.level, question.values))
+            answer = {letter: value for value, letter in LETTER_OF.items()}.get(answer, answer)
+        return replace(verdict, value=in_own_order(answer, case.shown, question.level, question.values))
 
     def _lettered(self, verdict: Verdict, case: Case) -> Verdict:
         """Return an answer about members as one about letters."""
         question = self._question(verdict)
         if not isinstance(verdict.value, str) or not _compares(question):
             return verdict
-        told = as_shown(verdict.value, case.shown, question.level, question.values)
+        answer = as_shown(verdict.value, case.shown, question.level, question.values)
         if question.level == RANKING:
-            return replace(verdict, value="".join(LETTERS[int(c)] if c.isdigit() else c for c in told))
-        return replace(verdict, value=LETTER_OF.get(told, told))
+            return replace(verdict, value="".join(LETTERS[int(c)] if c.isdigit() else c for c in answer))
+        return replace(verdict, value=LETTER_OF.get(answer, answer))
 
     def _question(self, verdict: Verdict) -> QuestionDefinition:
         definition, key = self.answers[verdict.question]
@@ -159,26 +159,26 @@ def _compares(question: QuestionDefinition) -> bool:
 
 
 def _in_letters(
-    question: QuestionDefinition, questions: Mapping[str, QuestionDefinition], shown: Sequence[int]
+    question: QuestionDefinition, questions: Mapping[str, QuestionDefinition], order: Sequence[int]
 ) -> QuestionDefinition:
     """Return a question as it is put about lettered responses, and what it is asked after likewise."""
     when = question.show_if
     if when is not None and "in" in when and questions[when["question"]].is_comparison:
         other = questions[when["question"]]
-        letters = [_letter(as_shown(value, shown, other.level, other.values)) for value in when["in"]]
+        letters = [_letter(as_shown(value, order, other.level, other.values)) for value in when["in"]]
         question = replace(question, show_if={**when, "in": letters})
     if question.level == RANKING:
-        example = f"{LETTERS[1]}>{'='.join([LETTERS[0], *LETTERS[2 : len(shown)]])}"
+        example = f"{LETTERS[1]}>{'='.join([LETTERS[0], *LETTERS[2 : len(order)]])}"
         wording = f"{question.wording.rstrip()} {ORDER} {example}."
         return replace(question, level="nominal", wording=wording)
     if not question.is_comparison:
         return question
     usual = {value: WORDED[str(value)].format(*LETTERS) for value in question.values}
-    told = {**usual, **{key: text for key, text in question.anchors.items() if key not in LETTER_OF}}
+    anchors = {**usual, **{key: text for key, text in question.anchors.items() if key not in LETTER_OF}}
     return replace(
         question,
         values=tuple(_letter(value) for value in question.values),
-        anchors={_letter(value): text for value, text in told.items()},
+        anchors={_letter(value): text for value, text in anchors.items()},
     )
 
 
@@ -186,14 +186,14 @@ def _letter(value: Any) -> Any:
     return LETTER_OF.get(value, value)
 
 
-def _numbers(told: str, n: int, question: str) -> str:
+def _numbers(ranking: str, n: int, question: str) -> str:
     """Return a ranking of letters as one of places, kept as rankings are; raise Unparseable."""
-    squeezed = "".join(told.split())
+    squeezed = "".join(ranking.split())
     if not _RANKING.fullmatch(squeezed):
-        raise Unparseable(f"{question[:80]}: {told[:40]!r} is not an order such as B>A")
+        raise Unparseable(f"{question[:80]}: {ranking[:40]!r} is not an order such as B>A")
     groups = [[LETTERS.index(letter) for letter in group.split("=")] for group in squeezed.split(">")]
     if sorted(number for group in groups for number in group) != list(range(n)):
-        raise OutOfScale(f"{question[:80]}: {told[:40]!r} does not name each of the {n} responses once")
+        raise OutOfScale(f"{question[:80]}: {ranking[:40]!r} does not name each of the {n} responses once")
     return ">".join("=".join(map(str, sorted(group))) for group in groups)
 
 
@@ -201,13 +201,13 @@ def _before(case: Case) -> tuple[Turn, ...]:
     """Return the turns that come before every response: all that their contexts begin with alike."""
     if case.members[0].turn is None:
         return history_of(case)
-    contexts = [Seen(one).before() for one in case.each_shown()]
+    contexts = [Seen(member_case).before() for member_case in case.each_shown()]
     same = takewhile(lambda turns: all(turn == turns[0] for turn in turns), zip(*contexts, strict=False))
     return tuple(turns[0] for turns in same)
 
 
 def _responses(seen: Sequence[Seen], before: tuple[Turn, ...]) -> list[str]:
-    return [quote(f"RESPONSE {LETTERS[n]}", _lines(one, before)) for n, one in enumerate(seen)]
+    return [quote(f"RESPONSE {LETTERS[n]}", _lines(response, before)) for n, response in enumerate(seen)]
 
 
 def _lines(seen: Seen, before: tuple[Turn, ...]) -> list[str]:

@@ -13,20 +13,20 @@ from annotation.schemes.base import TEXT_LIMIT, QuestionDefinition, Value, expla
 from annotation.text.references import MOST, in_order
 from annotation.text.views import clean, one_line, visible
 from jobs.prompt import OutOfScale, Unparseable
-from judges.protocols.base import Case, written
+from judges.protocols.base import Case, format_number
 
 # The scale of a question in words, as prompts say it.
 
 
-def shown(value: Value) -> str:
-    """Return a value as a reply has it."""
-    return one_line(value) if isinstance(value, str) else written(value)
+def format_value(value: Value) -> str:
+    """Format a value as replies write it."""
+    return one_line(value) if isinstance(value, str) else format_number(value)
 
 
 def scale_lines(question: QuestionDefinition) -> list[str]:
     """Return a line for each value of a question with what it stands for; neighbours alike share one."""
     anchors = {str(key): one_line(text) for key, text in question.anchors.items()}
-    pairs = [(shown(value), anchors.get(str(value), "")) for value in question.values]
+    pairs = [(format_value(value), anchors.get(str(value), "")) for value in question.values]
     lines = []
     for text, group in groupby(pairs, key=lambda pair: pair[1]):
         names = [name for name, _ in group]
@@ -69,10 +69,10 @@ def must_answer(question: QuestionDefinition, tags: Iterable[str]) -> bool:
     return question.required or explains(question.level, question.show_if, set(tags))
 
 
-def told(
+def describe_questions(
     questions: Iterable[QuestionDefinition], *, conditions: bool = True, marks: Collection[str] = ()
 ) -> str:
-    """Return questions as a prompt says them: wording, help, values and when each is asked.
+    """Describe questions for a prompt: wording, help, values and when each is asked.
 
     Those of one group stand under its name. Without `conditions` nothing is said of leaving answers out.
     `marks` are the keys of those that are answered by naming turns, so they have no values.
@@ -84,7 +84,7 @@ def told(
             name = one_line(question.group)
             blocks.append(name if name[-1:] in ".:?!" else f"{name}:")
         group = question.group
-        values = [] if question.key in marks else values_told(question)
+        values = [] if question.key in marks else describe_values(question)
         when = _conditions(question) if conditions else []
         blocks.append("\n".join([*_lines(question), *values, *when]))
     return "\n\n".join(blocks)
@@ -99,29 +99,33 @@ def _lines(question: QuestionDefinition) -> list[str]:
     return lines
 
 
-def values_told(question: QuestionDefinition) -> list[str]:
+def describe_values(question: QuestionDefinition) -> list[str]:
     """Return what may be answered, in lines."""
     if question.level == "text":
         return ["Answer in words."]
     if not question.values:
         ends = [f"- {shown_key(key)}: {one_line(text)}" for key, text in question.anchors.items()]
-        return [f"Answer with {bounds_told(question)}.", *ends]
+        return [f"Answer with {describe_bounds(question)}.", *ends]
     if question.anchors or question.level != "binary":
-        return scale_lines(question) if question.anchors else _listed(question)
+        return scale_lines(question) if question.anchors else _list_values(question)
     yes = question.positive if question.positive is not None else question.values[-1]
-    return [f"- {shown(value)}: {'yes' if value == yes else 'no'}" for value in question.values]
+    return [f"- {format_value(value)}: {'yes' if value == yes else 'no'}" for value in question.values]
 
 
-def bounds_told(question: QuestionDefinition) -> str:
+def describe_bounds(question: QuestionDefinition) -> str:
     """Return what may be answered to a question without values."""
     if question.level == "nominal":
         return "a short text"
-    what = "a whole number" if question.whole else "a number, decimals allowed"
+    number_kind = "a whole number" if question.whole else "a number, decimals allowed"
     least = 0 if question.minimum is None and question.level == "ratio" else question.minimum
     if question.maximum is None:
-        return what if least is None else f"{what}, at least {shown(least)}"
-    most = shown(question.maximum)
-    return f"{what}, at most {most}" if least is None else f"{what}, from {shown(least)} to {most}"
+        return number_kind if least is None else f"{number_kind}, at least {format_value(least)}"
+    most = format_value(question.maximum)
+    return (
+        f"{number_kind}, at most {most}"
+        if least is None
+        else f"{number_kind}, from {format_value(least)} to {most}"
+    )
 
 
 def shown_key(key: Any) -> str:
@@ -129,9 +133,9 @@ def shown_key(key: Any) -> str:
     return one_line(str(key))
 
 
-def _listed(question: QuestionDefinition) -> list[str]:
+def _list_values(question: QuestionDefinition) -> list[str]:
     """Return values without a meaning beside them: on one line, or where one has a comma, each on its own."""
-    values = [shown(value) for value in question.values]
+    values = [format_value(value) for value in question.values]
     if any(_COMMA & set(value) for value in values):
         return ["One of these, as it stands:", *(f"- {value}" for value in values)]
     return [f"One of: {', '.join(values)}"]
@@ -144,7 +148,7 @@ def _conditions(question: QuestionDefinition) -> list[str]:
             f"at {most} {when[end]:g}" for end, most in (("min", "least"), ("max", "most")) if end in when
         ]
         if "in" in when:
-            ends = [" or ".join(shown(value) for value in when["in"])]
+            ends = [" or ".join(format_value(value) for value in when["in"])]
         place = (
             f"{one_line(when['question'])} is {' and '.join(ends)}" if ends else "the one before is answered"
         )
@@ -164,9 +168,9 @@ Answered = dict[str, tuple[float | str, str]]
 """Per question its value and its explanation; one without an answer is not there."""
 
 
-def free(name: str, taken: Iterable[str]) -> str:
+def free(name: str, used_names: Iterable[str]) -> str:
     """Return a field's name that no question has for its key."""
-    keys = set(taken)
+    keys = set(used_names)
     while name in keys:
         name += "_"
     return name
@@ -174,28 +178,30 @@ def free(name: str, taken: Iterable[str]) -> str:
 
 def explanation_field(question: QuestionDefinition, questions: Sequence[QuestionDefinition]) -> str:
     """Return the name of the field that explains an answer."""
-    return free(f"{question.key}_explanation", (one.key for one in questions))
+    return free(f"{question.key}_explanation", (other.key for other in questions))
 
 
 def field_lines(questions: Sequence[QuestionDefinition]) -> list[str]:
     """Return the form of a reply's fields, a line for each question."""
     return [
-        f'{json.dumps(explanation_field(one, questions))}: "...", {json.dumps(one.key)}: ...'
-        if one.level != "text"
-        else f'{json.dumps(one.key)}: "..."'
-        for one in questions
+        f'{json.dumps(explanation_field(question, questions))}: "...", {json.dumps(question.key)}: ...'
+        if question.level != "text"
+        else f'{json.dumps(question.key)}: "..."'
+        for question in questions
     ]
 
 
 def schema_fields(questions: Sequence[QuestionDefinition]) -> dict[str, Any]:
     """Return the JSON schemas of the fields: an explanation before each value but words."""
-    tags = [one.key for one in questions if is_tag(one)]
+    tags = [question.key for question in questions if is_tag(question)]
     fields: dict[str, Any] = {}
-    for one in questions:
-        if one.level != "text":
-            fields[explanation_field(one, questions)] = {"type": "string"}
-        may_lack = one.show_if is not None or not must_answer(one, tags)
-        fields[one.key] = {"anyOf": [_value(one), {"type": "null"}]} if may_lack else _value(one)
+    for question in questions:
+        if question.level != "text":
+            fields[explanation_field(question, questions)] = {"type": "string"}
+        may_lack = question.show_if is not None or not must_answer(question, tags)
+        fields[question.key] = (
+            {"anyOf": [_value(question), {"type": "null"}]} if may_lack else _value(question)
+        )
     return fields
 
 
@@ -222,23 +228,27 @@ def read_fields(
     Raises Unparseable for a missing field, a value that is not on its scale, or a required question left out.
     A value for a question that is not asked after the others' answers is left aside, and flagged.
     """
-    found: Answered = {}
+    answers: Answered = {}
     flags: list[str] = []
-    known = dict(beside or {})
-    tags = [*known, *(one.key for one in questions if is_tag(one))]
-    for one in questions:
-        if one.key not in data:
-            raise Unparseable(f"{place}the field {one.key[:80]} is missing")
-        why = "" if one.level == "text" else text_field(data, explanation_field(one, questions), place)
-        value = value_of(one, data[one.key], place)
-        if not is_shown(one, {key: answer for key, (answer, _) in {**known, **found}.items()}):
+    marked = dict(beside or {})
+    tags = [*marked, *(question.key for question in questions if is_tag(question))]
+    for question in questions:
+        if question.key not in data:
+            raise Unparseable(f"{place}the field {question.key[:80]} is missing")
+        why = (
+            ""
+            if question.level == "text"
+            else text_field(data, explanation_field(question, questions), place)
+        )
+        value = value_of(question, data[question.key], place)
+        if not is_shown(question, {key: answer for key, (answer, _) in {**marked, **answers}.items()}):
             if value is not None:
-                flags.append(f"{NOT_ASKED}: {place}{one.key[:80]} was answered, though it was not asked")
+                flags.append(f"{NOT_ASKED}: {place}{question.key[:80]} was answered, though it was not asked")
         elif value is not None:
-            found[one.key] = (value, why)
-        elif must_answer(one, tags):
-            raise Unparseable(f"{place}{one.key[:80]} has no answer")
-    return found, flags
+            answers[question.key] = (value, why)
+        elif must_answer(question, tags):
+            raise Unparseable(f"{place}{question.key[:80]} has no answer")
+    return answers, flags
 
 
 def text_field(data: Mapping[str, Any], name: str, place: str = "") -> str:
@@ -268,7 +278,7 @@ def value_of(question: QuestionDefinition, raw: Any, place: str = "") -> float |
     elif question.level == "ratio" and raw < 0:
         raise OutOfScale(f"{name}: {str(raw)[:40]} is below 0")
     elif not question.accepts(raw):
-        raise OutOfScale(f"{name}: {str(raw)[:40]} is not {bounds_told(question)}")
+        raise OutOfScale(f"{name}: {str(raw)[:40]} is not {describe_bounds(question)}")
     return float(raw)
 
 
@@ -278,12 +288,12 @@ def _text(question: QuestionDefinition, raw: Any, name: str) -> str | None:
     if len(raw) > TEXT_LIMIT:
         raise Unparseable(f"{name}: the text has {len(raw):,} characters, not at most {TEXT_LIMIT:,}")
     if question.level == "nominal" and question.values:
-        known = {shown(value): str(value) for value in question.values} | {
+        values_by_text = {format_value(value): str(value) for value in question.values} | {
             str(value): str(value) for value in question.values
         }
-        if raw not in known:
+        if raw not in values_by_text:
             raise OutOfScale(f"{name}: {raw[:40]!r} is not one of {_scale(question)}")
-        return known[raw]
+        return values_by_text[raw]
     return raw.strip() or None
 
 
@@ -295,12 +305,12 @@ def _is_finite(number: float) -> bool:
 
 
 def _scale(question: QuestionDefinition) -> str:
-    return ", ".join(shown(value) for value in question.values)[:200]
+    return ", ".join(format_value(value) for value in question.values)[:200]
 
 
 def _value(question: QuestionDefinition) -> dict[str, Any]:
     if question.level in ("text", "nominal"):
-        values = [shown(value) for value in question.values]
+        values = [format_value(value) for value in question.values]
         return (
             {"type": "string", "enum": values}
             if values and question.level == "nominal"
@@ -308,8 +318,8 @@ def _value(question: QuestionDefinition) -> dict[str, Any]:
         )
     if not question.values:
         return {"type": "integer" if question.whole else "number", **_bounds(question)}
-    whole = all(float(value) == int(float(value)) for value in question.values)
-    return {"type": "integer" if whole else "number", "enum": list(question.values)}
+    is_whole = all(float(value) == int(float(value)) for value in question.values)
+    return {"type": "integer" if is_whole else "number", "enum": list(question.values)}
 
 
 def _bounds(question: QuestionDefinition) -> dict[str, float]:
@@ -334,12 +344,12 @@ EVIDENCE_NOTE = (
 
 def asking(questions: Sequence[QuestionDefinition]) -> list[QuestionDefinition]:
     """Return the questions whose answers may point at turns."""
-    return [one for one in questions if one.evidence]
+    return [question for question in questions if question.evidence]
 
 
 def field_of(question: QuestionDefinition, questions: Sequence[QuestionDefinition]) -> str:
     """Return the name of the field that holds the numbers."""
-    return free(f"{question.key}_evidence", (one.key for one in questions))
+    return free(f"{question.key}_evidence", (other.key for other in questions))
 
 
 def numbers_of(case: Case) -> dict[int, Passage]:
@@ -350,36 +360,36 @@ def numbers_of(case: Case) -> dict[int, Passage]:
     places: dict[int, Passage] = {id(turn): Passage(own, n) for n, turn in enumerate(case.continuation.turns)}
     if own != SELF:
         places |= {id(turn): Passage(SELF, n) for n, turn in enumerate(case.dialogue.turns)}
-    shown: tuple[Turn, ...] = visible(case.dialogue, case.continuation, case.turn)
-    passages = [*(places[id(turn)] for turn in shown), Passage(own, case.turn)]
+    visible_turns: tuple[Turn, ...] = visible(case.dialogue, case.continuation, case.turn)
+    passages = [*(places[id(turn)] for turn in visible_turns), Passage(own, case.turn)]
     return dict(enumerate(passages, start=1))
 
 
 def evidence_schema_fields(questions: Sequence[QuestionDefinition]) -> dict[str, Any]:
     """Return the JSON schemas of the fields."""
     numbers = {"type": "array", "items": {"type": "integer"}}
-    return {field_of(one, questions): numbers for one in asking(questions)}
+    return {field_of(question, questions): numbers for question in asking(questions)}
 
 
 def read_evidence(
-    data: Mapping[str, Any], questions: Sequence[QuestionDefinition], found: Answered, case: Case
+    data: Mapping[str, Any], questions: Sequence[QuestionDefinition], answers: Answered, case: Case
 ) -> tuple[dict[str, tuple[Passage, ...]], list[str]]:
     """Return what answers point at, by question, and flags; raise Unparseable where a field is no list."""
-    known = numbers_of(case)
+    passages = numbers_of(case)
     read: dict[str, tuple[Passage, ...]] = {}
     flags: list[str] = []
-    for one in asking(questions):
-        listed = data.get(name := field_of(one, questions))
-        if not isinstance(listed, list):
+    for question in asking(questions):
+        entries = data.get(name := field_of(question, questions))
+        if not isinstance(entries, list):
             raise Unparseable(f"the field {name[:80]} is missing or no list")
-        if one.key not in found or not takes_evidence(one, found[one.key][0]):
+        if question.key not in answers or not takes_evidence(question, answers[question.key][0]):
             continue
-        numbers = [number for number in listed if isinstance(number, int) and not isinstance(number, bool)]
-        read[one.key] = in_order(known[number] for number in numbers if number in known)[:MOST]
-        if strange := [number for number in listed if number not in known]:
-            flags.append(f"{NO_TURN}: {one.key[:80]} points at {str(strange[0])[:40]}, no turn shown")
-        if one.evidence_required and not read[one.key]:
-            flags.append(f"{NO_EVIDENCE}: {one.key[:80]} points at no turn")
+        numbers = [number for number in entries if isinstance(number, int) and not isinstance(number, bool)]
+        read[question.key] = in_order(passages[number] for number in numbers if number in passages)[:MOST]
+        if strange := [number for number in entries if number not in passages]:
+            flags.append(f"{NO_TURN}: {question.key[:80]} points at {str(strange[0])[:40]}, no turn shown")
+        if question.evidence_required and not read[question.key]:
+            flags.append(f"{NO_EVIDENCE}: {question.key[:80]} points at no turn")
     return read, flags
 
 
@@ -389,12 +399,12 @@ def written_evidence(
     """Return the fields that say what answers point at; places in a text are said as whole turns."""
     numbers = {passage: number for number, passage in numbers_of(case).items()}
     return {
-        field_of(one, questions): sorted(
+        field_of(question, questions): sorted(
             {
                 numbers[place]
-                for passage in pointed.get(one.key, ())
+                for passage in pointed.get(question.key, ())
                 if (place := Passage(passage.continuation, passage.turn)) in numbers
             }
         )
-        for one in asking(questions)
+        for question in asking(questions)
     }

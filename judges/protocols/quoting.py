@@ -49,9 +49,9 @@ def within(
         )
     while high - low > 1:
         middle = (low + high) // 2
-        found, count = _cut(protocol, case, variant, wording, middle)
-        if len_of(found) <= budget:
-            low, best, left_out = middle, found, count
+        shortened, count = _cut(protocol, case, variant, wording, middle)
+        if len_of(shortened) <= budget:
+            low, best, left_out = middle, shortened, count
         else:
             high = middle
     return best, (f"shortened: {left_out} characters left out",)
@@ -87,9 +87,11 @@ class Seen:
         dialogue = case.dialogue
         own = {dialogue.system, *(continuation.system for continuation in dialogue.continuations)}
         self.case = case
-        told = told_by(continuation.condition for continuation in dialogue.continuations)
+        revealed = told_by(continuation.condition for continuation in dialogue.continuations)
         self.view = replace(
-            case.view, systems=tuple(sorted(own.union(case.view.systems))), told=told.and_of(case.view.told)
+            case.view,
+            systems=tuple(sorted(own.union(case.view.systems))),
+            told=revealed.and_of(case.view.told),
         )
         self.dates = session_dates(dialogue.script)
         self.names = Names(dialogue.participants, self.view.hide)
@@ -182,14 +184,14 @@ def exchanges(case: Case, seen: Seen) -> list[str]:
     dialogue, continuation = case.dialogue, case.continuation
     numbers = {index: number for number, index in enumerate(case.judged(), start=1)}
     lines: list[str] = []
-    shown = 0
+    position = 0
     before: Turn | None = None
     for index, turn in enumerate(continuation.turns):
         at = len(dialogue.turns) if turn.at is None else turn.at
-        for own in dialogue.turns[shown:at]:
+        for own in dialogue.turns[position:at]:
             lines += seen.turn(own, before, "[not judged] ")
             before = own
-        shown = max(shown, at)
+        position = max(position, at)
         mark = f"[{numbers[index]}] " if index in numbers else "[not judged] "
         lines += seen.turn(turn, before, mark)
     return lines

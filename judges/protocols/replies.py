@@ -16,7 +16,7 @@ from typing import Any
 
 from annotation.text.views import clean
 from jobs.prompt import OutOfScale, Token, Tokens, Unparseable
-from judges.protocols.base import Case, written
+from judges.protocols.base import Case, format_number
 from judges.protocols.quoting import Seen
 
 # Telling what a reply says from what it repeats: the lines that a judge was shown about a case.
@@ -29,7 +29,7 @@ def plain(line: str) -> str:
     return " ".join(line.lstrip(" \t*#-").translate(_NO_DRESS).casefold().split())
 
 
-def shown(case: Case, names: Sequence[str]) -> frozenset[str]:
+def material_lines(case: Case, names: Sequence[str]) -> frozenset[str]:
     """Return the lines that a judge may have been shown about a case, as `plain` gives them.
 
     None where no word of `names` comes up in the material: then no line of it can say a score.
@@ -40,14 +40,14 @@ def shown(case: Case, names: Sequence[str]) -> frozenset[str]:
     turns = (*case.dialogue.turns, *case.continuation.turns)
     spoken = [line for turn in turns for line in seen.view.spoken(turn.text).split("\n")]
     around = [*seen.people(), *seen.facts()]
-    endings = [ending for line in around for ending in _endings(line)]
+    endings = [tail for line in around for tail in _endings(line)]
     return frozenset(map(plain, (*spoken, *seen.transcript(turns), *around, *endings)))
 
 
 def is_copy(reply: str, case: Case) -> bool:
     """Whether a JSON reply stands in a text of the case as it is, white space aside."""
-    wanted = "".join(clean(reply).split())
-    return any(wanted in "".join(clean(text).split()) for text in _texts(case) if "{" in text)
+    compact = "".join(clean(reply).split())
+    return any(compact in "".join(clean(text).split()) for text in _texts(case) if "{" in text)
 
 
 def _endings(line: str) -> Iterator[str]:
@@ -73,8 +73,8 @@ def _texts(case: Case) -> Iterator[str]:
     yield from dialogue.agenda.items.values() if dialogue.agenda else ()
     yield from _within(dialogue.metadata)
     if dialogue.scenario is not None:
-        yield from (one.text for one in dialogue.scenario.secrets)
-        yield from (one.fact for one in dialogue.scenario.common_ground)
+        yield from (secret.text for secret in dialogue.scenario.secrets)
+        yield from (shared.fact for shared in dialogue.scenario.common_ground)
 
 
 def _within(value: Any) -> Iterator[str]:
@@ -123,13 +123,13 @@ def expected(tokens: Tokens, values: Sequence[float]) -> Expected:
     place = next((n for n, token in enumerate(tokens) if _plain(token.text)), None)
     if place is None:
         raise Unclear("the reply's tokens have no probabilities")
-    names = {written(value): value for value in values}
+    names = {format_number(value): value for value in values}
     mass: dict[float, float] = dict.fromkeys(values, 0.0)
     likeliest = _merged(tokens[place])
-    if (whole := math.fsum(likeliest.values())) > MOST:
-        raise Unclear(f"the probabilities in one place add up to {whole:.2f}")
+    if (total := math.fsum(likeliest.values())) > MOST:
+        raise Unclear(f"the probabilities in one place add up to {total:.2f}")
     for text, chance in likeliest.items():
-        for value, part in _meant(text, text, chance, names, tokens, place).items():
+        for value, part in _share_by_value(text, text, chance, names, tokens, place).items():
             mass[value] += part
     inside = math.fsum(mass.values())
     if inside <= 0:
@@ -141,7 +141,9 @@ def expected(tokens: Tokens, values: Sequence[float]) -> Expected:
 def _plain(text: str, *, within: bool = False) -> str:
     """Return what a token says, its digits as ASCII has them; a space `within` a number ends it."""
     folded = unicodedata.normalize("NFKC", text)
-    folded = "".join(str(unicodedata.decimal(one)) if one.isdecimal() else one for one in folded)
+    folded = "".join(
+        str(unicodedata.decimal(character)) if character.isdecimal() else character for character in folded
+    )
     return folded.rstrip(_DRESS_EXPECTED_SCORE) if within else folded.strip(_DRESS_EXPECTED_SCORE)
 
 
@@ -153,36 +155,36 @@ def _merged(token: Token, *, within: bool = False) -> dict[str, float]:
     top = set(token.top)
     if token.text not in dict(token.top):
         top.add((token.text, token.logprob))
-    found: dict[str, float] = {}
+    chances: dict[str, float] = {}
     for text, logprob in sorted(top):
-        said = _plain(text, within=within)
-        found[said] = found.get(said, 0.0) + math.exp(min(logprob, 0.0))
-    return found
+        plain_text = _plain(text, within=within)
+        chances[plain_text] = chances.get(plain_text, 0.0) + math.exp(min(logprob, 0.0))
+    return chances
 
 
-def _meant(
-    text: str, said: str, chance: float, names: Mapping[str, float], tokens: Tokens, place: int
+def _share_by_value(
+    text: str, token_text: str, chance: float, names: Mapping[str, float], tokens: Tokens, place: int
 ) -> dict[float, float]:
-    """Return which values a text means, with its probability shared out; nothing for one that means none.
+    """Share a text's probability out among the values that it may mean; nothing for one that means none.
 
     The text ends with what a token at this place says.
     """
     longer = [name for name in names if text and name.startswith(text) and name != text]
-    before = len(text) - len(said)
-    here = _merged(tokens[place], within=before > 0)
-    apart = [name for name in longer if name[before:] not in here]  # a token of their own would be here
+    before = len(text) - len(token_text)
+    chances = _merged(tokens[place], within=before > 0)
+    apart = [name for name in longer if name[before:] not in chances]  # a token of their own would be here
     if text in names and not apart:
         return {names[text]: chance}
     if text not in names and len(longer) == 1:
         return {names[longer[0]]: chance}
     if not longer:
         return {}
-    if _plain(tokens[place].text, within=before > 0) == said and place + 1 < len(tokens):
+    if _plain(tokens[place].text, within=before > 0) == token_text and place + 1 < len(tokens):
         return _by_next(text, chance, names, tokens, place + 1)
     if chance <= OUTSIDE:
         return {}
-    told = " or ".join([*([text] if text in names else []), *apart])
-    raise Unclear(f"a token {text!r} may begin {told}")
+    readings = " or ".join([*([text] if text in names else []), *apart])
+    raise Unclear(f"a token {text!r} may begin {readings}")
 
 
 def _by_next(
@@ -192,19 +194,21 @@ def _by_next(
 
     A digit that makes no value of the scale makes another number, which is left out.
     """
-    found: dict[float, float] = {}
-    taken = 0.0
-    for said, part in _merged(tokens[place], within=True).items():
-        continues = bool(said) and any(name.startswith(text + said) for name in names)
-        if not continues and not said[:1].isdecimal():
+    chances: dict[float, float] = {}
+    continued = 0.0
+    for token_text, part in _merged(tokens[place], within=True).items():
+        continues = bool(token_text) and any(name.startswith(text + token_text) for name in names)
+        if not continues and not token_text[:1].isdecimal():
             continue
-        taken += part
+        continued += part
         if continues:
-            for value, share in _meant(text + said, said, chance * part, names, tokens, place).items():
-                found[value] = found.get(value, 0.0) + share
+            for value, share in _share_by_value(
+                text + token_text, token_text, chance * part, names, tokens, place
+            ).items():
+                chances[value] = chances.get(value, 0.0) + share
     if text in names:
-        found[names[text]] = found.get(names[text], 0.0) + chance * max(0.0, 1.0 - taken)
-    return found
+        chances[names[text]] = chances.get(names[text], 0.0) + chance * max(0.0, 1.0 - continued)
+    return chances
 
 
 _MOST = 200_000
@@ -223,14 +227,16 @@ def scores(reply: str, names: Sequence[str], values: Sequence[int], case: Case) 
     Raises Unparseable where a score is missing, given twice with different values, not one of `values`, out
     of another number than the greatest of them (`4/10`), or only repeated from the material of the case.
     """
-    found = _found(reply, names, (values[0], values[-1]), case)
-    return {name: on_scale(name, text, values) for name, text in found.items()}
+    texts = _agreed_numbers(reply, names, (values[0], values[-1]), case)
+    return {name: on_scale(name, text, values) for name, text in texts.items()}
 
 
 def numbers(reply: str, names: Sequence[str], ends: tuple[int, int], case: Case) -> dict[str, float]:
     """Return the number of each name from such lines, decimals allowed; raise Unparseable as `scores` does,
     with every number from the first to the second of `ends` for a value."""
-    return {name: _between(name, text, ends) for name, text in _found(reply, names, ends, case).items()}
+    return {
+        name: _between(name, text, ends) for name, text in _agreed_numbers(reply, names, ends, case).items()
+    }
 
 
 def on_scale(name: str, text: str, values: Sequence[int]) -> int:
@@ -254,18 +260,18 @@ def explained(text: str, until: str) -> str:
 
 def explanation(reply: str, until: str) -> str:
     """Return what follows `Explanation:`, up to a line that begins with the word `until`; '' without one."""
-    told: list[str] | None = None
+    lines: list[str] | None = None
     for line in limited(reply).splitlines():
         bare = line.lstrip(" \t*#-")
-        if told is None:
+        if lines is None:
             head, colon, rest = bare.partition(":")
             if colon and head.rstrip(_DRESS).casefold() == "explanation":
-                told = [rest.lstrip(_DRESS)]
+                lines = [rest.lstrip(_DRESS)]
         elif _begins(bare, until):
             break
         else:
-            told.append(line)
-    return "\n".join(told or ()).strip()
+            lines.append(line)
+    return "\n".join(lines or ()).strip()
 
 
 def limited(reply: str) -> str:
@@ -315,34 +321,36 @@ def whole_number(data: dict[str, Any], key: str, most: int) -> int:
     return value
 
 
-def _found(reply: str, names: Sequence[str], ends: tuple[int, int], case: Case) -> dict[str, str]:
+def _agreed_numbers(reply: str, names: Sequence[str], ends: tuple[int, int], case: Case) -> dict[str, str]:
     """Return the number of each name, as it is written; raise Unparseable where there is not one."""
-    found: dict[str, set[tuple[str, str]]] = {name: set() for name in names}
+    by_name: dict[str, set[tuple[str, str]]] = {name: set() for name in names}
     echoed: set[str] = set()
     material: frozenset[str] | None = None
     for score in _scores(limited(reply), names):
-        material = shown(case, names) if material is None else material
+        material = material_lines(case, names) if material is None else material
         if all(plain(line) in material for line in score.lines):
             echoed.add(score.name)
         else:
-            found[score.name].add((score.number, score.total))
-    return {name: _one(name, given, ends, echo=name in echoed) for name, given in found.items()}
+            by_name[score.name].add((score.number, score.total))
+    return {name: _agreed_number(name, pairs, ends, echo=name in echoed) for name, pairs in by_name.items()}
 
 
-def _one(name: str, given: Collection[tuple[str, str]], ends: tuple[int, int], *, echo: bool) -> str:
+def _agreed_number(
+    name: str, pairs: Collection[tuple[str, str]], ends: tuple[int, int], *, echo: bool
+) -> str:
     """Return the number that all lines of a name agree on."""
-    if not given and echo:
+    if not pairs and echo:
         raise Unparseable(f"{name}: the only score repeats a line of the dialogue")
-    if not given:
+    if not pairs:
         raise Unparseable(f"no score for {name}")
-    for number, total in sorted(given):
+    for number, total in sorted(pairs):
         if total and total.lstrip("0") != str(ends[1]):
-            whole = f"{number[:40]}/{total[:40]}"
-            raise OutOfScale(f"{name}: {whole} is not on the scale {ends[0]} to {ends[1]}")
-    written = sorted({number for number, _ in given})
-    if len(written) > 1:
-        raise Unparseable(f"several scores for {name}: {', '.join(written)[:200]}")
-    return written[0]
+            fraction = f"{number[:40]}/{total[:40]}"
+            raise OutOfScale(f"{name}: {fraction} is not on the scale {ends[0]} to {ends[1]}")
+    distinct = sorted({number for number, _ in pairs})
+    if len(distinct) > 1:
+        raise Unparseable(f"several scores for {name}: {', '.join(distinct)[:200]}")
+    return distinct[0]
 
 
 def _between(name: str, text: str, ends: tuple[int, int]) -> float:
@@ -379,10 +387,10 @@ def _scores(reply: str, names: Sequence[str]) -> Iterator[_WrittenScore]:
         rest = bare[len(name) :].lstrip(_DRESS)
         if not name or not rest or rest[0] not in _SEPARATORS:
             continue
-        told = rest[1:].strip(_DRESS)
-        if not told:
+        remainder = rest[1:].strip(_DRESS)
+        if not remainder:
             waiting, head = name, line
-        elif value := _value(told):
+        elif value := _value(remainder):
             yield _WrittenScore(name, *value, (line,))
 
 

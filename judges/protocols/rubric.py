@@ -34,14 +34,15 @@ from judges.protocols.base import (
     Unwritable,
     Verdict,
     covered,
-    said,
-    written,
+    find_verdict,
+    format_number,
 )
 from judges.protocols.questions import (
     Answered,
     asking,
     explanation_field,
     field_lines,
+    format_value,
     free,
     is_shown,
     is_tag,
@@ -49,7 +50,6 @@ from judges.protocols.questions import (
     object_of,
     read_fields,
     schema_fields,
-    shown,
     text_field,
     value_of,
 )
@@ -121,18 +121,19 @@ class ItemReply(Reply):
     def read(self, reply: str, tokens: Tokens) -> Reading:
         """Read the fields."""
         data = json_object(reply, self.case)
-        found, flags = read_fields(data, self.questions)
-        pointed, more = evidence.read_evidence(data, self.questions, found, self.case)
+        answers, flags = read_fields(data, self.questions)
+        pointed, more = evidence.read_evidence(data, self.questions, answers, self.case)
         verdicts = [
-            replace(one, evidence=pointed.get(one.question, ())) for one in _verdicts(found, self.case.turn)
+            replace(verdict, evidence=pointed.get(verdict.question, ()))
+            for verdict in _verdicts(answers, self.case.turn)
         ]
         return Reading(tuple(verdicts), (*flags, *more))
 
     def write(self, reading: Reading) -> str:
         """Say the fields, null where a question has no answer that it must have."""
-        own = (one for one in reading.verdicts if one.turn == self.case.turn)
+        own = (verdict for verdict in reading.verdicts if verdict.turn == self.case.turn)
         pointed = evidence.written_evidence(
-            self.questions, {one.question: one.evidence for one in own}, self.case
+            self.questions, {verdict.question: verdict.evidence for verdict in own}, self.case
         )
         fields = _fields(reading, self.questions, self.case.turn) | pointed
         return json.dumps(fields, ensure_ascii=False)
@@ -143,24 +144,27 @@ class TurnsReply(Reply):
 
     def __init__(self, questions: Sequence[QuestionDefinition], case: Case) -> None:
         super().__init__(questions, case)
-        self.tags = [one for one in questions if is_tag(one) and one.show_if is None]
-        self.rest = [one for one in questions if one not in self.tags]
+        self.tags = [question for question in questions if is_tag(question) and question.show_if is None]
+        self.rest = [question for question in questions if question not in self.tags]
         names = [
-            name for one in self.tags for name in (f"{one.key}_turns", explanation_field(one, questions))
+            name
+            for question in self.tags
+            for name in (f"{question.key}_turns", explanation_field(question, questions))
         ]
         self.list_name = free("answers", names)
-        self.turn_name = free("turn", (one.key for one in self.rest))
+        self.turn_name = free("turn", (question.key for question in self.rest))
 
     @property
     def marks(self) -> tuple[str, ...]:
         """The keys of the marks."""
-        return tuple(one.key for one in self.tags)
+        return tuple(question.key for question in self.tags)
 
     def form(self) -> str:
         """Return the object with dots for what is to be said."""
         lines = [
-            f'  {json.dumps(explanation_field(one, self.questions))}: "...", {json.dumps(_turns(one))}: [...]'
-            for one in self.tags
+            f'  {json.dumps(explanation_field(question, self.questions))}: "...", '
+            f"{json.dumps(_turns(question))}: [...]"
+            for question in self.tags
         ]
         if self.rest:
             fields = ", ".join([f"{json.dumps(self.turn_name)}: 1", *field_lines(self.rest)])
@@ -175,9 +179,9 @@ class TurnsReply(Reply):
     def schema(self) -> Mapping[str, Any]:
         """Return the schema of the object."""
         fields: dict[str, Any] = {}
-        for one in self.tags:
-            fields[explanation_field(one, self.questions)] = {"type": "string"}
-            fields[_turns(one)] = {"type": "array", "items": {"type": "integer"}}
+        for question in self.tags:
+            fields[explanation_field(question, self.questions)] = {"type": "string"}
+            fields[_turns(question)] = {"type": "array", "items": {"type": "integer"}}
         if self.rest:
             inner = {self.turn_name: {"type": "integer"}, **schema_fields(self.rest)}
             fields[self.list_name] = {"type": "array", "items": object_of(inner)}
@@ -186,8 +190,8 @@ class TurnsReply(Reply):
     def read(self, reply: str, tokens: Tokens) -> Reading:
         """Read the marks and then, turn by turn, the other answers: every judged turn once."""
         data, judged = json_object(reply, self.case), self.case.judged()
-        marked = {one.key: (self._marks(data, one), one) for one in self.tags}
-        listed = self._listed(data)
+        marked = {question.key: (self._marks(data, question), question) for question in self.tags}
+        entries = self._entries_by_turn(data)
         verdicts: list[Verdict] = []
         flags: list[str] = []
         for number, index in enumerate(judged, start=1):
@@ -195,22 +199,22 @@ class TurnsReply(Reply):
                 key: (float(number in turns), why if number in turns else "")
                 for key, ((turns, why), _) in marked.items()
             }
-            rest, found = self._rest(listed.get(number, {}), tags, f"turn {number}: ")
-            order = [one.key for one in self.questions]
-            told = {**tags, **rest}
-            verdicts += _verdicts({key: told[key] for key in order if key in told}, index)
-            flags += found
+            rest, more_flags = self._rest(entries.get(number, {}), tags, f"turn {number}: ")
+            order = [question.key for question in self.questions]
+            answers = {**tags, **rest}
+            verdicts += _verdicts({key: answers[key] for key in order if key in answers}, index)
+            flags += more_flags
         return Reading(tuple(verdicts), tuple(flags))
 
     def write(self, reading: Reading) -> str:
         """Say the turns of each mark, and the other answers by turn."""
         judged = self.case.judged()
         fields: dict[str, Any] = {}
-        for one in self.tags:
-            answers = [said(reading, one.key, index) for index in judged]
+        for question in self.tags:
+            answers = [find_verdict(reading, question.key, index) for index in judged]
             why = dict.fromkeys(a.explanation for a in answers if a.value and a.explanation)
-            fields[explanation_field(one, self.questions)] = " ".join(why)
-            fields[_turns(one)] = [n for n, answer in enumerate(answers, start=1) if answer.value]
+            fields[explanation_field(question, self.questions)] = " ".join(why)
+            fields[_turns(question)] = [n for n, answer in enumerate(answers, start=1) if answer.value]
         if self.rest:
             fields[self.list_name] = [
                 {self.turn_name: n, **_fields(reading, self.rest, index, self.tags)}
@@ -228,28 +232,28 @@ class TurnsReply(Reply):
             raise Unparseable(f"the field {name[:80]} is missing or no list")
         return {_turn_number(number, name, last) for number in value}
 
-    def _listed(self, data: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
+    def _entries_by_turn(self, data: Mapping[str, Any]) -> dict[int, Mapping[str, Any]]:
         """Return the list's entries by turn number: one for each judged turn."""
         if not self.rest:
             return {}
         entries, last = data.get(self.list_name), len(self.case.judged())
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise Unparseable(f"the field {self.list_name} is missing or no list of objects")
-        found: dict[int, Mapping[str, Any]] = {}
+        by_turn: dict[int, Mapping[str, Any]] = {}
         for entry in entries:
             number = _turn_number(entry.get(self.turn_name), self.turn_name, last)
-            if number in found:
+            if number in by_turn:
                 raise Unparseable(f"turn {number} is answered twice")
-            found[number] = entry
-        if missing := sorted(set(range(1, last + 1)) - found.keys()):
+            by_turn[number] = entry
+        if missing := sorted(set(range(1, last + 1)) - by_turn.keys()):
             raise Unparseable(f"turn {missing[0]} is not answered")
-        return found
+        return by_turn
 
     def _rest(self, entry: Mapping[str, Any], tags: Answered, place: str) -> tuple[Answered, list[str]]:
         if not self.rest:
             return {}, []
-        known = {one.key: tags[one.key] for one in self.tags}
-        return read_fields(entry, self.rest, place, known)
+        marked = {question.key: tags[question.key] for question in self.tags}
+        return read_fields(entry, self.rest, place, marked)
 
 
 class LineReply(Reply):
@@ -263,8 +267,10 @@ class LineReply(Reply):
 
     def form(self) -> str:
         """Say that the reply is the value alone."""
-        what = "the text of your answer" if self.question.level == "nominal" else "the number"
-        return f"Answer with one line that holds {what} and nothing else: no words around it, no explanation."
+        content = "the text of your answer" if self.question.level == "nominal" else "the number"
+        return (
+            f"Answer with one line that holds {content} and nothing else: no words around it, no explanation."
+        )
 
     def read(self, reply: str, tokens: Tokens) -> Reading:
         """Read the value."""
@@ -277,7 +283,9 @@ class LineReply(Reply):
             raise Unparseable(f"the reply has {len(lines):,} lines, not one with the value")
         text = lines[0].strip(_DRESS)
         if self.question.level == "nominal":
-            is_value = lines[0] in map(shown, self.question.values)  # which may have such signs of its own
+            is_value = lines[0] in map(
+                format_value, self.question.values
+            )  # which may have such signs of its own
             value = value_of(self.question, lines[0] if is_value else text)
         else:
             text = text.removesuffix(".")
@@ -290,10 +298,10 @@ class LineReply(Reply):
 
     def write(self, reading: Reading) -> str:
         """Say the value."""
-        value = said(reading, self.question.key, self.case.turn).value
+        value = find_verdict(reading, self.question.key, self.case.turn).value
         if value is None or (self.question.values and value not in self.question.values):
             raise Unwritable(f"{self.question.key}: {value} is not a value that a reply could say")
-        return shown(value)
+        return format_value(value)
 
 
 class ExpectedReply(LineReply):
@@ -305,13 +313,15 @@ class ExpectedReply(LineReply):
         if not tokens:
             return self._own(own, "the endpoint gave no probabilities")
         try:
-            found = expected(tokens, [float(value) for value in self.question.values])
+            expectation = expected(tokens, [float(value) for value in self.question.values])
         except Unclear as unclear:
             return self._own(own, str(unclear))
-        if not found.shares.get(float(own)):
+        if not expectation.shares.get(float(own)):
             return self._own(own, "the value is not what its tokens say")
-        flags = (_much_outside(found),) if found.outside > OUTSIDE else ()
-        verdict = Verdict(self.question.key, self.case.turn, found.value, explanation=_told(found))
+        flags = (_much_outside(expectation),) if expectation.outside > OUTSIDE else ()
+        verdict = Verdict(
+            self.question.key, self.case.turn, expectation.value, explanation=_describe_shares(expectation)
+        )
         return Reading((verdict,), flags)
 
     def _own(self, value: float | str, why: str) -> Reading:
@@ -319,17 +329,21 @@ class ExpectedReply(LineReply):
         return Reading((Verdict(self.question.key, self.case.turn, value),), (flag,))
 
 
-def _told(found: Expected) -> str:
-    parts = [f"{written(value)}: {share:.3f}" for value, share in found.shares.items() if share >= 0.0005]
+def _describe_shares(expectation: Expected) -> str:
+    parts = [
+        f"{format_number(value)}: {share:.3f}"
+        for value, share in expectation.shares.items()
+        if share >= 0.0005
+    ]
     return f"probabilities {', '.join(parts)}"
 
 
-def _much_outside(found: Expected) -> str:
-    return f"outside_scale: {found.outside:.0%} of the probability is on no value of the scale"
+def _much_outside(expectation: Expected) -> str:
+    return f"outside_scale: {expectation.outside:.0%} of the probability is on no value of the scale"
 
 
-def _verdicts(found: Answered, turn: int | None) -> list[Verdict]:
-    return [Verdict(key, turn, value, explanation=why) for key, (value, why) in found.items()]
+def _verdicts(answers: Answered, turn: int | None) -> list[Verdict]:
+    return [Verdict(key, turn, value, explanation=why) for key, (value, why) in answers.items()]
 
 
 def _fields(
@@ -339,17 +353,21 @@ def _fields(
     beside: Sequence[QuestionDefinition] = (),
 ) -> dict[str, Any]:
     """Return the fields that say answers about one item; `beside` are questions that are said elsewhere."""
-    verdicts = {one.question: one for one in reading.verdicts if one.turn == turn and one.value is not None}
-    answers = {key: one.value for key, one in verdicts.items()}
-    tags = [one.key for one in (*questions, *beside) if is_tag(one)]
+    verdicts = {
+        verdict.question: verdict
+        for verdict in reading.verdicts
+        if verdict.turn == turn and verdict.value is not None
+    }
+    answers = {key: verdict.value for key, verdict in verdicts.items()}
+    tags = [question.key for question in (*questions, *beside) if is_tag(question)]
     fields: dict[str, Any] = {}
-    for one in questions:
-        verdict = verdicts.get(one.key)
-        if verdict is None and is_shown(one, answers) and must_answer(one, tags):
-            said(reading, one.key, turn)
-        if one.level != "text":
-            fields[explanation_field(one, questions)] = verdict.explanation if verdict else ""
-        fields[one.key] = _plain(verdict.value) if verdict else None
+    for question in questions:
+        verdict = verdicts.get(question.key)
+        if verdict is None and is_shown(question, answers) and must_answer(question, tags):
+            find_verdict(reading, question.key, turn)
+        if question.level != "text":
+            fields[explanation_field(question, questions)] = verdict.explanation if verdict else ""
+        fields[question.key] = _plain(verdict.value) if verdict else None
     return fields
 
 
@@ -370,7 +388,7 @@ def _turn_number(number: Any, name: str, last: int) -> int:
 
 
 JSON, LINE, EXPECTED = "json", "line", "expected"
-TURNS, WHOLE = "turns", "whole"
+TURNS, WHOLE_PART = "turns", "whole"
 EXPECTED_SCHEME, G_EVAL_SCHEME = "rubric_expected:", "g_eval:"
 """How the schemes begin whose questions ask those of another scheme on an interval scale."""
 LONGEST_PART = 100
@@ -432,14 +450,14 @@ class Rubric(Asking):
     def parts(self, variant: str) -> tuple[str, ...]:
         """A call for each question, or one for all: of a scheme with questions of two kinds, one for each."""
         if self.definition is not None and self.definition.is_mixed:
-            return (TURNS, WHOLE)
+            return (TURNS, WHOLE_PART)
         return ("",) if variant == JSON else tuple(question.key for question in self.questions)
 
     def asked_in(self, part: str) -> tuple[str, ...]:
         """The one question of a part, those about turns or about the whole, or all."""
         if self.definition is not None and self.definition.is_mixed:
-            kind = self.definition.item_kinds[part == WHOLE]
-            return tuple(one.key for one in self.definition.asked_about(kind))
+            kind = self.definition.item_kinds[part == WHOLE_PART]
+            return tuple(question.key for question in self.definition.asked_about(kind))
         return (part,) if part else tuple(self.answers)
 
     def forms_of(self, variant: str) -> tuple[str, ...]:
@@ -470,11 +488,13 @@ class Rubric(Asking):
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
         """Show the material as for other judges, and say the scheme as people read it."""
         assert self.definition is not None
-        seen, asked, reply = Seen(case), self.asked(case), self._reply(case)
+        seen, questions, reply = Seen(case), self.call_questions(case), self._reply(case)
         n = 1 if case.turn is not None else len(case.judged())
-        numbers = variant == JSON and case.turn is not None and bool(asking(asked))
+        numbers = variant == JSON and case.turn is not None and bool(asking(questions))
         return {
-            "questions": lambda: questionnaire.told(asked, conditions=variant == JSON, marks=reply.marks),
+            "questions": lambda: questionnaire.describe_questions(
+                questions, conditions=variant == JSON, marks=reply.marks
+            ),
             "introduction": clean(self.definition.introduction).strip(),
             "guidelines": clean(self.definition.guidelines).strip(),
             "task": self._task(case).replace("$n", str(n)),
@@ -514,15 +534,19 @@ class Rubric(Asking):
         """Expected scores need the likeliest tokens' probabilities."""
         return {"logprobs": True, "top_logprobs": 20} if variant == EXPECTED else {}
 
-    def asked(self, case: Case) -> tuple[QuestionDefinition, ...]:
+    def call_questions(self, case: Case) -> tuple[QuestionDefinition, ...]:
         """Return the questions of a call."""
-        return tuple(one for one in self.questions if one.key in self.asked_in(case.part))
+        return tuple(question for question in self.questions if question.key in self.asked_in(case.part))
 
     def _reply(self, case: Case) -> Reply:
-        asked = self.asked(case)
+        questions = self.call_questions(case)
         if self.variant == JSON:
-            return TurnsReply(asked, case) if self._about(case) == "continuation" else ItemReply(asked, case)
-        return (ExpectedReply if self.variant == EXPECTED else LineReply)(asked, case)
+            return (
+                TurnsReply(questions, case)
+                if self._about(case) == "continuation"
+                else ItemReply(questions, case)
+            )
+        return (ExpectedReply if self.variant == EXPECTED else LineReply)(questions, case)
 
     def _task(self, case: Case) -> str:
         static = case.turn is None and case.continuation.mode == "static"
@@ -530,23 +554,29 @@ class Rubric(Asking):
 
     def _about(self, case: Case) -> str:
         """Return what the answers of a call are about: all turns of a continuation, or one item."""
-        return "dialogue" if self.covers == "continuation" and case.part == WHOLE else self.covers
+        return "dialogue" if self.covers == "continuation" and case.part == WHOLE_PART else self.covers
 
 
 def asked_of(definition: SchemeDefinition, variant: str) -> tuple[QuestionDefinition, ...]:
     """Return the questions of a scheme that a variant asks; raise Unfit where there are none, or not so."""
     if variant == JSON:
-        found = definition.questions
+        questions = definition.questions
     else:
-        found = tuple(one for one in definition.questions if one.show_if is None and _is_alone(one, variant))
-    if not found:
+        questions = tuple(
+            question
+            for question in definition.questions
+            if question.show_if is None and _is_alone(question, variant)
+        )
+    if not questions:
         kind = "ordinal or interval question with a list of values" if variant == EXPECTED else "question"
         raise Unfit(f"{definition.key} has no {kind} that can be asked alone: choose the variant {JSON}")
-    if variant != JSON and (long := [one.key for one in found if len(one.key) > LONGEST_PART]):
+    if variant != JSON and (
+        long := [question.key for question in questions if len(question.key) > LONGEST_PART]
+    ):
         raise Unfit(
             f"the question {long[0][:40]}... has too long a key to be asked alone: choose the variant {JSON}"
         )
-    return found
+    return questions
 
 
 def base_of(scheme: str) -> str:
@@ -567,7 +597,7 @@ def expected_scheme(
         version=1,
         title=f"{called}: {definition.title}",
         unit="item",
-        questions=tuple(_expected(one) for one in questions),
+        questions=tuple(_expected(question) for question in questions),
         guidelines="",
         source=f"expected values of answers to {definition.key}, version {definition.version}",
         about_open=False,

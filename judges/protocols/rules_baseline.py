@@ -58,9 +58,9 @@ def is_negated(text: str) -> bool:
     return bool(NEGATIONS & set(words(text)))
 
 
-def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+def overlap(first: frozenset[str], second: frozenset[str]) -> float:
     """Return |A and B| / |A or B|, 0 where both are empty."""
-    return len(one & other) / len(one | other) if one | other else 0.0
+    return len(first & second) / len(first | second) if first | second else 0.0
 
 
 def runs(text_words: tuple[str, ...], length: int) -> frozenset[tuple[str, ...]]:
@@ -135,8 +135,10 @@ def repetition(moment: Moment) -> str:
         earlier = content_words(turn.text)
         if words(turn.text) == moment.words:
             return f"the same words as {back} turns before"
-        said = words(turn.text)
-        if len(said) >= 4 and runs(moment.words, min(len(said), 6)) & runs(said, min(len(said), 6)):
+        earlier_words = words(turn.text)
+        if len(earlier_words) >= 4 and runs(moment.words, min(len(earlier_words), 6)) & runs(
+            earlier_words, min(len(earlier_words), 6)
+        ):
             return f"it says again what was said {back} turns before, word for word"
         if len(moment.content) >= 3 and len(moment.content & earlier) >= 0.75 * len(moment.content):
             return f"nearly all its content words were said {back} turns before"
@@ -179,9 +181,9 @@ def under_answering(moment: Moment) -> str:
 
 def unclear_intent(moment: Moment) -> str:
     """At most 12 words, at most 2 of them content words, and a hedge such as maybe or we will see."""
-    found = _HEDGE.search(" ".join(moment.words))
-    if found and len(moment.words) <= 12 and len(moment.content - set(words(found[0]))) <= 2:
-        return f"a short turn that hedges ({found[0]})"
+    hedge = _HEDGE.search(" ".join(moment.words))
+    if hedge and len(moment.words) <= 12 and len(moment.content - set(words(hedge[0]))) <= 2:
+        return f"a short turn that hedges ({hedge[0]})"
     return ""
 
 
@@ -192,8 +194,8 @@ def redundant_information(moment: Moment) -> str:
     n = len(moment.words)
     if not lengths or n < 35 or n < 2 * median(lengths):
         return ""
-    said = frozenset().union(*(content_words(turn.text) for turn in moment.before))
-    novelty = len(moment.content - said) / max(len(moment.content), 1)
+    earlier_words = frozenset().union(*(content_words(turn.text) for turn in moment.before))
+    novelty = len(moment.content - earlier_words) / max(len(moment.content), 1)
     if novelty < 0.6:
         return f"{n} words, but only {novelty:.0%} of its content words are new"
     if len(set(moment.words)) < 0.6 * n:
@@ -252,9 +254,13 @@ def misunderstanding(moment: Moment) -> str:
     turn before mentions another one."""
     if moment.last is None or not _ATTRIBUTION.search(" ".join(moment.words)):
         return ""
-    said = frozenset().union(*(figures(turn.text) for turn in moment.before))
+    earlier_figures = frozenset().union(*(figures(turn.text) for turn in moment.before))
     own = figures(moment.turn.text)
-    return "it ascribes a figure to others that nobody said" if own and said and not own & said else ""
+    return (
+        "it ascribes a figure to others that nobody said"
+        if own and earlier_figures and not own & earlier_figures
+        else ""
+    )
 
 
 RULES: dict[str, Rule | None] = {

@@ -50,7 +50,7 @@ class Fault(NamedTuple):
 
     part: str
     line: int
-    told: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,43 +74,49 @@ class Wording:
         both = Template(f"{self.system}\n{self.user}")
         return list(dict.fromkeys(both.get_identifiers()))
 
-    def faults(self, known: Mapping[str, Variable]) -> list[Fault]:
+    def faults(self, variables: Mapping[str, Variable]) -> list[Fault]:
         """Return what keeps it from being a prompt, each with its place: unknown and missing variables, stray
         dollar signs, empty or endless parts, examples that are none."""
-        found = [trouble for part in ("system", "user") for trouble in self._troubles(part, known)]
+        faults = [trouble for part in ("system", "user") for trouble in self._troubles(part, variables)]
         if not any(len(part) > LONGEST for part in (self.system, self.user)):
-            missing = [one.name for one in known.values() if one.required and one.name not in self.names()]
-            found += [Fault("", 0, f"${name} is missing: {known[name].help}.") for name in missing]
-        return found + [Fault(EXAMPLES, 0, told) for told in worked.faults(self.examples, self.picking)]
+            missing = [
+                variable.name
+                for variable in variables.values()
+                if variable.required and variable.name not in self.names()
+            ]
+            faults += [Fault("", 0, f"${name} is missing: {variables[name].help}.") for name in missing]
+        return faults + [
+            Fault(EXAMPLES, 0, message) for message in worked.faults(self.examples, self.picking)
+        ]
 
-    def problems(self, known: Mapping[str, Variable]) -> list[str]:
+    def problems(self, variables: Mapping[str, Variable]) -> list[str]:
         """Return its faults, a sentence each."""
-        return [fault.told for fault in self.faults(known)]
+        return [fault.message for fault in self.faults(variables)]
 
     def digest(self) -> str:
         """Return the SHA-256 of all of it: the same digest is the same text."""
-        content: list[Any] = [self.system, self.user, self.form, [dict(one) for one in self.examples]]
+        content: list[Any] = [self.system, self.user, self.form, [dict(example) for example in self.examples]]
         content += [dict(self.picking)] if self.picking else []
         return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
     def fill(self, values: Mapping[str, Filling], schema: Mapping[str, Any] | None = None) -> Prompt:
         """Return the prompt with its variables filled in; raise KeyError for one without a value."""
-        made = {name: _made(values[name]) for name in self.names()}
-        system = Template(self.system).substitute(made)
-        if EXAMPLES in values and EXAMPLES not in made and (told := _made(values[EXAMPLES])):
-            system = f"{system}\n\n{told}"
-        return Prompt(system, Template(self.user).substitute(made), schema)
+        filled = {name: _resolve(values[name]) for name in self.names()}
+        system = Template(self.system).substitute(filled)
+        if EXAMPLES in values and EXAMPLES not in filled and (examples_text := _resolve(values[EXAMPLES])):
+            system = f"{system}\n\n{examples_text}"
+        return Prompt(system, Template(self.user).substitute(filled), schema)
 
-    def _troubles(self, part: str, known: Mapping[str, Variable]) -> Iterator[Fault]:
+    def _troubles(self, part: str, variables: Mapping[str, Variable]) -> Iterator[Fault]:
         text: str = getattr(self, part)
         if len(text) > LONGEST:
-            told = f"The {part} part has {len(text):,} characters; at most {LONGEST:,} are allowed."
-            yield Fault(part, 0, told)
+            reason = f"The {part} part has {len(text):,} characters; at most {LONGEST:,} are allowed."
+            yield Fault(part, 0, reason)
             return
         if "\r" in text:
             line = text.count("\n", 0, text.index("\r")) + 1
-            told = "a carriage return; lines end with a line feed alone."
-            yield Fault(part, line, f"The {part} part, line {line}: {told}")
+            reason = "a carriage return; lines end with a line feed alone."
+            yield Fault(part, line, f"The {part} part, line {line}: {reason}")
         if part == "user" and not text.strip():
             yield Fault(part, 0, "The user part is empty.")
         for match in Template.pattern.finditer(text):
@@ -118,14 +124,14 @@ class Wording:
             name = match["named"] or match["braced"]
             where = f"The {part} part, line {line}"
             if match["invalid"] is not None:
-                told = "a dollar sign without a variable's name; write $$ for the sign itself."
-                yield Fault(part, line, f"{where}: {told}")
-            elif name and name not in known:
-                there = ", ".join(f"${each}" for each in sorted(known))
-                yield Fault(part, line, f"{where}: there is no variable ${name}; there are {there}.")
+                reason = "a dollar sign without a variable's name; write $$ for the sign itself."
+                yield Fault(part, line, f"{where}: {reason}")
+            elif name and name not in variables:
+                names = ", ".join(f"${each}" for each in sorted(variables))
+                yield Fault(part, line, f"{where}: there is no variable ${name}; there are {names}.")
 
 
-def _made(filling: Filling) -> str:
+def _resolve(filling: Filling) -> str:
     return filling if isinstance(filling, str) else filling()
 
 

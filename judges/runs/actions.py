@@ -21,7 +21,7 @@ from jobs.models.run import Run
 from judges.errors import JudgeError
 from judges.protocols.base import UNMET, WAITING
 from judges.runs.metric_calls import check_keys, metric_plan, metric_plans
-from judges.runs.plans import MOST_SAMPLES, WHOLE, Judge, RaterPlan
+from judges.runs.plans import CONTINUATION, MOST_SAMPLES, Judge, RaterPlan
 from judges.runs.selection import RunSettings, Selection, continuations, items, open_or_refuse, settings_from
 
 # Starting or resuming a run of a judge or a metric; `jobs.runs` has what comes after.
@@ -87,7 +87,7 @@ def start(
 def _create_calls(run: Run, plan: RaterPlan, selection: Selection, progress: ReportProgress | None) -> None:
     batch: list[Call] = []
     each = len(plan.parts) * selection.samples
-    made, total = 0, _target_count(plan, selection) * each if progress else 0
+    created, total = 0, _target_count(plan, selection) * each if progress else 0
     for continuation, item in targets(plan, selection):
         batch += [
             Call(
@@ -98,27 +98,27 @@ def _create_calls(run: Run, plan: RaterPlan, selection: Selection, progress: Rep
         ]
         if len(batch) >= _BATCH:
             Call.objects.bulk_create(batch, ignore_conflicts=True)
-            made, batch = made + len(batch), []
+            created, batch = created + len(batch), []
             if progress:
-                progress(made, total)
+                progress(created, total)
     Call.objects.bulk_create(batch, ignore_conflicts=True)
-    if made + len(batch) >= WORTH_TELLING:
+    if created + len(batch) >= WORTH_TELLING:
         tell_planner("jobs_call")
 
 
 def targets(plan: RaterPlan, selection: Selection) -> Iterator[tuple[int, int | None]]:
     """Yield (continuation id, item id or None) of every call, the turns of a continuation together."""
-    if plan.covers != WHOLE:
+    if plan.covers != CONTINUATION:
         rows = items(selection, plan.covers).order_by("continuation_id", F("turn__position"))
         yield from rows.values_list("continuation_id", "pk").iterator(_BATCH)
         return
-    wanted = continuations(selection).filter(items__kind__in=plan.item_kinds).distinct().order_by("pk")
-    for pk in wanted.values_list("pk", flat=True).iterator(_BATCH):
+    selected = continuations(selection).filter(items__kind__in=plan.item_kinds).distinct().order_by("pk")
+    for pk in selected.values_list("pk", flat=True).iterator(_BATCH):
         yield pk, None
 
 
 def _target_count(plan: RaterPlan, selection: Selection) -> int:
-    if plan.covers != WHOLE:
+    if plan.covers != CONTINUATION:
         return items(selection, plan.covers).count()
     return continuations(selection).filter(items__kind__in=plan.item_kinds).distinct().count()
 
@@ -126,7 +126,7 @@ def _target_count(plan: RaterPlan, selection: Selection) -> int:
 def calls_of(plan: RaterPlan, selection: Selection) -> QuerySet[Call]:
     """Return the calls of a plan's rater over a selection, whichever run holds them."""
     calls = Call.objects.filter(rater=plan.rater, sample__lt=selection.samples)
-    if plan.covers != WHOLE:
+    if plan.covers != CONTINUATION:
         return calls.filter(item__in=items(selection, plan.covers))
     return calls.filter(item=None, continuation__in=continuations(selection))
 
@@ -140,9 +140,9 @@ def _take_over(run: Run, calls: QuerySet[Call]) -> None:
     other = ~Q(run=run) & Q(state__in=[Call.State.PENDING, Call.State.CANCELLED, Call.State.FAILED])
     own = Q(run=run, state=Call.State.CANCELLED)
     unmet = Q(state=Call.State.DONE) & (Q(flags__contains=[UNMET]) | Q(flags__contains=[WAITING]))
-    left = set(calls.filter(other).values_list("run_id", flat=True))
+    other_runs = set(calls.filter(other).values_list("run_id", flat=True))
     calls.filter(own | other | unmet).update(run=run, **runs.AFRESH)
-    for run_id in left:
+    for run_id in other_runs:
         runs.settle(run_id)
 
 
@@ -172,10 +172,10 @@ def start_judge(
     open_or_refuse(rater=plan.rater, selection=selection, by=by, reason=open_test)
     if not 1 <= selection.samples <= MOST_SAMPLES:
         raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
-    told = asdict(judge) | {"endpoint": judge.endpoint.pk if judge.endpoint else None}
+    judge_fields = asdict(judge) | {"endpoint": judge.endpoint.pk if judge.endpoint else None}
     about = f"rater {plan.rater.pk}, {plan.rater.name}"
     how = (settings or RunSettings()).as_json()
-    return _job(by, about, selection, {"judge": told | {"shows": list(judge.shows)}, "settings": how})
+    return _job(by, about, selection, {"judge": judge_fields | {"shows": list(judge.shows)}, "settings": how})
 
 
 def start_metrics(*, by: User | None, keys: Sequence[str], selection: Selection) -> list[Run] | list[Job]:
@@ -194,9 +194,9 @@ def _is_small(corpus: Corpus) -> bool:
     return queries.counts([corpus])[corpus.pk]["items"] <= AT_ONCE
 
 
-def _job(by: User | None, about: str, selection: Selection, what: Mapping[str, Any]) -> Job:
+def _job(by: User | None, about: str, selection: Selection, params: Mapping[str, Any]) -> Job:
     subject = f"{about[:180]} over {selection.corpus.name}, selection {selection.digest()[:8]}"
-    return actions.start(kind=KIND, subject=subject, params={**what, "scope": selection.as_json()}, by=by)
+    return actions.start(kind=KIND, subject=subject, params={**params, "scope": selection.as_json()}, by=by)
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
@@ -220,34 +220,40 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     return {"run": started.pk}
 
 
-def _selection(told: Mapping[str, Any]) -> Selection:
+def _selection(payload: Mapping[str, Any]) -> Selection:
     """Return the selection that `Selection.as_json` wrote."""
-    corpus = Corpus.objects.filter(pk=told["corpus"]).first()
+    corpus = Corpus.objects.filter(pk=payload["corpus"]).first()
     campaigns = Campaign.objects.select_related("corpus", "scheme_version__scheme")
-    campaign = campaigns.filter(pk=told["campaign"]).first()
-    split = Split.objects.filter(pk=told.get("split") or 0).first()
-    if corpus is None or (told["campaign"] and campaign is None) or (told.get("split") and split is None):
+    campaign = campaigns.filter(pk=payload["campaign"]).first()
+    split = Split.objects.filter(pk=payload.get("split") or 0).first()
+    if (
+        corpus is None
+        or (payload["campaign"] and campaign is None)
+        or (payload.get("split") and split is None)
+    ):
         raise JobRefused("what it was to go over was deleted")
-    systems = tuple(told["systems"])
+    systems = tuple(payload["systems"])
     return Selection(
-        corpus, campaign, systems, told["include_self"], told["samples"], split, told.get("part", "")
+        corpus, campaign, systems, payload["include_self"], payload["samples"], split, payload.get("part", "")
     )
 
 
 def _plan(params: Mapping[str, Any], selection: Selection) -> RaterPlan:
     if "metric" in params:
         return metric_plan(params["metric"], selection.corpus)
-    told = _with_parameters(params["judge"])
-    endpoint = Endpoint.objects.filter(pk=told["endpoint"], active=True).first()
-    if told["endpoint"] and endpoint is None:
+    payload = _with_parameters(params["judge"])
+    endpoint = Endpoint.objects.filter(pk=payload["endpoint"], active=True).first()
+    if payload["endpoint"] and endpoint is None:
         raise JobRefused("its endpoint was taken away")
-    return Judge(**told | {"endpoint": endpoint, "shows": tuple(told["shows"])}).plan(selection.campaign)
+    return Judge(**payload | {"endpoint": endpoint, "shows": tuple(payload["shows"])}).plan(
+        selection.campaign
+    )
 
 
-def _with_parameters(told: Mapping[str, Any]) -> dict[str, Any]:
+def _with_parameters(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return a judge as a job tells it; one queued by an earlier version has two parameters of its own."""
-    older = {name: told[name] for name in ("temperature", "max_tokens") if name in told}
-    rest = {name: value for name, value in told.items() if name not in older}
+    older = {name: payload[name] for name in ("temperature", "max_tokens") if name in payload}
+    rest = {name: value for name, value in payload.items() if name not in older}
     return {"parameters": older, **rest}
 
 

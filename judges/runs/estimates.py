@@ -82,27 +82,27 @@ def by_kind(rater: Rater, items: Collection[int]) -> dict[str, int]:
     A call about a whole continuation counts for each of the items in it, each sample by itself. Kinds stand
     in the order of `jobs.errors`; those that failed before kinds were kept are under ''.
     """
-    chosen = Item.objects.filter(pk__in=items).values_list("pk", "continuation")
-    within = Counter(continuation for _, continuation in chosen)
+    rows = Item.objects.filter(pk__in=items).values_list("pk", "continuation")
+    within = Counter(continuation for _, continuation in rows)
     failed = Call.objects.filter(rater=rater, state=Call.State.FAILED)
     failed = failed.filter(Q(item__in=list(items)) | Q(item=None, continuation__in=list(within)))
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for kind, item, continuation in failed.values_list("error_kind", "item", "continuation"):
-        found[kind] += 1 if item is not None else within[continuation]
-    return _in_order(found)
+        counts[kind] += 1 if item is not None else within[continuation]
+    return _in_order(counts)
 
 
 def by_rater(calls: QuerySet[Call]) -> dict[int, dict[str, int]]:
     """Return how many of some calls failed, by rater id and kind of error: one query."""
     rows = calls.filter(state=Call.State.FAILED).order_by().values_list("run__rater", "error_kind")
-    found: dict[int, Counter[str]] = defaultdict(Counter)
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
     for rater, kind, n in rows.annotate(Count("pk")):
-        found[rater][kind] += n
-    return {rater: _in_order(counted) for rater, counted in found.items()}
+        counts[rater][kind] += n
+    return {rater: _in_order(counted) for rater, counted in counts.items()}
 
 
-def _in_order(found: Counter[str]) -> dict[str, int]:
-    return {kind: found[kind] for kind in (*ERROR_KINDS, "") if found[kind]}
+def _in_order(counts: Counter[str]) -> dict[str, int]:
+    return {kind: counts[kind] for kind in (*ERROR_KINDS, "") if counts[kind]}
 
 
 LOOKED_AT = 200
@@ -120,8 +120,8 @@ class Unanswered:
 
     def sentence(self) -> str:
         """Return it as one line for people."""
-        what = "call has" if self.calls == 1 else "calls have"
-        return f"{'about ' if self.about else ''}{self.calls:,} {what} no answer: {self.reason}"
+        subject = "call has" if self.calls == 1 else "calls have"
+        return f"{'about ' if self.about else ''}{self.calls:,} {subject} no answer: {self.reason}"
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -134,12 +134,12 @@ def unanswered(judge: Judge, selection: Selection) -> tuple[Unanswered, ...]:
         plan, about = judge.plan(selection.campaign), sampled.is_large(selection)
         if about:
             looked = sampled.covered(plan, selection)
-            found = among(plan, looked.some, looked.targets, samples=selection.samples, about=True)
+            gaps = among(plan, looked.some, looked.targets, samples=selection.samples, about=True)
         else:
             some = tuple(actions.targets(plan, selection))
-            found = among(plan, some, len(some), samples=selection.samples)
+            gaps = among(plan, some, len(some), samples=selection.samples)
         transaction.set_rollback(True)
-    return found
+    return gaps
 
 
 def among(
@@ -154,11 +154,11 @@ def among(
     step = max(1, -(-len(rest) // LOOKED_AT))
     looked = rest[::step]
     each = targets * len(plan.parts) * samples / len(some) if some else 0.0
-    found = [Unanswered(round(n * each), reason, about) for reason, n in refused.items()]
+    gaps = [Unanswered(round(n * each), reason, about) for reason, n in refused.items()]
     for reason, n in _reasons(plan, protocol, looked).items():
         share = n / len(looked) * len(rest)
-        found.append(Unanswered(round(share * each), reason, about or step > 1))
-    return tuple(sorted(found, key=lambda one: -one.calls))
+        gaps.append(Unanswered(round(share * each), reason, about or step > 1))
+    return tuple(sorted(gaps, key=lambda gap: -gap.calls))
 
 
 def _by_mode(protocol: Protocol, some: Sequence[Target]) -> tuple[Counter[str], list[Target]]:
@@ -180,11 +180,11 @@ def _reasons(plan: RaterPlan, protocol: Protocol, looked: Sequence[Target]) -> C
     material = load({continuation for continuation, _ in looked})
     if protocol.covers in COMPARING:
         material = with_compared(material, [item for _, item in looked if item])
-    given = answers_for_needs(protocol, spec["needs"], material) if "needs" in spec else {}
+    need_answers = answers_for_needs(protocol, spec["needs"], material) if "needs" in spec else {}
     refused: Counter[str] = Counter()
     unmet: list[str] = []
     for continuation, item in looked:
-        case = case_of(material[continuation], item, spec, given.get(continuation))
+        case = case_of(material[continuation], item, spec, need_answers.get(continuation))
         if reason := protocol.refusal(case, spec.get("variant", "")):
             refused[reason] += 1
         elif reason := protocol.unmet(case):
@@ -255,7 +255,7 @@ class Estimate:
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
         values = {name: getattr(self, name) for name in self.__slots__}
-        plain = {"unanswered": [one.as_json() for one in self.unanswered]}
+        plain = {"unanswered": [gap.as_json() for gap in self.unanswered]}
         return values | plain | {"cost": None if self.cost is None else float(self.cost)}
 
     def sentence(self) -> str:
@@ -274,12 +274,12 @@ class Estimate:
             f" cost {self.price}{in_batches};"
             f" {goes} to {where} "
             f"(endpoint {self.endpoint}, model {self.model})."
-            + "".join(f" Of all, {one.sentence()}." for one in self.unanswered)
+            + "".join(f" Of all, {gap.sentence()}." for gap in self.unanswered)
         )
 
 
-def _counted(n: int, one: str) -> str:
-    return f"{n:,} {one}" if n == 1 else f"{n:,} {one}s"
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def estimate(judge: Judge, selection: Selection, mode: str | None = None) -> Estimate | None:
@@ -290,17 +290,17 @@ def estimate(judge: Judge, selection: Selection, mode: str | None = None) -> Est
     Nothing is kept: neither the rater nor the scheme that a start would make.
     """
     with transaction.atomic():
-        found = _estimate(judge.plan(selection.campaign), selection)
+        result = _estimate(judge.plan(selection.campaign), selection)
         transaction.set_rollback(True)
-    return found if found is None or judge.endpoint is None else _in_mode(found, judge.endpoint, mode)
+    return result if result is None or judge.endpoint is None else _in_mode(result, judge.endpoint, mode)
 
 
-def _in_mode(found: Estimate, endpoint: Endpoint, mode: str | None) -> Estimate:
+def _in_mode(estimated: Estimate, endpoint: Endpoint, mode: str | None) -> Estimate:
     """Return an estimate with the price of a mode; raise JobError for one that is not offered."""
     would = Run(endpoint=endpoint)
     runs.put_mode(would, mode or would.mode)
-    price = None if found.cost is None else found.cost * share_of(would)
-    return replace(found, cost=price, mode=would.mode)
+    price = None if estimated.cost is None else estimated.cost * share_of(would)
+    return replace(estimated, cost=price, mode=would.mode)
 
 
 def _estimate(plan: RaterPlan, selection: Selection) -> Estimate | None:
@@ -329,9 +329,9 @@ def of_targets(
     assert isinstance(protocol, Asking)
     calls = max(looked.targets * len(plan.parts) * samples - finished, 0)
     step = max(1, len(looked.some) // SAMPLED_CALLS)
-    asked, length = _lengths(asker, plan.rater.spec, looked.some[::step])
-    written = _written(plan, protocol)
-    tokens_in, tokens_out = round(calls * asked * length), round(calls * asked * written)
+    asked_share, length = _lengths(asker, plan.rater.spec, looked.some[::step])
+    reply_tokens = _mean_reply_tokens(plan, protocol)
+    tokens_in, tokens_out = round(calls * asked_share * length), round(calls * asked_share * reply_tokens)
     host = urlsplit(endpoint.base_url).hostname or ""
     return Estimate(
         calls=calls,
@@ -379,24 +379,24 @@ def _lengths(
     asker: Asker, spec: dict[str, Any], targets: Iterable[tuple[int, int | None]]
 ) -> tuple[float, float]:
     """Return the share of some targets that are asked about, and the mean tokens of their prompts."""
-    chosen, protocol = list(targets), asker.protocol
-    material = load({continuation for continuation, _ in chosen})
+    sampled_targets, protocol = list(targets), asker.protocol
+    material = load({continuation for continuation, _ in sampled_targets})
     if protocol.covers in COMPARING:
-        material = with_compared(material, [item for _, item in chosen if item])
-    given = answers_for_needs(protocol, spec["needs"], material) if "needs" in spec else {}
+        material = with_compared(material, [item for _, item in sampled_targets if item])
+    need_answers = answers_for_needs(protocol, spec["needs"], material) if "needs" in spec else {}
     lengths = []
-    for continuation, item in chosen:
+    for continuation, item in sampled_targets:
         for part in asker.parts():
-            case = case_of(material[continuation], item, spec, given.get(continuation), part)
-            if not protocol.why_not(case, asker.variant) and not protocol.unmet(case):
+            case = case_of(material[continuation], item, spec, need_answers.get(continuation), part)
+            if not protocol.unavailable_reason(case, asker.variant) and not protocol.unmet(case):
                 prompt = _prompt(asker, case)
                 lengths.append(about_tokens(prompt.system) + about_tokens(prompt.user))
     if not lengths:
         return 0.0, 0.0
-    return len(lengths) / (len(chosen) * len(asker.parts())), sum(lengths) / len(lengths)
+    return len(lengths) / (len(sampled_targets) * len(asker.parts())), sum(lengths) / len(lengths)
 
 
-def _written(plan: RaterPlan, protocol: Asking) -> float:
+def _mean_reply_tokens(plan: RaterPlan, protocol: Asking) -> float:
     """Return the tokens of a reply: the mean of this judge's earlier ones, else the protocol's own guess."""
     done = CallCount.objects.filter(run__rater=plan.rater, state=Call.State.DONE)
     seen = done.aggregate(n=Sum("n"), written=Sum("tokens_out"))

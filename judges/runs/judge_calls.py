@@ -28,7 +28,7 @@ from jobs.prompt import OutOfScale, Tokens, Unparseable
 from judges.errors import JudgeError
 from judges.models import CallLabel
 from judges.protocols import Asking, Case, Prompt, Reading
-from judges.protocols.base import UNMET, Computing, Given
+from judges.protocols.base import UNMET, Computing, NeedAnswers
 from judges.protocols.quoting import TooLong
 from judges.runs.material import Material, answers_for_needs, case_of, load, with_compared
 from judges.runs.plans import Asker, asker_of
@@ -60,45 +60,45 @@ GivenAnswer = tuple[int, Answer]
 """The id of a call, and one of its answers."""
 
 
-def record_all(given: Sequence[tuple[Call, Sequence[Answer]]]) -> int:
+def record_all(answered_calls: Sequence[tuple[Call, Sequence[Answer]]]) -> int:
     """Record the answers of calls, rater by rater; return how many labels are new."""
     by_rater: dict[int, list[GivenAnswer]] = defaultdict(list)
-    raters = {call.run.answerer.pk: call.run.answerer for call, _ in given}
-    for call, answers in given:
+    raters = {call.run.answerer.pk: call.run.answerer for call, _ in answered_calls}
+    for call, answers in answered_calls:
         by_rater[call.run.answerer.pk] += [(call.pk, answer) for answer in answers]
     return sum(record(raters[rater], answers) for rater, answers in by_rater.items() if answers)
 
 
-def record(rater: Rater, given: Sequence[GivenAnswer]) -> int:
+def record(rater: Rater, linked_answers: Sequence[GivenAnswer]) -> int:
     """Record a rater's answers, numbers or texts, each linked to its call; return how many labels are new.
 
     Where a live label stands in an answer's place, `annotation.work.labels` decides what becomes of it.
     """
     columns = [
-        [call for call, _ in given],
-        *zip(*(answer.place for _, answer in given), strict=True),
-        [None if isinstance(answer.value, str) else answer.value for _, answer in given],
-        [answer.value if isinstance(answer.value, str) else None for _, answer in given],
-        [answer.missing for _, answer in given],
-        [answer.explanation for _, answer in given],
-        [_array(answer.shown) for _, answer in given],
-        [json.dumps(stored(answer.evidence)) if answer.evidence else None for _, answer in given],
+        [call for call, _ in linked_answers],
+        *zip(*(answer.place for _, answer in linked_answers), strict=True),
+        [None if isinstance(answer.value, str) else answer.value for _, answer in linked_answers],
+        [answer.value if isinstance(answer.value, str) else None for _, answer in linked_answers],
+        [answer.missing for _, answer in linked_answers],
+        [answer.explanation for _, answer in linked_answers],
+        [_array(answer.shown) for _, answer in linked_answers],
+        [json.dumps(stored(answer.evidence)) if answer.evidence else None for _, answer in linked_answers],
     ]
     with connection.cursor() as cursor:
         cursor.execute(_RECORD, [*(list(column) for column in columns), rater.pk, Occasion.MAIN.value])
         fresh = set(cursor.fetchall())
-    rest = [(call, answer) for call, answer in given if answer.place not in fresh]
+    rest = [(call, answer) for call, answer in linked_answers if answer.place not in fresh]
     return len(fresh) + (_record_over(rater, rest) if rest else 0)
 
 
-def _array(shown: tuple[int, ...] | None) -> str | None:
+def _array(numbers: tuple[int, ...] | None) -> str | None:
     """Return numbers as PostgreSQL writes an array: one of arrays of several lengths cannot be passed."""
-    return None if shown is None else f"{{{','.join(map(str, shown))}}}"
+    return None if numbers is None else f"{{{','.join(map(str, numbers))}}}"
 
 
-def _record_over(rater: Rater, given: Sequence[GivenAnswer]) -> int:
-    origin = {answer.place: call for call, answer in given}
-    answers = [answer for _, answer in given]
+def _record_over(rater: Rater, linked_answers: Sequence[GivenAnswer]) -> int:
+    origin = {answer.place: call for call, answer in linked_answers}
+    answers = [answer for _, answer in linked_answers]
     labels = recording.record(rater=rater, answers=answers, occasion=Occasion.MAIN)
     CallLabel.objects.bulk_create(
         CallLabel(call_id=origin[label.item_id, label.question_id, label.sample], label=label)
@@ -144,9 +144,9 @@ class JudgeRun:
         """Judges are asked, not computed."""
         raise AssertionError(f"{len(calls)} calls of judges on the queue of metrics")
 
-    def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
+    def record(self, answered_calls: Sequence[tuple[Call, Sequence[Any]]]) -> int:
         """Record the answers as labels; return how many are new."""
-        return record_all(given)
+        return record_all(answered_calls)
 
     def reopened(self, run: Run) -> None:
         """Nothing but its calls says what is asked again."""
@@ -160,7 +160,7 @@ class JudgePreparer:
     """Makes calls ready; remembers the material of continuations whose calls follow each other, and the
     questions of runs. What other raters answered is read anew for every batch."""
 
-    KEPT = 256
+    CACHE_SIZE = 256
 
     def __init__(self) -> None:
         self._material: dict[int, Material] = {}
@@ -171,15 +171,15 @@ class JudgePreparer:
         self._remember({call.rated for call in calls})
         if compared := [call.item_id for call in calls if call.item_id and _compares(call.run.answerer.spec)]:
             self._material = with_compared(self._material, compared)
-        given = self._given(calls)
-        return [self._asked(call, given.get(call.run.answerer.pk, {})) for call in calls]
+        need_answers = self._answers_for_needs(calls)
+        return [self._prepare_call(call, need_answers.get(call.run.answerer.pk, {})) for call in calls]
 
-    def _asked(self, call: Call, given: Mapping[int, Given]) -> PreparedCall:
+    def _prepare_call(self, call: Call, need_answers: Mapping[int, NeedAnswers]) -> PreparedCall:
         spec = call.run.answerer.spec
         asker = asker_of(spec)
         protocol = asker.protocol
         material = self._material[call.rated]
-        case = case_of(material, call.item_id, spec, given.get(call.rated), call.part, call.sample)
+        case = case_of(material, call.item_id, spec, need_answers.get(call.rated), call.part, call.sample)
         questions = self._questions_of(call.run)
         try:
             prompt, flags, reading = _prepared(asker, case)
@@ -200,31 +200,31 @@ class JudgePreparer:
             return PreparedCall(call, protocol.key, ready_outcome=broken)
         read = partial(_read, call, asker, case, material, questions, flags)
         sent = of_sample(spec.get("parameters", {}), call.sample)
-        told = protocol.reply_tokens if isinstance(protocol, Asking) else 0
-        return PreparedCall(call, protocol.key, prompt, None, spec["model"], sent, read, told)
+        reply_tokens = protocol.reply_tokens if isinstance(protocol, Asking) else 0
+        return PreparedCall(call, protocol.key, prompt, None, spec["model"], sent, read, reply_tokens)
 
     def _remember(self, ids: set[int]) -> None:
         missing = ids - self._material.keys()
-        if len(self._material) + len(missing) > self.KEPT:
+        if len(self._material) + len(missing) > self.CACHE_SIZE:
             self._material = {pk: self._material[pk] for pk in ids & self._material.keys()}
         if missing:
             self._material |= load(missing)
 
-    def _given(self, calls: Sequence[Call]) -> dict[int, dict[int, Given]]:
-        """Return, by rater and continuation, what those answered whom the raters' needs are bound to."""
-        wanted: dict[int, set[int]] = defaultdict(set)
+    def _answers_for_needs(self, calls: Sequence[Call]) -> dict[int, dict[int, NeedAnswers]]:
+        """Return the answers that the raters' needs are bound to, by rater and continuation."""
+        continuations: dict[int, set[int]] = defaultdict(set)
         raters = {call.run.answerer.pk: call.run.answerer for call in calls}
         specs = {pk: rater.spec for pk, rater in raters.items() if "needs" in rater.spec}
         for call in calls:
             if call.run.answerer.pk in specs:
-                wanted[call.run.answerer.pk].add(call.rated)
+                continuations[call.run.answerer.pk].add(call.rated)
         return {
             rater: answers_for_needs(
                 asker_of(specs[rater]).protocol,
                 specs[rater]["needs"],
                 {pk: self._material[pk] for pk in sorted(ids)},
             )
-            for rater, ids in wanted.items()
+            for rater, ids in continuations.items()
         }
 
     def _questions_of(self, run: Run) -> Questions:
@@ -237,7 +237,7 @@ class JudgePreparer:
 def _prepared(asker: Asker, case: Case) -> tuple[Prompt | None, tuple[str, ...], Reading | None]:
     """Return the prompt and its flags, or the answers that need no request. Raises TooLong."""
     protocol = asker.protocol
-    if refusal := protocol.why_not(case, asker.variant):
+    if refusal := protocol.unavailable_reason(case, asker.variant):
         return None, (), protocol.unanswered(case, refusal)
     if unmet := protocol.unmet(case):
         return None, (), replace(protocol.unanswered(case, unmet), flags=(UNMET,))
@@ -272,22 +272,22 @@ def _compares(spec: Mapping[str, Any]) -> bool:
 
 
 def answers_of(
-    call: Call, material: Material, questions: Questions, reading: Reading, shown: tuple[int, ...] = ()
+    call: Call, material: Material, questions: Questions, reading: Reading, shown_order: tuple[int, ...] = ()
 ) -> tuple[Answer, ...]:
     """Return the answers of a reading: verdicts speak of turns and names, labels of items and questions.
 
-    Those about a comparison are about the call's own item, whose members were `shown` in some order.
+    Those about a comparison are about the call's own item, whose members were shown in `shown_order`.
     Raises OutOfScale where a value is not on its question's scale, as no person could give it either.
     """
     return tuple(
         Answer(
-            item=(call.item_id or 0) if shown else material.items[verdict.turn],
+            item=(call.item_id or 0) if shown_order else material.items[verdict.turn],
             question=questions[verdict.question].pk,
             value=_on_scale(questions[verdict.question], verdict.value),
             missing=verdict.missing,
             sample=call.sample,
             explanation=_storable(verdict.explanation),
-            shown=shown or None,
+            shown=shown_order or None,
             evidence=verdict.evidence,
         )
         for verdict in reading.verdicts
@@ -298,7 +298,7 @@ def _on_scale(question: Question, value: float | str | None) -> float | str | No
     text = _storable(value) if isinstance(value, str) else value
     if text is None or question.accepts(text):
         return text
-    scale = ", ".join(f"{one}" for one in question.values) or f"a {question.level} answer"
+    scale = ", ".join(f"{option}" for option in question.values) or f"a {question.level} answer"
     raise OutOfScale(f"{question.key}: {str(text)[:40]!r} is not on the scale ({scale})")
 
 

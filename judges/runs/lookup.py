@@ -235,7 +235,7 @@ def summary(run: Run) -> dict[str, Any]:
     state = progress(run).as_json()
     labels = CallLabel.objects.filter(call__run=run, label__superseded_at=None)
     counts = {"labels": labels.count(), "missing": labels.exclude(label__missing="").count()}
-    kept: tuple[str, ...] = (
+    names: tuple[str, ...] = (
         "state",
         "total",
         "done",
@@ -247,9 +247,9 @@ def summary(run: Run) -> dict[str, Any]:
         "tokens_in",
         "tokens_out",
     )
-    kept += ("asked", "sent", "lost", "cached", "failures", "pause_reason")
+    names += ("asked", "sent", "lost", "cached", "failures", "pause_reason")
     rest = {name: state[name] for name in ("cost", "seconds", "error", "missing_reason")}
-    return {"run": run.pk, "rater": run.name, **{name: state[name] for name in kept}, **counts, **rest}
+    return {"run": run.pk, "rater": run.name, **{name: state[name] for name in names}, **counts, **rest}
 
 
 PARTS = ("dev", "test", TRAINING)
@@ -270,13 +270,13 @@ def selection_of(
     """
     if bool(corpus) == bool(campaign):
         raise JudgeError("Name either a corpus or a campaign.")
-    chosen = _campaign(campaign) if campaign else None
-    found = chosen.corpus if chosen else corpus_named(corpus)
-    known = set(System.objects.filter(corpus=found, name__in=systems).values_list("name", flat=True))
-    if unknown := sorted(set(systems) - known):
-        raise JudgeError(f"The corpus {found.name} has no system {', '.join(unknown)}.")
-    split = split_for(found, part)
-    return Selection(found, chosen, tuple(systems), include_self, samples, split, part)
+    campaign_row = _campaign(campaign) if campaign else None
+    corpus_row = campaign_row.corpus if campaign_row else corpus_named(corpus)
+    existing = set(System.objects.filter(corpus=corpus_row, name__in=systems).values_list("name", flat=True))
+    if unknown := sorted(set(systems) - existing):
+        raise JudgeError(f"The corpus {corpus_row.name} has no system {', '.join(unknown)}.")
+    split = split_for(corpus_row, part)
+    return Selection(corpus_row, campaign_row, tuple(systems), include_self, samples, split, part)
 
 
 def split_for(corpus: Corpus, part: str) -> Split | None:
@@ -307,23 +307,23 @@ def part_choices(corpus: Corpus) -> list[tuple[str, str]]:
 def endpoint_named(name: str) -> Endpoint:
     """Return an active endpoint by its name, also one that the environment declares since."""
     sync_environment()
-    found = Endpoint.objects.filter(name=name, active=True).first()
-    if found is None:
+    endpoint = Endpoint.objects.filter(name=name, active=True).first()
+    if endpoint is None:
         names = ", ".join(Endpoint.objects.filter(active=True).values_list("name", flat=True))
         raise JudgeError(f"There is no endpoint {name!r}; there are: {names or 'none yet'}.")
-    return found
+    return endpoint
 
 
 def corpus_named(name: str) -> Corpus:
     """Return a corpus by its name."""
-    found = Corpus.objects.filter(name=name).first()
-    if found is None:
+    corpus = Corpus.objects.filter(name=name).first()
+    if corpus is None:
         raise JudgeError(f"There is no corpus {name!r}.")
-    return found
+    return corpus
 
 
 def _campaign(name: str) -> Campaign:
-    found = Campaign.objects.select_related("corpus", "scheme_version__scheme").filter(name=name).first()
-    if found is None:
+    campaign = Campaign.objects.select_related("corpus", "scheme_version__scheme").filter(name=name).first()
+    if campaign is None:
         raise JudgeError(f"There is no campaign {name!r}.")
-    return found
+    return campaign

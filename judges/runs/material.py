@@ -38,8 +38,8 @@ from judges.errors import JudgeError
 from judges.metrics import DEFAULT_MODEL, Embedder, Tools
 from judges.metrics.kit.instrument import Content
 from judges.models import Bench, Draft, DraftAnswer, Embedding
-from judges.protocols import Case, Known, Member, Need, Protocol
-from judges.protocols.base import Given, Value
+from judges.protocols import Case, Member, Need, NeedAnswer, Protocol
+from judges.protocols.base import NeedAnswers, Value
 
 # From the database to records: what protocols and metrics read, for many continuations at once.
 
@@ -53,15 +53,15 @@ class DatabaseStore:
 
     def load(self, model: str, hashes: Sequence[str]) -> Mapping[str, bytes]:
         """Return the vectors that are there."""
-        found: dict[str, bytes] = {}
+        vectors: dict[str, bytes] = {}
         for start in range(0, len(hashes), _BATCH_EMBEDDING_STORE):
             rows = Embedding.objects.filter(
                 model=model, text_hash__in=hashes[start : start + _BATCH_EMBEDDING_STORE]
             )
-            found |= {
+            vectors |= {
                 text_hash: bytes(vector) for text_hash, vector in rows.values_list("text_hash", "vector")
             }
-        return found
+        return vectors
 
     def save(self, model: str, vectors: Mapping[str, bytes]) -> None:
         """Keep vectors; one that somebody else kept first stays, since it is the same."""
@@ -103,24 +103,24 @@ class Material:
 
 def load(continuation_ids: Collection[int]) -> dict[int, Material]:
     """Return the material of each continuation, in six queries; its dialogue holds no other ones."""
-    found = Continuation.objects.select_related("dialogue", "system").in_bulk(continuation_ids)
-    dialogues = {row.dialogue_id for row in found.values()}
+    rows = Continuation.objects.select_related("dialogue", "system").in_bulk(continuation_ids)
+    dialogues = {row.dialogue_id for row in rows.values()}
     own = {
         row.dialogue_id: row
         for row in Continuation.objects.select_related("system").filter(
             dialogue__in=dialogues, key=records.SELF
         )
     }
-    turns = _turns({*found, *(row.pk for row in own.values())})
-    items = _items(found)
-    systems = _systems({row.dialogue.corpus_id for row in found.values()})
-    told = _told(dialogues)
-    made = {}
-    for pk, row in found.items():
+    turns = _turns({*rows, *(row.pk for row in own.values())})
+    items = _items(rows)
+    systems = _systems({row.dialogue.corpus_id for row in rows.values()})
+    revealed = _load_revealed(dialogues)
+    loaded = {}
+    for pk, row in rows.items():
         names = systems.get(row.dialogue.corpus_id, ())
-        whole = _material(row, own.get(row.dialogue_id), turns, items[pk], names)
-        made[pk] = replace(whole, told=told.get(row.dialogue_id, NOTHING_TOLD))
-    return made
+        material = _material(row, own.get(row.dialogue_id), turns, items[pk], names)
+        loaded[pk] = replace(material, told=revealed.get(row.dialogue_id, NOTHING_TOLD))
+    return loaded
 
 
 def with_compared(material: Mapping[int, Material], items: Collection[int]) -> dict[int, Material]:
@@ -129,13 +129,13 @@ def with_compared(material: Mapping[int, Material], items: Collection[int]) -> d
     members = ItemMember.objects.select_related("item", "continuation__system").order_by("item_id", "number")
     for row in members.filter(item__in=items):
         rows[row.item_id].append(row)
-    turns = _turns({row.continuation_id for found in rows.values() for row in found})
-    made = dict(material)
-    for item, found in rows.items():
-        own = made[found[0].item.continuation_id]
-        several = tuple(_member(row, turns[row.continuation_id]) for row in found)
-        made[found[0].item.continuation_id] = replace(own, compared={**own.compared, item: several})
-    return made
+    turns = _turns({row.continuation_id for member_rows in rows.values() for row in member_rows})
+    extended = dict(material)
+    for item, member_rows in rows.items():
+        own = extended[member_rows[0].item.continuation_id]
+        several = tuple(_member(row, turns[row.continuation_id]) for row in member_rows)
+        extended[member_rows[0].item.continuation_id] = replace(own, compared={**own.compared, item: several})
+    return extended
 
 
 def _member(row: ItemMember, turns: list[Turn]) -> Member:
@@ -152,10 +152,12 @@ def whole_corpus(corpus_id: int, dev_of: Split | None = None, part: str = "") ->
     dialogues = _dialogues(corpus_id, dev_of, part).order_by("key")
     for batch in _batches(dialogues.iterator(_BATCH), _BATCH):
         rows: dict[int, list[Continuation]] = defaultdict(list)
-        found = Continuation.objects.select_related("system").filter(dialogue__in=batch).order_by("key")
-        for row in found:
+        continuations = (
+            Continuation.objects.select_related("system").filter(dialogue__in=batch).order_by("key")
+        )
+        for row in continuations:
             rows[row.dialogue_id].append(row)
-        turns = _turns({row.pk for row in found})
+        turns = _turns({row.pk for row in continuations})
         for dialogue in batch:
             own = next((row for row in rows[dialogue.pk] if row.is_self), None)
             history = tuple(_turn(turn) for turn in turns[own.pk]) if own else ()
@@ -175,10 +177,10 @@ def contents(corpus_id: int, dev_of: Split | None = None, part: str = "") -> Ite
         .order_by("pk", "continuations__key", "continuations__turns__position")
         .values_list(*fields, *turn)
     )
-    for key, found in groupby(rows.iterator(_ROWS), key=itemgetter(0)):
+    for key, dialogue_rows in groupby(rows.iterator(_ROWS), key=itemgetter(0)):
         parts = [
             (name, [(speaker, text, at) for _, _, place, speaker, text, at in part if place is not None])
-            for name, part in groupby(found, key=itemgetter(1))
+            for name, part in groupby(dialogue_rows, key=itemgetter(1))
             if name is not None
         ]
         own = [part for part in parts if part[0] == records.SELF and part[1]]
@@ -278,13 +280,13 @@ def _systems(corpus_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
     return names
 
 
-def _told(dialogue_ids: Collection[int]) -> dict[int, Told]:
+def _load_revealed(dialogue_ids: Collection[int]) -> dict[int, Told]:
     """Return what conditions would give away of the dialogues that have some."""
     rows = Continuation.objects.filter(dialogue__in=dialogue_ids).exclude(condition={})
     conditions: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for dialogue, condition in rows.values_list("dialogue", "condition"):
         conditions[dialogue].append(condition)
-    return {dialogue: told_by(found) for dialogue, found in conditions.items()}
+    return {dialogue: told_by(group) for dialogue, group in conditions.items()}
 
 
 # From a call to the case that a protocol reads.
@@ -294,7 +296,7 @@ def case_of(
     material: Material,
     item: int | None,
     spec: Mapping[str, Any],
-    given: Given | None = None,
+    need_answers: NeedAnswers | None = None,
     part: str = "",
     sample: int = 0,
 ) -> Case:
@@ -304,15 +306,15 @@ def case_of(
     """
     view = View(material.systems, tuple(spec.get("shows", DEFAULT)), told=material.told)
     if item is not None and (members := material.compared.get(item)):
-        shown = tuple(range(len(members)))[:: -1 if sample % 2 else 1]
-        own = tuple({one.continuation.id: one.continuation for one in members}.values())
+        order = tuple(range(len(members)))[:: -1 if sample % 2 else 1]
+        own = tuple({member.continuation.id: member.continuation for member in members}.values())
         dialogue = replace(material.dialogue, continuations=own)
-        whole = members[0].continuation
-        return Case(dialogue, whole, None, view, given or {}, part, members, shown)
+        first = members[0].continuation
+        return Case(dialogue, first, None, view, need_answers or {}, part, members, order)
     turn = None
     if item is not None:
         turn = next(index for index, pk in material.items.items() if pk == item)
-    return Case(material.dialogue, material.continuation, turn, view, given or {}, part)
+    return Case(material.dialogue, material.continuation, turn, view, need_answers or {}, part)
 
 
 # Needs of judges: bound to a rater when a run starts, and read when its calls are made ready.
@@ -325,27 +327,27 @@ Bound = dict[str, dict[str, str]]
 
 
 def bind_needs(
-    protocol: Protocol, chosen: Mapping[str, str], *, drafts: bool = False
+    protocol: Protocol, choices: Mapping[str, str], *, drafts: bool = False
 ) -> tuple[Bound, list[Rater]]:
     """Bind each need to the judge or metric of a name (or fingerprint), for the spec; raise JudgeError.
 
     With `drafts` a draft may be read as well, by its fingerprint or as `BENCH/draft-3`: for drafts alone.
     """
     roles = {need.role: need for need in protocol.needs}
-    if unknown := sorted(set(chosen) - roles.keys()):
+    if unknown := sorted(set(choices) - roles.keys()):
         raise JudgeError(
             f"{protocol.key} has no need {unknown[0]!r}; it has {', '.join(roles) or 'none at all'}."
         )
     bound, raters = {}, []
     for role, need in roles.items():
-        if not chosen.get(role) and need.optional:
+        if not choices.get(role) and need.optional:
             continue
-        if not chosen.get(role):
+        if not choices.get(role):
             raise JudgeError(
                 f"{protocol.key} reads the answers of another rater to {need.question}: "
                 f"say whose, a judge's or a metric's, as the need {role}."
             )
-        rater = (drafted(chosen[role]) if drafts else None) or _rater(chosen[role])
+        rater = (drafted(choices[role]) if drafts else None) or _rater(choices[role])
         question = _question(need, rater)
         version = question.version
         bound[role] = {
@@ -363,9 +365,9 @@ def bind_needs(
 
 def machines() -> list[Rater]:
     """Return the raters that a need may be bound to: judges and metrics that run here."""
-    found = Rater.objects.filter(corpus=None, draft=None).exclude(fingerprint="")
-    found = found.exclude(spec__has_key="draft")
-    return list(found.order_by("kind", "name"))
+    raters = Rater.objects.filter(corpus=None, draft=None).exclude(fingerprint="")
+    raters = raters.exclude(spec__has_key="draft")
+    return list(raters.order_by("kind", "name"))
 
 
 def drafted(name: str) -> Rater | None:
@@ -396,12 +398,12 @@ def drafts_of(corpus: Corpus, protocol: Protocol) -> list[tuple[str, str]]:
     rows = Draft.objects.filter(
         bench__corpus=corpus, of=None, search_text=None, discarded_at=None, kept="", targets__gt=0
     )
-    found = rows.select_related("bench", "rater").order_by("bench", "number")
-    wanted = {need.question for need in protocol.needs}
+    drafts = rows.select_related("bench", "rater").order_by("bench", "number")
+    needed_questions = {need.question for need in protocol.needs}
     return [
         (draft.rater.fingerprint, f"draft {draft.number} of {draft.bench.name}")
-        for draft in found
-        if wanted & asked_on(draft.bench)
+        for draft in drafts
+        if needed_questions & asked_on(draft.bench)
     ]
 
 
@@ -411,21 +413,23 @@ def asked_on(bench: Bench) -> set[str]:
     return {f"{scheme}/{key}" for scheme, key in rows.values_list("version__scheme__key", "key")}
 
 
-def answers_for_needs(protocol: Protocol, bound: Bound, material: Mapping[int, Material]) -> dict[int, Given]:
+def answers_for_needs(
+    protocol: Protocol, bound: Bound, material: Mapping[int, Material]
+) -> dict[int, NeedAnswers]:
     """Return, by continuation, what the bound raters answered about it: three queries a need."""
-    found: dict[int, dict[str, Mapping[int | None, Known]]] = {pk: {} for pk in material}
+    by_continuation: dict[int, dict[str, Mapping[int | None, NeedAnswer]]] = {pk: {} for pk in material}
     for need, role, place in _read(protocol, bound):
         rater = Rater.objects.get(fingerprint=bound[need.role]["rater"])
         question = _at_version(place)
         kind, in_words = KINDS[question.about], question.level in ("nominal", "text")
         places = {
-            pk: {turn: item for turn, item in one.items.items() if (turn is not None) == kind.has_turn}
-            for pk, one in material.items()
+            pk: {turn: item for turn, item in entry.items.items() if (turn is not None) == kind.has_turn}
+            for pk, entry in material.items()
         }
         answers, reasons = _answers(rater, question, [item for of in places.values() for item in of.values()])
         for pk, of in places.items():
-            found[pk][role] = {
-                turn: need.known(
+            by_continuation[pk][role] = {
+                turn: need.combine_samples(
                     answers[item],
                     kind.name(None if turn is None else turn + 1),
                     rater.name,
@@ -434,7 +438,7 @@ def answers_for_needs(protocol: Protocol, bound: Bound, material: Mapping[int, M
                 )
                 for turn, item in sorted(of.items(), key=lambda pair: -1 if pair[0] is None else pair[0])
             }
-    return dict(found)
+    return dict(by_continuation)
 
 
 def _read(protocol: Protocol, bound: Bound) -> Iterator[tuple[Need, str, str]]:
@@ -480,33 +484,33 @@ def _drafted_answers(draft: Draft, question: Question, items: Sequence[int]) -> 
 
 
 def _rater(name: str) -> Rater:
-    known = machines()
-    found = [rater for rater in known if name in (rater.name, rater.fingerprint)]
-    if not found:
-        names = ", ".join(rater.name for rater in known[:8])
+    raters = machines()
+    matching = [rater for rater in raters if name in (rater.name, rater.fingerprint)]
+    if not matching:
+        names = ", ".join(rater.name for rater in raters[:8])
         raise JudgeError(
             f"There is no judge or metric {name!r} to be read; there are: {names or 'none yet'}."
         )
-    if len(found) > 1:
+    if len(matching) > 1:
         raise JudgeError(f"A judge and a metric are called {name!r}: give the fingerprint.")
-    return found[0]
+    return matching[0]
 
 
 def _question(need: Need, rater: Rater) -> Question:
     """Return the question as a rater answered it, in its newest version."""
     scheme, _, key = need.question.partition("/")
-    asked = Question.objects.select_related("version__scheme").filter(version__scheme__key=scheme, key=key)
-    answered = Label.objects.filter(rater=rater, question__in=asked).values("question")
+    versions = Question.objects.select_related("version__scheme").filter(version__scheme__key=scheme, key=key)
+    answered = Label.objects.filter(rater=rater, question__in=versions).values("question")
     if (own := drafted(rater.fingerprint)) is not None:
         answered = list(own.draft.bench.questions.values())  # type: ignore[assignment]
-    found = asked.filter(pk__in=answered).order_by("-version__version").first()
-    if found is None:
+    question = versions.filter(pk__in=answered).order_by("-version__version").first()
+    if question is None:
         raise JudgeError(f"{rater.name} has not answered {need.question}: run it first.")
-    return found
+    return question
 
 
 def _at_version(ref: str) -> Question:
     place, _, key = ref.partition("/")
     scheme, _, version = place.rpartition("@")
-    wanted: dict[str, Any] = {"version__scheme__key": scheme, "version__version": int(version), "key": key}
-    return Question.objects.select_related("version").get(**wanted)
+    condition: dict[str, Any] = {"version__scheme__key": scheme, "version__version": int(version), "key": key}
+    return Question.objects.select_related("version").get(**condition)

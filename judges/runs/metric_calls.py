@@ -29,7 +29,7 @@ from judges.metrics.lexical import flag
 from judges.runs import judge_calls
 from judges.runs.lookup import corpus_named, split_for
 from judges.runs.material import Material, contents, load, tools, whole_corpus
-from judges.runs.plans import WHOLE, RaterPlan
+from judges.runs.plans import CONTINUATION, RaterPlan
 
 # Metrics as runs: from a metric key to a rater with its question.
 
@@ -55,18 +55,19 @@ class Source:
 
 def source_of(instrument: Instrument, corpus: Corpus) -> Source:
     """Return what an instrument learns from; raise JudgeError where there is no such thing."""
-    named = str(instrument.settings.values.get(LEARN_FROM, ""))
-    if not named:
+    source_name = str(instrument.settings.values.get(LEARN_FROM, ""))
+    if not source_name:
         return Source(corpus.pk)
-    if named == DEV:
+    if source_name == DEV:
         return Source(corpus.pk, split_for(corpus, DEV))
-    if named == TRAINING:
+    if source_name == TRAINING:
         return Source(corpus.pk, split_for(corpus, TRAINING), TRAINING)
     try:
-        return Source(corpus_named(named).pk)
+        return Source(corpus_named(source_name).pk)
     except JudgeError:
         raise JudgeError(
-            f"{instrument.metric.key} learns from dev, training or a corpus; there is no corpus {named!r}."
+            f"{instrument.metric.key} learns from dev, training or a corpus; "
+            f"there is no corpus {source_name!r}."
         ) from None
 
 
@@ -76,13 +77,13 @@ def metric_plans(keys: Iterable[str], corpus: Corpus) -> list[RaterPlan]:
     A corpus is hashed once, and only where a metric learns from it.
     """
     hashed = cache(lambda source: content_hash(source.contents()))
-    return [_plan(instrument, corpus, hashed) for instrument in map(_named, keys)]
+    return [_plan(instrument, corpus, hashed) for instrument in map(_instrument_for_key, keys)]
 
 
 def check_keys(keys: Iterable[str]) -> None:
     """Raise JudgeError for a key that there is no metric of. The corpus is not looked at."""
     for key in keys:
-        _named(key)
+        _instrument_for_key(key)
 
 
 def metric_plan(key: str, corpus: Corpus) -> RaterPlan:
@@ -90,7 +91,7 @@ def metric_plan(key: str, corpus: Corpus) -> RaterPlan:
     return metric_plans([key], corpus)[0]
 
 
-def _named(key: str) -> Instrument:
+def _instrument_for_key(key: str) -> Instrument:
     try:
         return instrument_for(key)
     except KeyRefused as error:
@@ -110,7 +111,7 @@ def _plan(instrument: Instrument, corpus: Corpus, hashed: Callable[[Source], str
     return RaterPlan(
         rater=rater,
         queue=Run.Queue.METRICS,
-        covers=WHOLE,
+        covers=CONTINUATION,
         questions={metric.key: version.questions.get().pk, **_more_questions(metric)},
         scheme_version=version,
         item_kinds=(metric.kind,),
@@ -166,9 +167,9 @@ class MetricRun:
         for _, group in groupby(calls, key=lambda call: call.run_id):
             yield from _run_outcomes(list(group))
 
-    def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
+    def record(self, answered_calls: Sequence[tuple[Call, Sequence[Any]]]) -> int:
         """Record the scores as labels; return how many are new."""
-        return judge_calls.record_all(given)
+        return judge_calls.record_all(answered_calls)
 
     def reopened(self, run: Run) -> None:
         """Nothing but its calls says what is asked again."""
@@ -186,11 +187,11 @@ def _run_outcomes(calls: list[Call]) -> Iterator[list[Outcome]]:
     try:
         instrument = _instrument(run)
         material = load({call.rated for call in calls})
-        scenes = {pk: Scene(found.dialogue, found.continuation) for pk, found in material.items()}
+        scenes = {pk: Scene(entry.dialogue, entry.continuation) for pk, entry in material.items()}
         tools().embed.prepare(text for scene in scenes.values() for text in instrument.texts(scene))
         for call in calls:
-            found = material[call.rated]
-            yield [_careful_outcome(call, instrument, scenes[call.rated], found)]
+            entry = material[call.rated]
+            yield [_careful_outcome(call, instrument, scenes[call.rated], entry)]
     except MetricError as error:
         yield [Outcome(call.pk, "again", error=str(error), stop=True, unbegun=True) for call in calls]
 
@@ -211,8 +212,8 @@ def _outcome(call: Call, instrument: Instrument, scene: Scene, material: Materia
     for turn, score in instrument.scores(scene, tools()):
         item = material.items[turn]
         answers += [
-            _answer(item, questions[name], one, call.sample)
-            for name, one in {key: score, **score.answers}.items()
+            _answer(item, questions[name], value, call.sample)
+            for name, value in {key: score, **score.answers}.items()
         ]
         flags |= dict.fromkeys(score.flags)
     doubtful = flag(instrument, scene, tools().embed)

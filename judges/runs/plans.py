@@ -34,19 +34,19 @@ from judges.runs.material import bind_needs
 
 
 def scheme_version_for(
-    protocol: Protocol, named: str, own: Version | None, campaign: Campaign | None
+    protocol: Protocol, scheme_name: str, own: Version | None, campaign: Campaign | None
 ) -> SchemeVersion | None:
     """Return the scheme version that a judge asks: the one that is named (`key` or `key@version`), else that
     of its prompt, else the campaign's. None for a protocol with questions of its own. Raises JudgeError."""
     prompts = own.scheme_version if own else None
     if not protocol.takes_scheme:
-        if named:
+        if scheme_name:
             raise JudgeError(f"{protocol.key} has questions of its own: name no scheme.")
         return None
-    if named:
-        version = store.find(named)
+    if scheme_name:
+        version = store.find(scheme_name)
         if version is None:
-            raise JudgeError(f"There is no scheme {named!r}.")
+            raise JudgeError(f"There is no scheme {scheme_name!r}.")
         if prompts is not None and own is not None and prompts != version:
             raise JudgeError(f"The prompt {own.ref} is for {scheme_ref(prompts)}: name that, or no scheme.")
         return version
@@ -95,7 +95,7 @@ def scheme_of_spec(spec: Mapping[str, Any]) -> tuple[str, str]:
 
 MOST_SAMPLES = 50
 LEAST_BUDGET = 1000
-WHOLE = "continuation"
+CONTINUATION = "continuation"
 """What a call covers that is about no single item."""
 
 
@@ -202,8 +202,8 @@ class Judge:
             raise JudgeError(f"{version.ref} is a proposal that nobody has adopted yet: adopt it first.")
         examples.refuse_test_items(version.wording)
         if self.protocol not in ("", version.protocol) or self.variant not in ("", version.variant):
-            said = " ".join(part for part in (version.protocol, version.variant) if part)
-            raise JudgeError(f"The prompt {version.ref} is for {said}: name that, or the prompt alone.")
+            purpose = " ".join(part for part in (version.protocol, version.variant) if part)
+            raise JudgeError(f"The prompt {version.ref} is for {purpose}: name that, or the prompt alone.")
         return version
 
     def _protocol_and_variant(self, own: Version | None) -> tuple[Protocol, str]:
@@ -213,8 +213,8 @@ class Judge:
         protocol = PROTOCOLS[key]
         variant = own.variant if own else self.variant or protocol.variants[0]
         if variant not in protocol.variants:
-            known = ", ".join(filter(None, protocol.variants)) or "none"
-            raise JudgeError(f"{protocol.key} has no variant {variant!r}; it has {known}.")
+            variants = ", ".join(filter(None, protocol.variants)) or "none"
+            raise JudgeError(f"{protocol.key} has no variant {variant!r}; it has {variants}.")
         return protocol, variant
 
     def _text(self, own: Version | None) -> dict[str, Any]:
@@ -274,15 +274,17 @@ def questions_of(
 ) -> tuple[dict[str, SchemeVersion], dict[str, int]]:
     """Return the stored scheme versions that a protocol answers, by key, and its questions' ids, by name."""
     versions = _store(protocol.answers.values(), campaign, bound_to)
-    found = {name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()}
-    return versions, found
+    question_ids = {
+        name: _question(versions[scheme.key], key) for name, (scheme, key) in protocol.answers.items()
+    }
+    return versions, question_ids
 
 
-def settings_of_judge(told: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of_judge(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings, told by their names, as `Judge` takes them: sampling parameters in one mapping."""
-    given = {name: told[name] for name in parameters.PARAMETERS if told.get(name) is not None}
-    rest = {name: value for name, value in told.items() if name not in parameters.PARAMETERS}
-    return {"parameters": given, **rest}
+    sampling = {name: values[name] for name in parameters.PARAMETERS if values.get(name) is not None}
+    rest = {name: value for name, value in values.items() if name not in parameters.PARAMETERS}
+    return {"parameters": sampling, **rest}
 
 
 def _store(
@@ -300,10 +302,10 @@ def _store(
 
 
 def _question(version: SchemeVersion, key: str) -> int:
-    found = version.questions.filter(key=key).first()
-    if found is None:
+    question = version.questions.filter(key=key).first()
+    if question is None:
         raise JudgeError(f"The campaign's version of {version.scheme.key} has no question {key!r}.")
-    return found.pk
+    return question.pk
 
 
 # From a judge's spec to who asks and how: its protocol, its variant, and its text where that is not the
@@ -360,5 +362,5 @@ def asker_of(spec: Mapping[str, Any]) -> Asker:
 def _asker(
     protocol: str, variant: str, wording: str, budget: int | None, scheme: str, scheme_hash: str
 ) -> Asker:
-    asked = protocol_of_spec(PROTOCOLS[protocol], variant, scheme, scheme_hash)
-    return Asker(asked, variant, texts.of_digest(wording) if wording else None, budget)
+    bound_protocol = protocol_of_spec(PROTOCOLS[protocol], variant, scheme, scheme_hash)
+    return Asker(bound_protocol, variant, texts.of_digest(wording) if wording else None, budget)

@@ -77,8 +77,12 @@ def groups() -> list[str]:
 
 def expand(keys: Iterable[str]) -> list[str]:
     """Return the keys with groups replaced by their metrics, each key once, in order."""
-    known = groups()
-    return list(dict.fromkeys(one for key in keys for one in (members(key) if key in known else [key])))
+    group_names = groups()
+    return list(
+        dict.fromkeys(
+            metric_key for key in keys for metric_key in (members(key) if key in group_names else [key])
+        )
+    )
 
 
 def members(group: str) -> list[str]:
@@ -105,10 +109,10 @@ SUFFIXES = (".json", ".jsonl")
 def files(path: Path) -> list[Path]:
     """Return the file itself, or a folder's .json and .jsonl files in the order of their names."""
     if path.is_dir():
-        found = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.is_file())
-        if not found:
+        parts = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES and file.is_file())
+        if not parts:
             raise InputRefused(f"{path}: the folder holds no .json or .jsonl file")
-        return found
+        return parts
     if not path.is_file():
         raise InputRefused(f"{path}: there is no such file")
     return [path]
@@ -168,35 +172,43 @@ def lines(
     """Yield a line for every value, dialogue by dialogue; `advance(1)` is called after each dialogue."""
     reader = iter(dialogues)
     while batch := list(islice(reader, AT_ONCE)):
-        found = [list(scenes([dialogue], own=own)) for dialogue in batch]
-        texts = (one.texts(scene) for scene in chain.from_iterable(found) for one in instruments)
+        batch_scenes = [list(scenes([dialogue], own=own)) for dialogue in batch]
+        texts = (
+            instrument.texts(scene)
+            for scene in chain.from_iterable(batch_scenes)
+            for instrument in instruments
+        )
         tools.embed.prepare(chain.from_iterable(texts))
-        while found:
-            for scene in found.pop(0):
+        while batch_scenes:
+            for scene in batch_scenes.pop(0):
                 yield from _scored(scene, instruments, tools)
             advance(1)
 
 
 def _scored(scene: Scene, instruments: Sequence[Instrument], tools: Tools) -> Iterator[Line]:
-    for one in instruments:
-        doubtful = flag(one, scene, tools.embed)
-        for turn, score in one.scores(scene, tools):
+    for instrument in instruments:
+        doubtful = flag(instrument, scene, tools.embed)
+        for turn, score in instrument.scores(scene, tools):
             flags = "; ".join([*score.flags, *filter(None, [doubtful])])
             doubt = {"flag": flags} if flags else {}
-            yield as_line(scene, turn, one, score) | doubt
+            yield as_line(scene, turn, instrument, score) | doubt
             for key, answer in score.answers.items():
-                yield as_line(scene, turn, one, answer) | {"metric": f"{one.metric.key}/{key}"} | doubt
+                yield (
+                    as_line(scene, turn, instrument, answer)
+                    | {"metric": f"{instrument.metric.key}/{key}"}
+                    | doubt
+                )
 
 
-def as_line(scene: Scene, turn: int | None, one: Instrument, score: Score) -> Line:
+def as_line(scene: Scene, turn: int | None, instrument: Instrument, score: Score) -> Line:
     """Return a value as `score` writes it: `value` is None exactly when `reason` is not."""
     return {
         "dialogue": scene.dialogue.id,
         "continuation": scene.continuation.id,
         "system": scene.continuation.system,
         "turn": turn,
-        "metric": one.metric.key,
-        "variant": one.variant,
+        "metric": instrument.metric.key,
+        "variant": instrument.variant,
         "value": score.value,
         "reason": score.reason or None,
     }

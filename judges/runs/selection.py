@@ -24,7 +24,7 @@ from annotation.records import SELF
 from jobs import runs
 from jobs.models import Run
 from judges.errors import JudgeError
-from judges.runs.plans import WHOLE, Judge, RaterPlan
+from judges.runs.plans import CONTINUATION, Judge, RaterPlan
 
 # What a run covers: a corpus or a campaign, its systems, and how many samples of each answer.
 
@@ -52,7 +52,7 @@ class Selection:
 
     def as_json(self) -> dict[str, Any]:
         """Return the selection as plain data."""
-        whole = {
+        payload = {
             "corpus": self.corpus.pk,
             "campaign": self.campaign.pk if self.campaign else None,
             "systems": sorted(self.systems),
@@ -60,8 +60,8 @@ class Selection:
             "samples": self.samples,
         }
         if self.split is not None:
-            return whole | {"split": self.split.pk, "part": self.part}
-        return whole | {"part": self.part} if self.part else whole
+            return payload | {"split": self.split.pk, "part": self.part}
+        return payload | {"part": self.part} if self.part else payload
 
     def digest(self) -> str:
         """Return the SHA-256 of the selection: the same hash is the same run of a rater."""
@@ -71,17 +71,17 @@ class Selection:
 def continuations(selection: Selection) -> QuerySet[Continuation]:
     """Return the continuations that a selection covers."""
     if selection.campaign and selection.campaign.tasks.exists():
-        chosen = Q(pk__in=selection.campaign.tasks.values("continuation"))
+        condition = Q(pk__in=selection.campaign.tasks.values("continuation"))
         if selection.campaign.side_by_side:
-            chosen |= Q(pk__in=_beside(selection.campaign).values("continuation"))
-        return _of_part(_of_systems(Continuation.objects.filter(chosen), selection.systems), selection)
+            condition |= Q(pk__in=_beside(selection.campaign).values("continuation"))
+        return _of_part(_of_systems(Continuation.objects.filter(condition), selection.systems), selection)
     systems, include_self = selection.systems, selection.include_self
     if selection.campaign:
         systems = systems or tuple(selection.campaign.systems.values_list("name", flat=True))
         include_self = include_self or selection.campaign.include_self
     rows = Continuation.objects.filter(dialogue__corpus=selection.corpus)
-    if selection.campaign and (drawn := sampling.dialogues(selection.campaign)) is not None:
-        rows = rows.filter(dialogue__in=drawn)
+    if selection.campaign and (sampled_dialogues := sampling.dialogues(selection.campaign)) is not None:
+        rows = rows.filter(dialogue__in=sampled_dialogues)
     if not include_self:
         others = Continuation.objects.filter(dialogue=OuterRef("dialogue")).exclude(key=SELF)
         rows = rows.filter(~Q(key=SELF) | ~Exists(others))
@@ -110,8 +110,8 @@ def _comparisons(selection: Selection, kind: str) -> QuerySet[Item]:
     """Return the comparisons of a campaign, or of a corpus, none of whose members is of another system."""
     rows = Item.objects.filter(kind=kind, corpus=selection.corpus, training=selection.is_training)
     if campaign := selection.campaign:
-        tasks, chosen = campaign.tasks.values("item"), campaign.compared_items.values("item")
-        rows = rows.filter(pk__in=tasks) if tasks.exists() else rows.filter(pk__in=chosen)
+        tasks, compared = campaign.tasks.values("item"), campaign.compared_items.values("item")
+        rows = rows.filter(pk__in=tasks) if tasks.exists() else rows.filter(pk__in=compared)
     if selection.systems:
         members = ItemMember.objects.filter(item=OuterRef("pk"))
         others = members.exclude(continuation__system__name__in=selection.systems)
@@ -219,8 +219,10 @@ class Covered:
 
 def is_large(selection: Selection) -> bool:
     """Whether a selection is told from a part of it. A sample that a draft would draw is told as it is."""
-    drawn = selection.campaign and (selection.campaign.sample_dialogues or selection.campaign.sample_apart)
-    if drawn and selection.campaign and not selection.campaign.tasks.exists():
+    is_sampled = selection.campaign and (
+        selection.campaign.sample_dialogues or selection.campaign.sample_apart
+    )
+    if is_sampled and selection.campaign and not selection.campaign.tasks.exists():
         return False
     return queries.counts([selection.corpus])[selection.corpus.pk]["items"] > AT_ONCE
 
@@ -231,9 +233,9 @@ def covered(plan: RaterPlan, selection: Selection) -> Covered:
     if selection.campaign is not None and selection.campaign.tasks.exists():
         return _of_tasks(plan, selection, rng)
     first, last = _ends(selection.corpus.pk)
-    wanted = [rng.randint(first, last) for _ in range(LOOKED_AT)]
+    starts = [rng.randint(first, last) for _ in range(LOOKED_AT)]
     with connection.cursor() as cursor:
-        cursor.execute(_FROM, [wanted, selection.corpus.pk])
+        cursor.execute(_FROM, [starts, selection.corpus.pk])
         dialogues = [pk for (pk,) in cursor.fetchall()]
     continuation_ids = list(Continuation.objects.filter(dialogue__in=dialogues).values_list("pk", flat=True))
     some = _targets(plan, selection, continuation_ids)
@@ -253,26 +255,26 @@ def _of_tasks(plan: RaterPlan, selection: Selection, rng: random.Random) -> Cove
     tasks = Task.objects.filter(campaign=selection.campaign)
     n = (tasks.aggregate(last=Max("position"))["last"] or 0) + 1
     places = rng.sample(range(n), min(n, LOOKED_AT))
-    drawn = list(tasks.filter(position__in=places).values_list("continuation", flat=True))
-    beside = Counter(tasks.filter(continuation__in=drawn).values_list("continuation", flat=True))
-    some = _targets(plan, selection, drawn)
+    sampled = list(tasks.filter(position__in=places).values_list("continuation", flat=True))
+    beside = Counter(tasks.filter(continuation__in=sampled).values_list("continuation", flat=True))
+    some = _targets(plan, selection, sampled)
     each = Counter(continuation for continuation, _ in some)
-    share = n / max(len(drawn), 1)
-    targets = sum(each[part] / beside[part] for part in drawn) * share
-    dialogues = sum((part in each) / beside[part] for part in drawn) * share
-    whole = queries.counts([selection.corpus])[selection.corpus.pk]["dialogues"]
-    return Covered(round(targets), min(round(dialogues), whole), tuple(some))
+    share = n / max(len(sampled), 1)
+    targets = sum(each[part] / beside[part] for part in sampled) * share
+    dialogues = sum((part in each) / beside[part] for part in sampled) * share
+    total = queries.counts([selection.corpus])[selection.corpus.pk]["dialogues"]
+    return Covered(round(targets), min(round(dialogues), total), tuple(some))
 
 
 def _targets(
     plan: RaterPlan, selection: Selection, continuation_ids: list[int]
 ) -> list[tuple[int, int | None]]:
     """Return the targets of a run among some continuations."""
-    if plan.covers != WHOLE:
+    if plan.covers != CONTINUATION:
         turns = items(selection, plan.covers).filter(continuation__in=continuation_ids)
         return list(turns.order_by("continuation_id", "pk").values_list("continuation_id", "pk"))
-    chosen = continuations(selection).filter(pk__in=continuation_ids, items__kind__in=plan.item_kinds)
-    return [(pk, None) for pk in chosen.distinct().order_by("pk").values_list("pk", flat=True)]
+    rows = continuations(selection).filter(pk__in=continuation_ids, items__kind__in=plan.item_kinds)
+    return [(pk, None) for pk in rows.distinct().order_by("pk").values_list("pk", flat=True)]
 
 
 def _dialogues(targets: list[tuple[int, int | None]]) -> int:
@@ -309,13 +311,13 @@ class RunSettings:
         return {"use_cache": self.use_cache, "caps": caps, "mode": self.mode}
 
 
-def settings_from(told: dict[str, Any]) -> RunSettings:
+def settings_from(payload: dict[str, Any]) -> RunSettings:
     """Return the settings that `as_json` wrote; those of a job queued by an earlier version are empty."""
     caps: dict[str, int | Decimal] = {
         name: Decimal(value) if name == "cap_cost" else int(value)
-        for name, value in told.get("caps", {}).items()
+        for name, value in payload.get("caps", {}).items()
     }
-    return RunSettings(told.get("use_cache"), caps, told.get("mode"))
+    return RunSettings(payload.get("use_cache"), caps, payload.get("mode"))
 
 
 def settings_of(data: dict[str, Any]) -> RunSettings:

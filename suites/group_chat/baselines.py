@@ -229,7 +229,7 @@ class _Playing:
             continuation = records.Continuation(
                 key, self.system.name, turns, mode="static", trial=trial, condition=self.condition
             )
-            added = continuing.add(dialogue=row, system=self.system, made=continuation, keyed=False)
+            added = continuing.add(dialogue=row, system=self.system, record=continuation, keyed=False)
             self.continuation_ids.append(added.pk)
             self.decisions += len(turns)
 

@@ -28,15 +28,15 @@ from judges.protocols.base import (
     Asking,
     Case,
     Computing,
-    Known,
     Need,
+    NeedAnswer,
     Reading,
     Unwritable,
     Verdict,
+    find_verdict,
     number,
-    said,
 )
-from judges.protocols.questions import object_of, scale_lines, shown, text_field
+from judges.protocols.questions import format_value, object_of, scale_lines, text_field
 from judges.protocols.quoting import AROUND, Seen, around, quote
 from judges.protocols.replies import json_object
 from judges.protocols.wording import Filling, Variable
@@ -245,14 +245,14 @@ class Conduct(Asking):
         fields: dict[str, Any] = {}
         for key in dimensions_of(case):
             left_out = key != LEAK and key in by_question and by_question[key].missing == NOT_APPLICABLE
-            verdict = by_question[key] if left_out else said(reading, key, case.turn)
+            verdict = by_question[key] if left_out else find_verdict(reading, key, case.turn)
             fields[key] = _dimension_json(key, verdict)
         return json.dumps(fields, ensure_ascii=False)
 
 
 def _describe_dimension(key: str) -> str:
     question = CONDUCT.question(key)
-    anchors = "; ".join(f"{shown(value)} = {text}" for value, text in question.anchors.items())
+    anchors = "; ".join(f"{format_value(value)} = {text}" for value, text in question.anchors.items())
     return f"- {key}: {question.wording} {anchors}"
 
 
@@ -387,7 +387,7 @@ class Compose(Asking):
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
         """Say the score and its reason."""
-        verdict = said(reading, SCORE, case.turn)
+        verdict = find_verdict(reading, SCORE, case.turn)
         return json.dumps({"score": int(number(verdict)), "why": verdict.explanation}, ensure_ascii=False)
 
 
@@ -474,7 +474,7 @@ class GroundMove(Asking):
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
         """Say the move, the facts (none where that was left out) and the reason."""
-        verdict = said(reading, MOVE, case.turn)
+        verdict = find_verdict(reading, MOVE, case.turn)
         quoted_ids = {own: quoted_id for quoted_id, own in _ids(case).items()}
         presupposed = (own_id.value for own_id in reading.verdicts if own_id.question == PRESUPPOSES)
         ids = facts_read(str(next(presupposed, None) or NOTHING))
@@ -588,9 +588,9 @@ def _at(case: Case) -> tuple[int, Decision]:
     return decisions_of(case.continuation)[(case.continuation.turns[case.turn].at or 0) - 1]
 
 
-def _known_answer(case: Case, role: str) -> Known | None:
+def _known_answer(case: Case, role: str) -> NeedAnswer | None:
     """Return a bound rater's answer about the decision, None where nobody is bound."""
-    return case.given.get(role, {}).get(case.turn)
+    return case.need_answers.get(role, {}).get(case.turn)
 
 
 def _number(case: Case, role: str) -> float | None:

@@ -14,7 +14,7 @@ from typing import Any
 from annotation.records import Turn
 from annotation.script_records import UNKNOWN
 from jobs.prompt import Unparseable
-from judges.protocols.base import Asking, Case, Reading, Verdict, number, said
+from judges.protocols.base import Asking, Case, Reading, Verdict, find_verdict, number
 from judges.protocols.questions import object_of
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
@@ -104,7 +104,7 @@ class AnswerMatch(Asking):
 
     def write(self, reading: Reading, case: Case, variant: str) -> str:
         """Say which of the two is true."""
-        is_right = number(said(reading, RIGHT, case.turn)) == 1
+        is_right = number(find_verdict(reading, RIGHT, case.turn)) == 1
         return json.dumps({CORRECT: is_right, WRONG: not is_right})
 
 

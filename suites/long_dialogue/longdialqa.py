@@ -532,7 +532,7 @@ def read(source: Source) -> Iterator[SourceRecord]:
                 raise ImportProblem(f"is in {seen[episode] or 'the file'} already", field=episode, file=place)
             seen[episode] = place
             _scenes(reader, episode, scenes, place)
-    if source.faults is not None and source.faults.found:
+    if source.faults is not None and source.faults.problems:
         return
     if not reader.turns:
         raise ImportProblem("has no turns")
@@ -550,7 +550,7 @@ def _refuse_pickle(source: Source, file: Path) -> None:
 
 
 def _episodes(document: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    episodes = require(document, dict, wanted="an object of episodes", file=place, filled=True)
+    episodes = require(document, dict, expected="an object of episodes", file=place, filled=True)
     for episode, scenes in episodes.items():
         if not episode or len(episode) > NAME_LIMIT or not isinstance(scenes, dict):
             reason = f"must be an object of scenes, called by 1 to {NAME_LIMIT} characters"

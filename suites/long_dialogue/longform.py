@@ -238,7 +238,7 @@ def read(source: Source) -> Iterator[SourceRecord]:
                 reader.take(number, line)
         except ImportProblem as problem:
             source.report(problem.placed(line=number))
-    if source.faults is not None and source.faults.found:
+    if source.faults is not None and source.faults.problems:
         return
     if not reader.turns:
         raise ImportProblem("has no turns" if reader.sessions else "has no sessions")

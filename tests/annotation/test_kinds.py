@@ -24,7 +24,7 @@ from annotation.text.references import (
 from calibration.reports.wording import units
 from judges.metrics import METRICS
 from judges.protocols import PROTOCOLS
-from judges.runs.plans import WHOLE
+from judges.runs.plans import CONTINUATION
 from tests import factories
 
 HOSTILE = ("d", "a/b", "100%", "%2F", "//", " ", "ünï/%25")
@@ -98,7 +98,7 @@ def test_whatever_is_about_items_is_about_a_kind_of_the_table() -> None:
     for protocol in PROTOCOLS.values():
         if protocol.takes_scheme:
             continue  # about what its scheme is about
-        assert protocol.covers == WHOLE or protocol.item_kinds() == (protocol.covers,)
+        assert protocol.covers == CONTINUATION or protocol.item_kinds() == (protocol.covers,)
         assert set(protocol.item_kinds()) <= KINDS.keys()
 
 

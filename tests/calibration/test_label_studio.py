@@ -13,7 +13,7 @@ import pytest
 
 from annotation.corpora.import_file import import_path
 from annotation.formats import FORMATS
-from annotation.formats.base import beginning, guess
+from annotation.formats.base import guess, read_start
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Occasion, System, Turn
 from annotation.work.labels import Answer, record
 from calibration.exports import label_studio
@@ -112,7 +112,7 @@ def rated(module_database: None) -> World:
 def test_a_round_trip_gives_the_same_labels(rated: World, tmp_path: Path) -> None:
     tasks = tmp_path / "tasks.json"
     tasks.write_bytes(files(rated.corpus)["tasks.json"])
-    assert guess(FORMATS, beginning(tasks)) == "label-studio"
+    assert guess(FORMATS, read_start(tasks)) == "label-studio"
     result = import_path(path=tasks, format="label-studio", corpus="copy", into=False, by=None)
     copy = Corpus.objects.get(name="copy")
     assert content(copy) == content(rated.corpus)

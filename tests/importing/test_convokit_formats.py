@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, ImportProblem, Source
-from annotation.formats.base import beginning, guess
+from annotation.formats.base import guess, read_start
 from annotation.models import Dialogue, Label, Turn
 from tests.importing.helpers import imported, refusal
 
@@ -96,7 +96,7 @@ def test_utterances_alone_are_read_and_said_to_be_alone(tmp_path: Path) -> None:
         1,
         ["read without conversations.json and speakers.json: what these say is not known"],
     )
-    assert guess(FORMATS, beginning(path)) == guess(FORMATS, beginning(path.parent)) == "delidata"
+    assert guess(FORMATS, read_start(path)) == guess(FORMATS, read_start(path.parent)) == "delidata"
 
 
 @pytest.mark.parametrize("format", ["delidata", "iq2"])
@@ -166,7 +166,7 @@ def test_a_debate_of_the_present_form(tmp_path: Path) -> None:
     assert (second.role, second.profile, dict(second.extra)) == ("mod", ("Only.",), {})
     assert debate.turns[0].extra == {"segment": "discussion", "nontext": {"laughter": [[0, 3]]}}
     assert (debate.turns[0].time, notes) == ("", [])
-    assert guess(FORMATS, beginning(path)) == guess(FORMATS, beginning(path / "utterances.jsonl")) == "iq2"
+    assert guess(FORMATS, read_start(path)) == guess(FORMATS, read_start(path / "utterances.jsonl")) == "iq2"
 
 
 def test_a_debate_of_the_older_form(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, ImportProblem, Source
-from annotation.formats.base import beginning, guess
+from annotation.formats.base import guess, read_start
 from annotation.models import Corpus, Label
 from annotation.records import Dialogue, LabelRecord
 from tests.importing.helpers import imported, refusal
@@ -219,7 +219,7 @@ def test_files_from_before_label_studio_1_have_completions(tmp_path: Path) -> No
     old = {"id": 1, "data": {"messages": CHAT}}
     done = {"id": 1, "result": [result("q", "choices", ["good"])]}
     path = written(tmp_path, old | {"completions": [done, done | {"skipped": True}]})
-    assert guess(FORMATS, beginning(path)) == "label-studio"
+    assert guess(FORMATS, read_start(path)) == "label-studio"
     found, notes = read(path)
     assert said(list(found[0].labels)) == [("slot 1", "q", None, "good")]
     assert notes == ["Passed over: cancelled annotations (1)."]
@@ -268,7 +268,7 @@ def test_the_short_form_gives_the_same_labels(tmp_path: Path) -> None:
         ("annotator 1", "stars", None, 4.0),
         ("annotator 1", "turn_tone", 1, "cold"),
     ]
-    assert guess(FORMATS, beginning(path)) == "label-studio"
+    assert guess(FORMATS, read_start(path)) == "label-studio"
 
 
 def test_chats_with_roles_and_columns_of_other_names_are_read(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, ImportProblem, Source
-from annotation.formats.base import beginning, guess
+from annotation.formats.base import guess, read_start
 from annotation.models import Continuation, Dialogue, Import, Turn
 from annotation.records import Dialogue as Record
 from judges.metrics import Scene, Tools, instrument_for
@@ -126,7 +126,7 @@ def test_a_list_tells_the_place_of_a_bad_record(tmp_path: Path) -> None:
 
 def test_the_format_is_found_from_the_content(tmp_path: Path) -> None:
     for name, content in (("a.jsonl", pair()), ("b.json", json.dumps([whole()], indent=1))):
-        assert guess(FORMATS, beginning(written(tmp_path, content, name=name))) == "mpceval"
+        assert guess(FORMATS, read_start(written(tmp_path, content, name=name))) == "mpceval"
 
 
 @pytest.mark.exhaustive

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, ImportProblem, Source
-from annotation.formats.base import beginning, guess
+from annotation.formats.base import guess, read_start
 from annotation.models import Dialogue, Label
 from tests.importing.helpers import imported, refusal
 
@@ -71,7 +71,7 @@ def test_listeners_are_addressees_and_relations_stay_with_the_turn(tmp_path: Pat
         "listeners": {"妈妈": {"relation": "child", "field": "family", "position": "inferior"}}
     }
     assert (second.turns[0].addressees, notes) == (("乙",), [])
-    assert guess(FORMATS, beginning(tmp_path / "m")) == "mpdd"
+    assert guess(FORMATS, read_start(tmp_path / "m")) == "mpdd"
 
 
 @pytest.mark.django_db
@@ -180,7 +180,7 @@ def test_a_meeting_has_its_topics_as_agenda_and_lines_by_time(tmp_path: Path) ->
     assert meeting.turns[0].extra == {"topic": "t1", "end_s": 1.0}
     assert (dict(meeting.agenda.items), meeting.agenda.terminal) == ({"t1": "Zoning", "t2": "Budget"}, "t2")
     assert notes == ["turns without text, kept as they are: 1"]
-    assert guess(FORMATS, beginning(path)) == "tcr"
+    assert guess(FORMATS, read_start(path)) == "tcr"
 
 
 @pytest.mark.parametrize(

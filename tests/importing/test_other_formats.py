@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, ImportProblem, Rating, Source
-from annotation.formats.base import beginning, guess
+from annotation.formats.base import guess, read_start
 from annotation.records import SELF, Dialogue
 from annotation.schemes import SCHEMES
 
@@ -224,7 +224,7 @@ def test_chats_as_openais_tools_write_them_are_read_and_what_is_not_read_is_name
 ) -> None:
     path = tmp_path / "chats.json"
     path.write_text(json.dumps(OPENAI, indent=1) if is_list else "\n".join(map(json.dumps, OPENAI)))
-    assert guess(FORMATS, beginning(path)) == "messages"
+    assert guess(FORMATS, read_start(path)) == "messages"
     source = Source(path)
     one, two = (entry.record for entry in FORMATS["messages"].read(source))
     assert [(record.id, [turn.text for turn in record.turns]) for record in (one, two)] == [
@@ -254,7 +254,7 @@ def test_chats_as_openais_tools_write_them_are_read_and_what_is_not_read_is_name
 def test_a_document_of_no_known_format_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
     path = tmp_path / "file.json"
     path.write_text(content)
-    assert guess(FORMATS, beginning(path)) == "jsonl"
+    assert guess(FORMATS, read_start(path)) == "jsonl"
     problem = refused("jsonl", path)
     assert problem.others == []
     assert "none of Concord's formats: `jsonl` wants one dialogue a line" in problem.reason

@@ -20,7 +20,7 @@ from rest_framework.test import APIClient
 
 from annotation.corpora import import_file
 from annotation.formats import FORMATS
-from annotation.formats.base import beginning, guess
+from annotation.formats.base import guess, read_start
 from annotation.models import Continuation, Import, Label, Turn, Upload
 from jobs.models import Job
 from tests import factories
@@ -88,7 +88,7 @@ EXPECTED = [
 @pytest.mark.parametrize("separator", [",", "\t", ";"])
 def test_dialogues_come_from_a_table_of_text(tmp_path: Path, separator: str) -> None:
     path = table(tmp_path / "t.csv", separator)
-    assert guess(FORMATS, beginning(path)) == "turns-csv"
+    assert guess(FORMATS, read_start(path)) == "turns-csv"
     imported(path, format="turns-csv")
     assert stored() == EXPECTED
     assert Turn.objects.get(text="Shall we, then?").extra == {"time": "10:00"}
@@ -106,7 +106,7 @@ def test_a_dialogue_may_have_continuations_alone(tmp_path: Path) -> None:
 
 def test_dialogues_come_from_a_workbook(tmp_path: Path) -> None:
     path = workbook(tmp_path / "t.xlsx")
-    assert guess(FORMATS, beginning(path)) == "turns-xlsx"
+    assert guess(FORMATS, read_start(path)) == "turns-xlsx"
     imported(path, format="turns-xlsx")
     assert stored() == EXPECTED
 
@@ -378,7 +378,7 @@ def test_ratings_are_read_whatever_separates_their_columns(tmp_path: Path, separ
     imported(written(tmp_path, line("d1")))
     rows = [separator.join(row) for row in (("item", "rater", "value"), ("d1/self/1", "ann", "4"))]
     path = written(tmp_path, *rows, name="r.csv")
-    assert guess(FORMATS, beginning(path)) == "ratings-csv"
+    assert guess(FORMATS, read_start(path)) == "ratings-csv"
     assert imported(path, into=True, format="ratings-csv").labels == 1
 
 

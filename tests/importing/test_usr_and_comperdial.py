@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, ImportProblem, Source
-from annotation.formats.base import beginning, guess
+from annotation.formats.base import guess, read_start
 from annotation.models import Item, Label
 from annotation.schemes import SCHEMES
 from tests.importing.helpers import imported, refusal
@@ -77,7 +77,7 @@ def test_a_context_is_a_dialogue_with_the_original_for_reference(tmp_path: Path)
         "usr-topical-001",
         "usr-topical-001",
     )
-    assert guess(FORMATS, beginning(path)) == "usr"
+    assert guess(FORMATS, read_start(path)) == "usr"
 
 
 def test_a_persona_is_the_profile(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_each_system_answers_at_the_points_of_b(tmp_path: Path) -> None:
         assert [(turn.speaker, turn.at) for turn in part.turns] == [("B", 1), ("B", 3)]
     assert record.reference(record.continuations[0], 1).text == "B1"
     assert notes == ["dialogues that nobody responded to, left out: 1"]
-    assert guess(FORMATS, beginning(path)) == "comperdial"
+    assert guess(FORMATS, read_start(path)) == "comperdial"
 
 
 @pytest.mark.django_db

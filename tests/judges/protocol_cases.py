@@ -13,7 +13,7 @@ from annotation.records import Continuation, Dialogue, Participant, Turn
 from annotation.scenario_records import Decision, Fact, Key, Scenario, Secret
 from annotation.schemes import ratings
 from annotation.schemes.base import COMPARISON
-from judges.protocols import PROTOCOLS, Asking, Case, Known, Member, Reading, Verdict
+from judges.protocols import PROTOCOLS, Asking, Case, Member, NeedAnswer, Reading, Verdict
 from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
 from judges.protocols.cocoeval import NO_REASON
 from judges.protocols.cpdscore import mean_in_words, words_in_words
@@ -46,7 +46,7 @@ def case(
     rollout = Continuation("c", "model-x", lines)
     metadata = {"goal": history, "system": "model-x"}
     dialogue = Dialogue("d", turns, people, (rollout,), summary=history, metadata=metadata)
-    return Case(dialogue, rollout, given=scored(protocol, rollout), part=part)
+    return Case(dialogue, rollout, need_answers=scored(protocol, rollout), part=part)
 
 
 def compared(
@@ -106,10 +106,12 @@ def answered(text: str, history: str, **changes: Any) -> Case:
     return Case(Dialogue("d", turns, people, (static,)), static, 1)
 
 
-def scored(protocol: Any, continuation: Continuation) -> dict[str, dict[int | None, Known]]:
+def scored(protocol: Any, continuation: Continuation) -> dict[str, dict[int | None, NeedAnswer]]:
     """What other raters said, for a protocol that needs it: every turn has 3.5."""
     turns = [i for i, turn in enumerate(continuation.turns) if not turn.given]
-    return {need.role: {turn: Known(3.5) for turn in turns} for need in (protocol.needs if protocol else ())}
+    return {
+        need.role: {turn: NeedAnswer(3.5) for turn in turns} for need in (protocol.needs if protocol else ())
+    }
 
 
 def behaviours_reply(**changes: Any) -> str:
@@ -214,7 +216,7 @@ CASES = list(bound())
 def of_values(protocol: Asking, asked: Case) -> st.SearchStrategy[Reading]:
     """Readings of one of its values for each question, with an explanation where the reply has one."""
     assert isinstance(protocol, Rubric)
-    questions = protocol.asked(asked)
+    questions = protocol.call_questions(asked)
     why = PLAIN if protocol.variant == "json" else st.just("")
     one = {q.key: st.tuples(st.sampled_from(q.values), why) for q in questions}
 

@@ -99,7 +99,7 @@ class OnTop(Whole):
     needs = (Need("turn_scores", "comperdial_turn/overall"),)
 
     def prompt(self, case: Case, variant: str, wording: Wording | None = None) -> Prompt:
-        scores = [f"{turn}: {known.value}" for turn, known in case.given["turn_scores"].items()]
+        scores = [f"{turn}: {known.value}" for turn, known in case.need_answers["turn_scores"].items()]
         return Prompt("Score it.", f"WHOLE {', '.join(scores)}")
 
 

@@ -127,8 +127,8 @@ def test_static_continuations_are_no_one_conversation(key: str) -> None:
     protocol = PROTOCOLS[key]
     static = replace(case(protocol=PROTOCOLS["cpdscore_simple"]), turn=None)
     for variant in protocol.variants:
-        assert "not one conversation" in protocol.why_not(static, variant)
-        assert protocol.why_not(case(protocol=protocol), variant) == ""
+        assert "not one conversation" in protocol.unavailable_reason(static, variant)
+        assert protocol.unavailable_reason(case(protocol=protocol), variant) == ""
 
 
 def test_one_behaviour_a_call_asks_for_that_one_alone() -> None:

@@ -24,7 +24,7 @@ from annotation.text.views import DEFAULT, View, clean
 from demo.fake_model.requests import request
 from demo.fake_model.serving import FakeModel
 from judges.prompts import search
-from judges.protocols import PROTOCOLS, Asking, Case, Known, Member, Prompt, Unparseable
+from judges.protocols import PROTOCOLS, Asking, Case, Member, NeedAnswer, Prompt, Unparseable
 from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
 from judges.protocols.cpdscore import ASPECTS
 
@@ -128,7 +128,7 @@ def hostile(protocol: Asking, write: Callable[[str], str]) -> Case:
         metadata={"goal": write("goal"), "setting": {write("key"): write("value")}, "notes": [write("note")]},
         agenda=Agenda({"a": write("item"), "b": write("item")}),
     )
-    known = {turn: Known(3.0) for turn in range(len(turns))} | {None: Known(3.0)}
+    known = {turn: NeedAnswer(3.0) for turn in range(len(turns))} | {None: NeedAnswer(3.0)}
     given = {need.role: known for need in protocol.needs}
     turn = 0 if protocol.covers == "turn" else None
     case = Case(dialogue, made, turn, View(shows=SHOWS), given)

@@ -14,7 +14,7 @@ from annotation.models import Corpus, Item, Label, Occasion, Rater
 from jobs.models import Call, Endpoint, Run
 from judges.errors import JudgeError
 from judges.models import CallLabel
-from judges.protocols import PROTOCOLS, Known, Need
+from judges.protocols import PROTOCOLS, Need, NeedAnswer
 from judges.protocols.base import UNMET
 from judges.runs.estimates import estimate
 from judges.runs.lookup import summary
@@ -243,20 +243,20 @@ def test_a_protocol_of_turns_needs_only_what_is_known_of_its_turn(
 @pytest.mark.parametrize(
     ("aggregate", "values", "known"),
     [
-        ("mean", [3.0, None, 4.0], Known(3.5)),
-        ("median", [1.0, 5.0, 5.0], Known(5.0)),
-        ("majority", ["a", "b", "a"], Known("a")),
-        ("majority", ["a", "b"], Known(missing="turn 1 has no majority among the answers by m")),
-        ("majority", [None], Known(missing="turn 1 has no answer by m")),
-        ("mean", [], Known(missing="turn 1 has no score by m")),
+        ("mean", [3.0, None, 4.0], NeedAnswer(3.5)),
+        ("median", [1.0, 5.0, 5.0], NeedAnswer(5.0)),
+        ("majority", ["a", "b", "a"], NeedAnswer("a")),
+        ("majority", ["a", "b"], NeedAnswer(missing="turn 1 has no majority among the answers by m")),
+        ("majority", [None], NeedAnswer(missing="turn 1 has no answer by m")),
+        ("mean", [], NeedAnswer(missing="turn 1 has no score by m")),
     ],
 )
-def test_samples_become_one_value_or_a_reason(aggregate: Any, values: list[Any], known: Known) -> None:
-    assert Need("r", "s/q", aggregate).known(values, "turn 1", "m") == known
+def test_samples_become_one_value_or_a_reason(aggregate: Any, values: list[Any], known: NeedAnswer) -> None:
+    assert Need("r", "s/q", aggregate).combine_samples(values, "turn 1", "m") == known
 
 
 def test_a_place_may_be_left_out_but_not_all_of_them() -> None:
-    none, some = Known(missing="why"), Known(3.0)
+    none, some = NeedAnswer(missing="why"), NeedAnswer(3.0)
     whole, lenient = Need("r", "s/q"), Need("r", "s/q", missing="leave_out")
     assert (whole.unmet({0: some, 1: none}), lenient.unmet({0: some, 1: none})) == ("why", "")
     assert lenient.unmet({0: none, 1: none}) == "why"

@@ -199,8 +199,8 @@ def test_static_responses_are_shown_at_their_places() -> None:
     prompt = protocol.prompt(static, "json").user
     assert "<<<BEGIN TURNS>>>\n| [not judged] Ana: Shall we?\n| [1] Speaker 3: Yes, gladly.\n<<<END" in prompt
     assert "a response knows nothing of the numbered turns above it" in prompt
-    assert protocol.why_not(static, "json") == ""
-    assert "not one conversation" in over("cocoeval_overall").why_not(static, "json")
+    assert protocol.unavailable_reason(static, "json") == ""
+    assert "not one conversation" in over("cocoeval_overall").unavailable_reason(static, "json")
 
 
 @pytest.mark.parametrize("variant", ["line", "expected"])

@@ -13,7 +13,7 @@ from annotation import scheme_store
 from annotation.models import Label
 from annotation.schemes import files
 from judges.protocols import Unfit, Verdict
-from judges.protocols.rubric import TURNS, WHOLE
+from judges.protocols.rubric import TURNS, WHOLE_PART
 from judges.runs.plans import Judge
 from tests.annotation.test_turns_and_whole import SCHEME
 from tests.fake_llm import FakeLLM
@@ -31,9 +31,9 @@ def asked_in(part: str) -> Any:
 def test_turns_and_the_whole_are_asked_in_a_call_each() -> None:
     protocol, turns = asked_in(TURNS)
     assert (protocol.covers, protocol.item_kinds()) == ("continuation", ("turn", "dialogue"))
-    assert protocol.parts("json") == (TURNS, WHOLE)
+    assert protocol.parts("json") == (TURNS, WHOLE_PART)
     first = protocol.prompt(turns, "json").user
-    second = protocol.prompt(asked_in(WHOLE)[1], "json").user
+    second = protocol.prompt(asked_in(WHOLE_PART)[1], "json").user
     assert "How clear is the turn?" in first
     assert "How good is the talk?" not in first
     assert "How good is the talk?" in second
@@ -42,7 +42,7 @@ def test_turns_and_the_whole_are_asked_in_a_call_each() -> None:
 
 
 def test_the_second_reply_answers_the_whole_alone() -> None:
-    protocol, asked = asked_in(WHOLE)
+    protocol, asked = asked_in(WHOLE_PART)
     fields = {"overall_explanation": "fine", "overall": 3, "overall_evidence": [], "why": None}
     reading = protocol.parse(json.dumps(fields), asked)
     assert reading.verdicts == (Verdict("overall", None, 3.0, explanation="fine"),)
@@ -72,7 +72,7 @@ def test_a_run_labels_turns_and_wholes(fake: FakeLLM, monkeypatch: pytest.Monkey
         small_corpus(dialogues=1, turns=3), Judge("rubric", endpoint=endpoint_of(fake), scheme="talk")
     )
     finish()
-    assert sorted(run.calls.values_list("part", "state")) == [(TURNS, "done"), (WHOLE, "done")]
+    assert sorted(run.calls.values_list("part", "state")) == [(TURNS, "done"), (WHOLE_PART, "done")]
     labels = Label.objects.filter(rater=run.rater).values_list("item__kind", "question__key")
     assert sorted(set(labels)) == [
         ("dialogue", "overall"),

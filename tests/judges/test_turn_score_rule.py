@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from annotation.records import Continuation, Dialogue, Participant, Turn
-from judges.protocols import PROTOCOLS, Asking, Case, Known, Unparseable
+from judges.protocols import PROTOCOLS, Asking, Case, NeedAnswer, Unparseable
 from judges.protocols.cpdscore import BOTH, DISREGARD, broken, words
 
 JUDGE = PROTOCOLS["cpdscore_dialogue"]
@@ -62,8 +62,8 @@ def dialogue(*texts: str, scores: tuple[float, ...] = (4.0, 3.333)) -> Case:
     turns = (Turn("A", "Hello?"), Turn("B", "Hi."), Turn("A", "How are you?"))
     said = tuple(Turn("B", text, at=at) for text, at in zip(texts, (1, 3), strict=True))
     static = Continuation("c", "model-x", said, mode="static")
-    given = {"turn_scores": {i: Known(score) for i, score in enumerate(scores)}}
-    return Case(Dialogue("d", turns, people, (static,)), static, None, given=given)
+    given = {"turn_scores": {i: NeedAnswer(score) for i, score in enumerate(scores)}}
+    return Case(Dialogue("d", turns, people, (static,)), static, None, need_answers=given)
 
 
 def reply(turn: str = "3.4", interaction: str = "2.6", final: str = "3.0") -> str:
@@ -122,6 +122,6 @@ def test_three_numbers_from_1_to_5_are_needed(changes: dict[str, str]) -> None:
 
 def test_a_turn_without_a_score_is_a_need_that_is_not_met() -> None:
     case = dialogue("a", "b")
-    lacking = {"turn_scores": {0: Known(4.0), 1: Known(missing="turn 2 has no score by m1")}}
+    lacking = {"turn_scores": {0: NeedAnswer(4.0), 1: NeedAnswer(missing="turn 2 has no score by m1")}}
     assert JUDGE.unmet(case) == ""
-    assert JUDGE.unmet(replace(case, given=lacking)) == "turn 2 has no score by m1"
+    assert JUDGE.unmet(replace(case, need_answers=lacking)) == "turn 2 has no score by m1"

@@ -117,10 +117,10 @@ def test_of_a_system_with_many_dialogues_the_first_are_listed(monkeypatch: pytes
     corpus = factories.corpus("talks")
     made = [factories.dialogue(corpus, f"d{number}", turns=1) for number in range(6)]
     monkeypatch.setattr(queries, "MOST_LISTED", 4)
-    many, more = queries.how_many(corpus, system="human")
+    many, more = queries.count_dialogues(corpus, system="human")
     assert (many, more) == (4, True)
     pages = LongPaginator(queries.dialogues(corpus, system="human"), 1, many=many, more=more)
     assert [list(pages.page(number)) for number in (1, 4)] == [[made[0]], [made[3]]]
     monkeypatch.undo()
-    assert queries.how_many(corpus, system="human") == (6, False)
-    assert queries.how_many(corpus, system="nobody") == (0, False)
+    assert queries.count_dialogues(corpus, system="human") == (6, False)
+    assert queries.count_dialogues(corpus, system="nobody") == (0, False)

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from annotation.corpora.import_file import Progress, import_path
 from annotation.corpora.import_staging import ImportResult
 from annotation.formats import FORMATS, base
-from annotation.formats.base import SETTINGS, beginning, columns_of, guess
+from annotation.formats.base import SETTINGS, columns_of, guess, read_start
 from annotation.formats.source import ImportProblem
 from config.commands import DatabaseCommand
 
@@ -73,7 +73,7 @@ class Command(DatabaseCommand):
         with _bar(show=sys.stderr.isatty()) as progress:
             try:
                 columns = columns_of(options["columns"])
-                format = options["format"] or guess(FORMATS, beginning(options["path"]), columns)
+                format = options["format"] or guess(FORMATS, read_start(options["path"]), columns)
                 if not options["format"]:
                     self.stdout.write(f"format: {format} ({FORMATS[format].title}), found from the content")
                 result = import_path(
@@ -85,7 +85,7 @@ class Command(DatabaseCommand):
                     scheme=options["scheme"],
                     source=options["source"],
                     licence=options["licence"],
-                    sha256=options["sha256"] or base.promised(options["path"]),
+                    sha256=options["sha256"] or base.read_manifest_hash(options["path"]),
                     columns=columns,
                     settings={key: options[key] for key in SETTINGS},
                     progress=progress,

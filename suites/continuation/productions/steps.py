@@ -144,7 +144,7 @@ def finish(production: Production, done: Done) -> None:
         production.result = _storable(done.text)
     else:
         production.continuation = continuing.add(
-            dialogue=production.dialogue, system=system, made=_record(production, system, done)
+            dialogue=production.dialogue, system=system, record=_record(production, system, done)
         )
         if done.people:
             _keep_people(production.dialogue, done.people)
@@ -180,7 +180,7 @@ def _keep_people(dialogue: Dialogue, turns: Sequence[records.Turn]) -> None:
         return
     system, _ = System.objects.get_or_create(corpus_id=dialogue.corpus_id, name=records.HUMAN)
     continuation = records.Continuation(id=key, system=records.HUMAN, turns=tuple(turns), mode="static")
-    continuing.add(dialogue=dialogue, system=system, made=continuation)
+    continuing.add(dialogue=dialogue, system=system, record=continuation)
 
 
 def _clean(turn: records.Turn) -> records.Turn:

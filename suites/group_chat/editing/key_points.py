@@ -37,7 +37,7 @@ def ensure(corpus: Corpus) -> int:
         )
         if turns:
             continuation = records.Continuation(POINTS, PEOPLE, turns, "static", 0, {MODE: "implicit"})
-            continuing.add(dialogue=row, system=system, made=continuation)
+            continuing.add(dialogue=row, system=system, record=continuation)
     return len(rows)
 
 

@@ -165,7 +165,7 @@ def _in_script(row: Dialogue, system: System, order: Order) -> list[int]:
             continuation = records.Continuation(
                 key, system.name, turns, mode="static", trial=trial, condition=baseline_condition
             )
-            added_ids.append(continuing.add(dialogue=row, system=system, made=continuation, keyed=False).pk)
+            added_ids.append(continuing.add(dialogue=row, system=system, record=continuation, keyed=False).pk)
     return added_ids
 
 

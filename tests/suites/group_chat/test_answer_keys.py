@@ -84,7 +84,7 @@ def test_what_an_agent_declared_survives_storing(tmp_path) -> None:
     made = continuing.add(
         dialogue=corpus.dialogues.get(),
         system=system,
-        made=Continuation("oracle-0", "oracle", turns, "static", 0, {"mode": "explicit"}),
+        record=Continuation("oracle-0", "oracle", turns, "static", 0, {"mode": "explicit"}),
     )
     material = load([made.pk])[made.pk]
     assert material.continuation.turns == turns

@@ -40,7 +40,7 @@ def points(corpus: Corpus) -> None:
     system = System.objects.create(corpus=corpus, name=PEOPLE)
     for dialogue in corpus.dialogues.all():
         made = Continuation(POINTS, PEOPLE, turns, "static", 0, {"mode": "explicit"})
-        continuing.add(dialogue=dialogue, system=system, made=made)
+        continuing.add(dialogue=dialogue, system=system, record=made)
 
 
 def at(corpus: Corpus, scenario: str, point: int, system: str = PEOPLE) -> Item:

@@ -42,7 +42,7 @@ def played(
     for dialogue in corpus.dialogues.all():
         if dialogue.key.startswith(only):
             made = Continuation(f"{system}-{trial}", system, turns, "static", trial, {"mode": "explicit"})
-            continuing.add(dialogue=dialogue, system=author, made=made)
+            continuing.add(dialogue=dialogue, system=author, record=made)
 
 
 def report(corpus: Corpus, **options: Any) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def decide(stored: Dialogue) -> None:
     system = System.objects.create(corpus=stored.corpus, name="m")
     turns = (records.Turn("bot", "", at=1, act="silence"),)
     made = records.Continuation("m-0", "m", turns, mode="static")
-    continuing.add(dialogue=stored, system=system, made=made)
+    continuing.add(dialogue=stored, system=system, record=made)
 
 
 def test_a_new_scenario_is_a_dialogue_with_items(corpus: Corpus, stored: Dialogue) -> None:

@@ -77,7 +77,7 @@ def test_what_a_system_answers_is_labelled_as_it_appears(tmp_path: Path) -> None
                  extra=one.get("extra", {})) for one in turns("(B)", outcome="B")]  # fmt: skip
     system = System.objects.create(corpus=corpus, name="m")
     told = Continuation("m-0", "m", tuple(made), mode="static")
-    continuing.add(dialogue=corpus.dialogues.get(), system=system, made=told)
+    continuing.add(dialogue=corpus.dialogues.get(), system=system, record=told)
     assert Label.objects.filter(rater__name="score:strict", number=1).count() == 1
 
 

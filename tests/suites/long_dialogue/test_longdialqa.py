@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, Faults, ImportProblem, Source
-from annotation.formats.base import beginning, guess
+from annotation.formats.base import guess, read_start
 from annotation.models import Corpus, QuestionSet, Record
 from annotation.records import Dialogue
 from annotation.script_records import Date
@@ -108,7 +108,7 @@ def test_scenes_are_sessions_with_their_dates_in_the_order_of_the_file(tmp_path:
         "7 uses were checked as far as the file allows, and its keys stand: of 6 of 6 questions it says "
         "neither the evidence nor the facts",
     ]
-    assert guess(FORMATS, beginning(written(tmp_path, SMALL))) == "longdialqa"
+    assert guess(FORMATS, read_start(written(tmp_path, SMALL))) == "longdialqa"
 
 
 def test_a_question_is_one_wherever_it_is_asked_and_each_asking_is_a_use(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_a_pickle_is_refused_by_its_first_bytes(
 ) -> None:
     pickled = pickle.dumps(content, protocol)
     path = written(tmp_path, pickled, "friends.json")
-    assert guess(FORMATS, beginning(path)) == "longdialqa"
+    assert guess(FORMATS, read_start(path)) == "longdialqa"
     for format in ("longdialqa", "longform", "jsonl", "turns-csv"):
         assert refused(path, format).reason == (
             "is a pickle, and opening it would run code: convert it to JSON first"
@@ -255,7 +255,7 @@ def test_problems_of_several_scenes_are_told_at_once(tmp_path: Path) -> None:
     content["S02E01"]["1"]["date"] = "later"
     faults = Faults()
     assert list(FORMATS["longdialqa"].read(Source(written(tmp_path, content), faults=faults))) == []
-    assert [problem.field for problem in faults.found] == ["S01E01.2.date", "S02E01.1.date"]
+    assert [problem.field for problem in faults.problems] == ["S01E01.2.date", "S02E01.1.date"]
 
 
 def test_uses_that_cannot_be_asked_are_left_out_with_a_note(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, Faults, ImportProblem, Source
-from annotation.formats.base import beginning, guess, settings_of
+from annotation.formats.base import guess, read_start, settings_of
 from annotation.records import Dialogue
 from annotation.script_records import Date
 from suites.long_dialogue.scripts.sessions import Sessions
@@ -52,7 +52,7 @@ def problems(path: Path, **settings: Any) -> list[tuple[int | None, str]]:
         list(FORMATS["longform"].read(source))
     except ImportProblem as problem:
         faults.add(problem)
-    return [(problem.line, problem.reason) for problem in faults.found]
+    return [(problem.line, problem.reason) for problem in faults.problems]
 
 
 def test_headings_make_sessions_and_lines_make_turns(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_session_without_a_turn_is_noted(tmp_path: Path) -> None:
 
 
 def test_the_format_is_found_from_how_a_file_begins(tmp_path: Path) -> None:
-    assert guess(FORMATS, beginning(written(tmp_path, SMALL))) == "longform"
+    assert guess(FORMATS, read_start(written(tmp_path, SMALL))) == "longform"
     assert guess(FORMATS, b"\xef\xbb\xbf== a | 1994 ==\nAna: Hi, you, there") == "longform"
     assert guess(FORMATS, b"== Title ==\n") == "jsonl"
 
