@@ -505,7 +505,7 @@ class _Archive(zipfile.ZipFile):
             raise zipfile.BadZipFile
         self.measured: set[str] = set()
 
-    def read_turns_xlsx(self, name: Any, pwd: bytes | None = None) -> bytes:
+    def read(self, name: Any, pwd: bytes | None = None) -> bytes:
         """Return a part that is read as a whole."""
         self.measure(name, most=MAX_PART, tags=MAX_PART_TAGS)
         return super().read(name, pwd)

@@ -246,6 +246,13 @@ def test_a_small_workbook_that_holds_much_is_refused_before_objects_are_made_of_
     assert imported(good, format="turns-xlsx").dialogues == 2
 
 
+@pytest.mark.parametrize("part", ["xl/workbook.xml", "[Content_Types].xml"])
+def test_a_part_that_is_read_as_a_whole_may_hold_less_than_the_rows(tmp_path: Path, part: str) -> None:
+    good = workbook(tmp_path / "good.xlsx")
+    (tmp_path / "full.xlsx").write_bytes(_with(good, part, lambda xml: xml + b"<x/>" * 100_000))
+    assert f"too much in its part {part}" in refusal(tmp_path / "full.xlsx", format="turns-xlsx").reason
+
+
 def test_what_a_sheet_says_of_its_size_is_not_believed(tmp_path: Path) -> None:
     good = workbook(tmp_path / "good.xlsx")
     huge = _with(

@@ -59,7 +59,7 @@ def verify(report: Report, progress: Progress | None = None) -> Verified:
         now = result_of(read, progress)
     figures = sum(len(question.figures) for question in kept.questions)
     figures += sum(1 for section in SECTIONS for _ in section.lines(kept))
-    return Verified(figures, asked.asked, tuple(_different("", report.result, to_json(now))))
+    return Verified(figures, asked.n_requested, tuple(_different("", report.result, to_json(now))))
 
 
 def _different(place: str, kept: Any, now: Any) -> Iterator[str]:
