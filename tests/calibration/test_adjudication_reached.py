@@ -190,7 +190,13 @@ def test_a_round_from_the_command_line(rated: World, tmp_path: Path) -> None:
     for words in (
         ("GET", "adjudication/rounds/0/"),
         begin,
-        ("POST", "adjudication/rounds/preview/", "corpus=0", "scheme=quality@1", 'rules:={"everything": true}'),
+        (
+            "POST",
+            "adjudication/rounds/preview/",
+            "corpus=0",
+            "scheme=quality@1",
+            'rules:={"everything": true}',
+        ),
     ):
         with pytest.raises(CommandError) as refused:
             call(*words)
