@@ -16,7 +16,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import IO, Any, Literal
 
 from django.db import connection, transaction
@@ -24,7 +23,7 @@ from django.db import connection, transaction
 from annotation.text import table_cells
 from annotation.text.views import one_line
 
-# Several files handed out as one: a zip or a folder, with a manifest that says what each of them holds.
+# Several files handed out as one: a zip, with a manifest that says what each of them holds.
 #
 # The same files give the same zip, byte for byte: entries bear one date, in the order they were added.
 
@@ -102,20 +101,6 @@ class Zip(Bundle):
     def abandon(self) -> None:
         """Write nothing more: what was to be in it failed."""
         self._zip.fp = None
-
-
-class Folder(Bundle):
-    """A bundle in a folder."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.path = path
-
-    def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
-        """Open a file, in a folder that is made where it is not there."""
-        place = self.path / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        return place.open("wb")
 
 
 class Hashed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
@@ -16,9 +15,8 @@ from annotation.formats.base import manifest_path
 from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus
 from calibration.errors import CalibrationError
-from calibration.exports.downloads import ZIP, Order
 from calibration.exports.parts import PARTS, Taken, take
-from calibration.exports.writing import FORMATS, ExportQuery, Folder, Written, write
+from calibration.exports.writing import FORMATS, ExportQuery, Written, write
 from calibration.models import Gold, Study
 from calibration.studies import actions as studies
 from config.commands import refuse_unused
@@ -157,40 +155,6 @@ def export(command: BaseCommand, query: ExportQuery, options: dict[str, Any], fa
     """
     form = options["format"]
     export_file(command, lambda file: write(query, form, file), form, options["output"], facts)
-
-
-def export_order(command: BaseCommand, order: Order, path: str) -> None:
-    """Write what was ordered and say what was written; a package into a folder, unless PATH is a zip."""
-    campaign = order.campaign.name if order.campaign else None
-    facts = {"what": order.what, "corpus": order.corpus.name, "campaign": campaign}
-    facts["part"] = order.taken.part or "all"
-    try:
-        if order.form == ZIP and not path.endswith(".zip"):
-            _into_folder(command, order, Path(path), facts)
-        else:
-            export_file(command, order.write, order.form, path, facts)
-    except CalibrationError as refused:
-        raise CommandError(str(refused)) from refused
-
-
-def _into_folder(command: BaseCommand, order: Order, path: Path, facts: dict[str, Any]) -> None:
-    """Write a package into a new folder, under another name first."""
-    part = path.with_name(f"{path.name}.part")
-    try:
-        if path.exists():
-            raise CommandError(f"{path} is there already: name a new folder, or a file that ends in .zip")
-        shutil.rmtree(part, ignore_errors=True)
-        part.mkdir()
-        try:
-            bundle = Folder(part)
-            rows = order.fill(bundle)
-            part.rename(path)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}") from error
-    files = [one.name for one in bundle.parts]
-    command.stdout.write(json.dumps({"rows": rows, "files": files, **facts}, ensure_ascii=False))
 
 
 def export_file(

@@ -139,7 +139,7 @@ def _as_integer(bound: float | None) -> int | None:
 def add_parameters(parser: CommandParser, of: str = "", *, leave: Collection[str] = ()) -> None:
     """Add one option for each parameter: `--top-p 0.1`; `--stop` may be repeated.
 
-    Those of another model are named after it: `--improver-top-p` where `of` is `improver`. Those to `leave`
+    Those of another model are named after it: `--model-top-p` where `of` is `model`. Those to `leave`
     the command names itself.
     """
     owner = f" of the {of}" if of else ""

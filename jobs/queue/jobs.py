@@ -41,21 +41,14 @@ def waiting(queue: str) -> str:
     return "ready" if ready(queue) else ""
 
 
-def work(
-    _queue: str,
-    *,
-    seconds: float,
-    heartbeat: Heartbeat,
-    stopping: Callable[[], bool] = never,
-    only: Sequence[int] | None = None,
-) -> int:
+def work(_queue: str, *, seconds: float, heartbeat: Heartbeat, stopping: Callable[[], bool] = never) -> int:
     """Do waiting jobs, the oldest first, until none waits, the time is over or `stopping`; return how many.
 
     One that is under way when the time is over is still finished.
     """
     until, count = time.monotonic() + seconds, 0
     while not stopping() and time.monotonic() < until:
-        job = claim(worker=heartbeat.name, only=only)
+        job = claim(worker=heartbeat.name)
         if job is None:
             break
         heartbeat.hold([job.pk])
@@ -70,11 +63,9 @@ def work(
 
 
 @transaction.atomic
-def claim(*, worker: str, only: Sequence[int] | None = None) -> Job | None:
+def claim(*, worker: str) -> Job | None:
     """Lease the oldest waiting job to a worker and return it, None where none waits."""
     waiting = Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(state=Job.State.QUEUED)
-    if only is not None:
-        waiting = waiting.filter(pk__in=only)
     job = waiting.order_by("pk").first()
     if job is None:
         return None

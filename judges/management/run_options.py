@@ -84,16 +84,15 @@ class RunCommand(DatabaseCommand):
 # The option of commands that says whose answers a judge reads.
 
 
-def add_needs(parser: CommandParser, *, drafts: bool = False) -> None:
-    """Add `--need ROLE=RATER`, which may be repeated; with `drafts` its help says how a draft is named."""
-    also = "; of a draft: BENCH/draft-3" if drafts else ""
+def add_needs(parser: CommandParser) -> None:
+    """Add `--need ROLE=RATER`, which may be repeated."""
     parser.add_argument(
         "--need",
         action="append",
         default=[],
         metavar="ROLE=RATER",
         help="the judge or metric, by name or fingerprint, whose answers the protocol reads; for a "
-        f"protocol with needs, once for each{also}",
+        "protocol with needs, once for each",
     )
 
 

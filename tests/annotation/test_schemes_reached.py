@@ -1,18 +1,20 @@
-"""Schemes by command and by HTTP: checked, stored, compared, archived, with every refusal in words."""
+"""Schemes by HTTP: checked, stored, compared, archived, with every refusal in words."""
 
 from __future__ import annotations
 
 import json
-from io import StringIO
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.test import Client
 
 from annotation.models import SchemeVersion
+from annotation.schemes.files import read
 from tests import factories
+from tests.api_command import api
 
 pytestmark = pytest.mark.django_db
 FILE = """scheme: polite
@@ -27,10 +29,9 @@ questions:
 """
 
 
-def run(*args: str) -> str:
-    out = StringIO()
-    call_command("schemes", *args, stdout=out)
-    return out.getvalue()
+@pytest.fixture
+def call() -> partial[Any]:
+    return partial(api, account=factories.user(researcher=True).username)
 
 
 @pytest.fixture
@@ -40,32 +41,37 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_is_checked_imported_shown_exported_and_compared(file: Path) -> None:
-    assert run("check", str(file)) == "polite can be asked: 1 question.\n"
+def test_a_file_is_checked_stored_shown_and_compared(call: partial[Any], file: Path) -> None:
+    text = f"text=@{file}"
+    assert call("POST", "schemes/check/", text)["ok"]
     assert not SchemeVersion.objects.exists()
-    assert run("import", str(file)) == "polite@1 is stored.\n"
-    run("export", "polite", "--output", f"{file}.out")
-    assert run("show", "polite") == Path(f"{file}.out").read_text()
+    made = call("POST", "schemes/", text)
+    assert made["ref"] == "polite@1"
+    assert call("GET", "schemes/polite/")["yaml"] == made["yaml"]
+    assert read(made["yaml"]) == read(FILE)
     factories.campaign(factories.corpus(), "polite", opened=False)
     file.write_text(FILE.replace("rude", "very rude"))
-    assert run("import", str(file)) == "polite@2 is stored.\n"
-    told = "Question polite, anchors 1: “rude” → “very rude”\n"
-    assert run("diff", "polite@1", "polite@2") == told
-    assert "polite@2  turn  1 question  How polite?" in run("list")
-    assert run("archive", "polite") == "polite is archived.\n"
-    assert json.loads(run("show", "polite@1", "--json"))["archived"] is True
+    saved = call("POST", "schemes/polite/versions/", text, f"seen={made['id']}")
+    assert saved["ref"] == "polite@2"
+    (change,) = call("GET", "schemes/diff/", "a=polite@1", "b=polite@2")["changes"]
+    assert change["sentence"] == "Question polite, anchors 1: “rude” → “very rude”"
+    (row,) = [row for row in call("GET", "schemes/")["results"] if row["key"] == "polite"]
+    told = [row[name] for name in ("newest", "item_kinds", "questions", "title")]
+    assert told == [2, ["turn"], 1, "How polite?"]
+    assert call("PATCH", "schemes/polite/", "archived:=true")["archived"]
+    assert call("GET", "schemes/polite/versions/1/")["archived"]
 
 
-def test_a_file_that_cannot_be_asked_is_refused_with_a_line_for_each_problem(file: Path) -> None:
+def test_a_file_that_cannot_be_asked_is_refused_with_every_problem(call: partial[Any], file: Path) -> None:
     file.write_text(FILE.replace("[1, 2, 3]", "[3, 2, 1]").replace("title: How polite?\n", ""))
-    with pytest.raises(CommandError) as refused:
-        run("check", str(file))
-    assert str(refused.value).splitlines() == [
+    problems = call("POST", "schemes/check/", f"text=@{file}")["problems"]
+    assert [f"{one['place']}: {one['sentence']}" for one in problems] == [
         "line 1, title: Give the scheme a title.",
         "line 7, question 1 (polite), values: The values must rise from the first to the last, none twice.",
     ]
-    with pytest.raises(CommandError, match="There is no scheme “nothing”"):
-        run("show", "nothing")
+    with pytest.raises(CommandError) as refused:
+        call("GET", "schemes/nothing/")
+    assert refused.value.returncode == 4
 
 
 def test_programs_check_store_save_compare_and_archive() -> None:

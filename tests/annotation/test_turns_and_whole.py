@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.test import Client
 from rest_framework.test import APIClient
@@ -142,10 +141,12 @@ def test_the_difference_of_versions_says_what_a_question_is_about():
     assert difference(before, before) == []
 
 
-def test_the_command_lists_both_kinds(capsys):
+def test_the_api_lists_both_kinds():
+    client = Client()
+    client.force_login(factories.user(researcher=True))
     scheme_actions.create(by=None, definition=files.read(SCHEME))
-    call_command("schemes", "list")
-    assert "talk@1  turn+dialogue  4 questions" in capsys.readouterr().out
+    (row,) = [row for row in client.get("/api/v1/schemes/").json()["results"] if row["key"] == "talk"]
+    assert (row["newest"], row["item_kinds"], row["questions"]) == (1, ["turn", "dialogue"], 4)
 
 
 def test_the_editor_offers_the_choice_only_where_a_screen_has_all_turns():

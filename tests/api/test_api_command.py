@@ -15,8 +15,10 @@ from django.db import close_old_connections
 from django.test import Client
 
 from annotation.models import Campaign, Corpus
+from calibration.exports import downloads
 from config.management.commands import api
 from config.models import Event
+from jobs.models import Job
 from tests import factories
 from tests.security.addresses import addresses
 
@@ -96,6 +98,17 @@ def test_files_are_uploaded_and_downloaded_whole(tmp_path: Path) -> None:
     assert written == {"file": str(target), "bytes": target.stat().st_size}
     assert target.read_text().startswith("item,rater,value,")
     assert [entry.name for entry in tmp_path.iterdir() if entry.suffix == ".part"] == []
+
+
+def test_a_job_that_is_to_write_the_file_is_printed_and_not_taken_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloads, "AT_ONCE", -1)
+    campaign = factories.campaign(factories.dialogue(factories.corpus()).corpus)
+    target = tmp_path / "labels.csv"
+    answer = call("GET", "exports/labels.csv", f"campaign={campaign.pk}", "--output", str(target))
+    assert answer == {"job": Job.objects.get(kind=downloads.KIND).pk}
+    assert not target.exists()
 
 
 @pytest.mark.parametrize(

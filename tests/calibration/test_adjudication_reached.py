@@ -1,15 +1,16 @@
-"""Adjudication from pages, over HTTP and by command; who may see what."""
+"""Adjudication from pages and over HTTP; who may see what."""
 
 from __future__ import annotations
 
-import io
 import json
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.test import Client
 from django.urls import reverse
 
@@ -17,6 +18,7 @@ from annotation.models import Label, Occasion
 from annotation.work.labels import called
 from calibration.models import AdjudicationRound
 from tests import factories
+from tests.api_command import api
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db
@@ -165,32 +167,40 @@ def test_what_is_locked_tells_neither_answers_nor_decisions(rated: World, rea: C
 
 
 @pytest.mark.exhaustive
-def test_a_round_by_command(rated: World, tmp_path: Any) -> None:
+def test_a_round_from_the_command_line(rated: World, tmp_path: Path) -> None:
     factories.user("rea", researcher=True)
-
-    def said(*words: str) -> list[Any]:
-        out = io.StringIO()
-        call_command("adjudication", *words, stdout=out)
-        return [json.loads(line) for line in out.getvalue().splitlines()]
-
-    place = ("--corpus", rated.corpus.name, "--scheme", "quality@1")
-    assert said("preview", *place, "--no-majority")[0]["cases"] == 2
-    assert said("begin", "mine", *place, "--spread", "2")[0]["progress"]["cases"] == 1
-    (row,) = said("queue", "mine")
+    call = partial(api, account="rea")
+    place = (f"corpus={rated.corpus.pk}", "scheme=quality@1")
+    assert call("POST", "adjudication/rounds/preview/", *place, 'rules:={"no_majority": true}')["cases"] == 2
+    begin = ("POST", "adjudication/rounds/", "name=mine", *place, 'rules:={"spread": 2}')
+    made = call(*begin)
+    at = f"adjudication/rounds/{made['id']}/"
+    assert made["progress"]["cases"] == 1
+    row = call("GET", f"{at}queue.jsonl")  # of one line
     file = tmp_path / "decided.jsonl"
     file.write_text(json.dumps({"item": row["item"], "question": "quality", "value": 2, "reason": "between"}))
-    assert said("import", "mine", str(file), "--by", "rea") == [{"decisions": 1}]
+    assert call("POST", f"{at}import/", "form=jsonl", f"content=@{file}") == {"decisions": 1}
     assert Label.objects.get(occasion=Occasion.ADJUDICATION).number == 2
-    assert said("decisions", "mine")[0]["reason"] == "between"
-    assert said("report", "mine")[0]["questions"][0]["decided"] == 1
-    assert said("top-up", "mine") == [{"added": 0}]
+    assert call("GET", f"{at}decisions.jsonl")["reason"] == "between"
+    assert call("GET", f"{at}report/")["questions"][0]["decided"] == 1
+    assert call("POST", at, "verb=top-up")["added"] == 0
+    assert [found["name"] for found in call("GET", "adjudication/rounds/")["results"]] == ["mine"]
+    assert call("POST", at, "verb=close")["state"] == "closed"
+    assert call("POST", at, "verb=reopen")["state"] == "open"
     for words in (
-        ("show", "other"),
-        ("begin", "mine", *place, "--spread", "1"),
-        ("preview", "--corpus", "x"),
+        ("GET", "adjudication/rounds/0/"),
+        begin,
+        (
+            "POST",
+            "adjudication/rounds/preview/",
+            "corpus=0",
+            "scheme=quality@1",
+            'rules:={"everything": true}',
+        ),
     ):
-        with pytest.raises(CommandError):
-            said(*words)
+        with pytest.raises(CommandError) as refused:
+            call(*words)
+        assert refused.value.returncode == 4
 
 
 def test_a_file_that_is_wrong_is_refused_on_the_page_with_its_line(rated: World, rea: Client) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 
 from annotation import scheme_store
@@ -103,7 +101,7 @@ def test_a_researchers_own_scheme_is_calibrated_page_by_page(rea: Client, fake: 
     )
 
 
-def test_a_program_and_a_command_calibrate_a_rubric(rea: Client, fake: FakeLLM) -> None:
+def test_a_program_calibrates_a_rubric(rea: Client, fake: FakeLLM) -> None:
     corpus = clear_corpus()
     endpoint_of(fake)
     body = {
@@ -116,15 +114,14 @@ def test_a_program_and_a_command_calibrate_a_rubric(rea: Client, fake: FakeLLM) 
     sent: dict[str, Any] = {"content_type": "application/json"}
     made = rea.post("/api/v1/workbench/", json.dumps(body), **sent).json()
     assert (made["scheme"], made["variant"]) == (f"{CLARITY.key}@1", "line")
-    out = StringIO()
-    words = ("workbench", "try", "clear", "--endpoint", "fake", "--seed", "7", "--quiet")
-    call_command(*words, stdout=out, stderr=StringIO())
-    draft = json.loads(out.getvalue())
+    at = f"/api/v1/workbench/{made['id']}/drafts/"
+    assert rea.post(at, json.dumps({"endpoint": "fake", "seed": 7}), **sent).status_code == 201
+    finish()
+    draft = rea.get(f"{at}1/").json()
     assert (draft["variant"], draft["tried"]["done"]) == ("line", 5 * 2)
     assert {body["seed"] for body in fake.bodies} == {7}
     kappa = next(row for row in draft["agreement"] if row["question"].endswith("/quality"))
     assert (kappa["statistic"], kappa["n_items"]) == ("cohen_kappa_quadratic", 5)
-    at = f"/api/v1/workbench/{made['id']}/drafts/"
     bad = rea.post(at, json.dumps({"endpoint": "fake", "variant": "expected"}), **sent)
     assert (bad.status_code, "asks as json or line" in bad.json()["detail"]) == (400, True)
 
@@ -247,8 +244,6 @@ def test_the_page_of_a_judge_in_steps_offers_drafts_of_the_first(rea: Client, fa
     rea.post(address, form | {"need_turn_scores": first.rater.fingerprint})
     finish()
     assert DraftAnswer.objects.filter(draft__bench=whole, missing="").count() == 2 * 3
-    out = StringIO()
-    need = f"turn_scores=turns/draft-{first.number}"
-    words = ("workbench", "try", "whole", "--endpoint", first.endpoint.name, "--need", need, "--quiet")
-    call_command(*words, stdout=out, stderr=StringIO())
-    assert json.loads(out.getvalue())["number"] == 1
+    body = {"endpoint": first.endpoint.name, "needs": {"turn_scores": f"turns/draft-{first.number}"}}
+    sent = rea.post(f"/api/v1{address}drafts/", json.dumps(body), content_type="application/json")
+    assert (sent.status_code, sent.json()["number"]) == (201, 1)

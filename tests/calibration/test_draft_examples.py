@@ -1,14 +1,12 @@
-"""A draft's worked examples are picked on its bench: by page, API and command, from dev alone."""
+"""A draft's worked examples are picked on its bench: by page and API, from dev alone."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from io import StringIO
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.corpora import splits
@@ -87,9 +85,7 @@ def test_an_item_of_test_is_refused_beside_the_items(rea: Client, bench: Bench, 
 
 
 @pytest.mark.exhaustive
-def test_a_program_and_the_command_pick_by_the_same_bars(
-    rea: Client, bench: Bench, endpoint: Endpoint
-) -> None:
+def test_a_program_picks_by_the_same_bars(rea: Client, bench: Bench, endpoint: Endpoint) -> None:
     tested, known = min(splits.clusters(split=bench.split, part="test")), min(dev(bench))
 
     def ask(**examples: Any) -> Any:
@@ -100,17 +96,5 @@ def test_a_program_and_the_command_pick_by_the_same_bars(
     assert ask(rule="by_hand", items=[f"{known}/c/1"]).status_code == 200
     picked = Draft.objects.get().text
     assert [example["key"] for example in picked.examples] == [f"{known}/c/1"]
-    words = [
-        "try",
-        bench.name,
-        "--endpoint",
-        endpoint.name,
-        "--estimate",
-        "--examples",
-        "by_hand",
-        "--example",
-    ]
-    call_command("workbench", *words, f"{known}/c/1", stdout=StringIO(), stderr=StringIO())
+    assert ask(rule="by_hand", items=[f"{known}/c/1"]).status_code == 200
     assert Draft.objects.get().text == picked, "the same text is the same draft"
-    with pytest.raises(CommandError, match="is in the test part"):
-        call_command("workbench", *words, f"{tested}/c/1", stdout=StringIO(), stderr=StringIO())

@@ -9,7 +9,6 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -176,7 +175,7 @@ def test_the_api_pages_through_the_items_of_a_status(pair: tuple[Gold, Gold], re
 
 
 def test_the_file_holds_every_item_once_with_cells_guarded(
-    pair: tuple[Gold, Gold], researcher: Client, tmp_path
+    pair: tuple[Gold, Gold], researcher: Client
 ) -> None:
     address = reverse("gold-difference-file", args=[pair[0].pk, "csv"])
     answer = researcher.get(f"{address}?with={pair[1].pk}")
@@ -186,11 +185,9 @@ def test_the_file_holds_every_item_once_with_cells_guarded(
     assert {row["first"] for row in rows if row["question"] == "act"} <= {"'=ask", "tell", ""}
     assert {row["first"] for row in rows if row["question"] == "quality"} <= {"1", "2", "3", "4", "5", ""}
     assert Export.objects.get().gold == pair[0]
-    path = tmp_path / "difference.csv"
-    out = io.StringIO()
-    call_command("compare_gold", str(pair[0].pk), str(pair[1].pk), "--output", str(path), stdout=out)
-    assert path.read_bytes().decode() == text
-    told = json.loads(out.getvalue().splitlines()[-1])
+    sent = researcher.get(reverse("api-gold-difference-file", args=[pair[0].pk, pair[1].pk, "csv"]))
+    assert b"".join(sent.streaming_content).decode() == text
+    told = researcher.get(reverse("api-gold-difference", args=[gold.pk for gold in pair])).json()
     counted = {one["question"]: one["counts"] for one in told["questions"]}
     for key, counts in counted.items():
         assert counts == {
@@ -202,9 +199,9 @@ def test_the_file_holds_every_item_once_with_cells_guarded(
     assert {json.loads(line)["first"] for line in lines} <= {"=ask", "tell", None, 1, 2, 3, 4, 5}
 
 
-def test_the_command_refuses_a_gold_that_is_not_there(pair: tuple[Gold, Gold]) -> None:
-    with pytest.raises(CommandError, match="there is no gold 99999"):
-        call_command("compare_gold", str(pair[0].pk), "99999")
+def test_a_gold_that_is_not_there_is_not_compared(pair: tuple[Gold, Gold], researcher: Client) -> None:
+    for name, more in (("api-gold-difference", []), ("api-gold-difference-file", ["csv"])):
+        assert researcher.get(reverse(name, args=[pair[0].pk, 99999, *more])).status_code == 404
 
 
 def test_large_golds_are_written_by_a_job(pair: tuple[Gold, Gold], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -298,6 +298,8 @@ def test_a_download_says_its_rows_and_hash_and_is_remembered(rated: World, clien
     content = b"".join(answer)
     export = Export.objects.get()
     assert export.sha256 == hashlib.sha256(content).hexdigest()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.testzip() is None
     assert answer.headers["Content-Length"] == str(len(content))
     assert answer.headers["Concord-Rows"] == str(export.rows)
     assert client.get(reverse("api-exports")).json()["results"][0]["what"] == kind
@@ -320,26 +322,12 @@ def test_a_large_package_is_written_by_a_job(
     assert result["sha256"] == hashlib.sha256(whole).hexdigest()
 
 
-@pytest.mark.exhaustive
-def test_the_command_writes_a_folder_or_a_zip(rated: World, tmp_path: Path) -> None:
-    call_command("export_package", "hugging-face", corpus="talks", output=str(tmp_path / "set"))
-    call_command("export_package", "hugging-face", corpus="talks", output=str(tmp_path / "set.zip"))
-    with zipfile.ZipFile(tmp_path / "set.zip") as archive:
-        assert archive.testzip() is None
-        for name in archive.namelist():
-            assert archive.read(name) == (tmp_path / "set" / name).read_bytes()
-    manifest = json.loads((tmp_path / "set.zip.manifest.json").read_text())
-    assert manifest["sha256"] == hashlib.sha256((tmp_path / "set.zip").read_bytes()).hexdigest()
-    with pytest.raises(CommandError, match="is there already"):
-        call_command("export_package", "hugging-face", corpus="talks", output=str(tmp_path / "set"))
-
-
-def test_a_refused_package_leaves_nothing_behind(tmp_path: Path) -> None:
-    world("empty", dialogues=1, turns=1)
-    for name in ("out", "out.zip"):
-        with pytest.raises(CommandError, match="empty: there are no labels"):
-            call_command("export_package", "label-studio", corpus="empty", output=str(tmp_path / name))
-    assert list(tmp_path.iterdir()) == []
+def test_a_package_of_nothing_is_refused_and_not_remembered(client: Client) -> None:
+    empty = world("empty", dialogues=1, turns=1)
+    client.force_login(user(researcher=True))
+    refused = client.get(_asked(client, empty, "label-studio", api=True))
+    assert (refused.status_code, "empty: there are no labels" in refused.json()["detail"]) == (400, True)
+    assert not Export.objects.exists()
 
 
 @pytest.mark.exhaustive

@@ -1,11 +1,11 @@
-"""A search is started, watched, cancelled and adopted from a page, over HTTP and by command."""
+"""A search is started, watched, cancelled and adopted from a page and over HTTP."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -80,20 +80,24 @@ def test_the_form_says_what_is_wrong_and_starts_a_search(fake: FakeLLM, research
     assert made.rater.spec["parameters"] == {"top_p": 0.9}
 
 
-def test_the_command_brings_a_search_to_its_end(fake: FakeLLM, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_program_starts_a_search_and_adopts_its_proposal(fake: FakeLLM, researcher: Client) -> None:
     search = searched(fake, clusters=14)
     searches.cancel(by=None, search=search)
-    options = ["bench", "--from", "mine", "--endpoint", "fake", "--improver", "improver", "--rounds", "1"]
-    call_command("workbench", "propose", *options, "--judge-temperature", "0.25")
-    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    address = reverse("api-bench-searches", args=[search.bench_id])
+
+    def post(address: str, **told: Any) -> Any:
+        return researcher.post(address, json.dumps(told), content_type="application/json")
+
+    options = {"begin": "mine", "endpoint": "fake", "improver": "improver", "rounds": 1}
+    made = post(address, **options, parameters={"temperature": 0.25})
+    assert made.status_code == 201, made.content
+    work()
+    at = f"{address}{made.json()['id']}/"
+    found = researcher.get(at).json()
     assert (found["state"], found["from"], len(found["texts"])) == ("done", "mine@1", 2)
     assert found["parameters"] == {"temperature": 0.25}
     judges = Draft.objects.filter(rater__spec__parameters__temperature=0.25)
     assert judges.exists(), "every text was tried with it"
-    call_command("workbench", "proposals", str(found["id"]), "--adopt", "1")
-    told = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert told["texts"][1]["adopted"] is True
-    with pytest.raises(CommandError, match="There is no search 99999"):
-        call_command("workbench", "proposals", "99999")
-    with pytest.raises(CommandError, match="is not an amount of money"):
-        call_command("workbench", "propose", *options, "--most-cost", "much")
+    assert post(f"{at}adopt/", text=1).json()["texts"][1]["adopted"] is True
+    assert researcher.get(f"{address}99999/").status_code == 404
+    assert "most_cost" in post(address, **options, most_cost="much").json()["fields"]

@@ -5,11 +5,9 @@ from __future__ import annotations
 import csv
 import html.parser
 import io
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -156,15 +154,17 @@ def test_the_latex_compiles(tagged: World, compiled: Compiled) -> None:
     compiled(text(tagged, "tex", raters=["ann"]), packages="booktabs,longtable,array")
 
 
-def test_the_command_writes_the_continuations_that_it_is_told(tagged: World, tmp_path: Path) -> None:
-    path = tmp_path / "t.md"
-    out = io.StringIO()
-    told = {"corpus": "talks", "continuation": ["d0/x-1"], "format": "md", "output": str(path)}
-    call_command("export_transcripts", stdout=out, **told)
-    assert '"rows": 3' in out.getvalue()
-    assert "d0, x-1" in path.read_text()
-    with pytest.raises(CommandError, match="no continuation 'd0/y' in talks"):
-        call_command("export_transcripts", corpus="talks", continuation=["d0/y"])
+def test_a_program_is_sent_the_continuations_that_it_names(tagged: World, client: Client) -> None:
+    client.force_login(user(researcher=True))
+    address = reverse("api-export-transcripts", args=["md"])
+    part = Continuation.objects.get(key="x-1")
+    told = {"corpus": tagged.corpus.pk, "continuation": part.pk, "rater": ["ann", "gpt"]}
+    answer = client.get(address, told)
+    assert answer.headers["Concord-Rows"] == "3"
+    assert "d0, x-1" in b"".join(answer).decode()
+    stranger = client.get(address, told | {"continuation": 99999})
+    assert stranger.status_code == 400
+    assert "not all of these continuations are in talks" in stranger.json()["detail"]
 
 
 def test_a_page_offers_the_raters_and_sends_the_file(tagged: World, client: Client) -> None:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
-from io import StringIO
 
 import krippendorff
 import pytest
-from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.corpora import splits
@@ -67,7 +64,7 @@ def called(name, campaign):
 
 def test_progress_is_told_by_annotator_and_by_stratum(campaign, api):
     told = api(by="language").json()["progress"]
-    assert (told["counts"]["submitted"], told["counts"]["slots"]) == (18, 18)
+    assert [told["counts"][name] for name in ("submitted", "slots", "tasks")] == [18, 18, 6]
     assert {row["name"]: (row["tasks"], row["submitted"], row["slots"]) for row in told["strata"]} == {
         "en": (3, 9, 9),
         "zh": (3, 9, 9),
@@ -161,6 +158,7 @@ def test_what_is_not_there_yet_says_so(rea, client):
     refused = client.get(f"/api/v1/campaigns/{made.pk}/watch/?by=stratum")
     assert refused.status_code == 400
     assert "has no stratum to tell by" in refused.json()["fields"]["by"][0]
+    assert client.get("/api/v1/campaigns/0/watch/").status_code == 404
 
 
 @pytest.mark.exhaustive
@@ -173,20 +171,6 @@ def test_the_page_keeps_itself_up_to_date_until_told_to_stop(campaign, client, r
     assert "hx-trigger" not in still
     assert "Keep up to date" in still
     assert "d5, turn 3" in live
-
-
-@pytest.mark.exhaustive
-def test_the_command_prints_once_or_refuses_in_a_line(campaign):
-    out = StringIO()
-    call_command("watch", "pilot", "--json", stdout=out)
-    assert json.loads(out.getvalue())["progress"]["counts"]["submitted"] == 18
-    out = StringIO()
-    call_command("watch", "pilot", stdout=out)
-    assert "18 of 18 ratings in over 6 tasks" in out.getvalue()
-    with pytest.raises(CommandError, match="There is no campaign 'nil'"):
-        call_command("watch", "nil")
-    with pytest.raises(CommandError, match="has no stratum to tell by"):
-        call_command("watch", "pilot", "--by", "stratum")
 
 
 def test_what_one_person_did_in_a_row_is_one_line() -> None:

@@ -1,18 +1,21 @@
-"""What the workbench's pages do, the HTTP API and the command do too."""
+"""What the workbench's pages do, the HTTP API does too."""
 
 from __future__ import annotations
 
 import json
-from io import StringIO
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.contrib.auth.models import User
+from django.core.management import CommandError
 from django.test import Client
 
 from annotation.models import Label, Rater
 from jobs.models import Endpoint
 from judges.models import Bench
+from tests.api_command import api
 from tests.calibration.workbench_world import OWN, PROTOCOL, rated_bench
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish, small_corpus
@@ -33,12 +36,6 @@ def ask(rea: Client, verb: str, address: str, body: Any = None, status: int = 20
     response = send(f"/api/v1/{address}", **how)
     assert response.status_code == status, response.content
     return response.json()
-
-
-def said(*words: str, **options: Any) -> list[Any]:
-    out = StringIO()
-    call_command("workbench", *words, stdout=out, stderr=StringIO(), **options)
-    return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
 @pytest.mark.exhaustive
@@ -96,41 +93,43 @@ def test_a_program_is_told_what_is_wrong(rea: Client, bench: Bench, fake: FakeLL
 
 
 @pytest.mark.exhaustive
-def test_the_command_walks_the_whole_way(fake: FakeLLM, tmp_path: Any) -> None:
+def test_the_whole_way_from_the_command_line(
+    rea: Client, bench: Bench, fake: FakeLLM, tmp_path: Path
+) -> None:
     endpoint_of(fake)
-    bench = rated_bench(24)
-    Bench.objects.filter(pk=bench.pk).update(name="mine")
-    (tmp_path / "user.txt").write_text(f"{OWN.user}\n\nBe kind.")
-    how = ("--endpoint", "fake", "--quiet")
-    assert said("try", "mine", "--estimate", *how)[0]["estimate"]["calls"] == 5
-    (draft,) = said("try", "mine", "--user", str(tmp_path / "user.txt"), "--items", "20", *how)
-    assert (draft["number"], draft["tried"]["done"]) == (2, 20)
-    first, *_ = said("disagreements", "mine", "--judged", "draft-2", "--question", "overall")
-    said("mark", "mine", "draft-2", first["item"], "overall", "people_wrong", "--note", "x", "--adjudicate")
-    (waiting,) = said("adjudication")
-    assert said("adjudication", "--withdraw", str(waiting["id"])) == []
-    assert json.loads("".join(_lines("marks", "mine", "--format", "json")))["marks"][0]["note"] == "x"
-    assert said("versions", "mine")[0]["tried"] == 1
-    (found,) = said("check", "mine", "2", "consistency", "--ask", "--quiet")
-    assert found["sentence"].startswith("Overall: asked again")
-    assert said("keep", "mine", "2", "--name", "kinder")[0]["version"] == "kinder@1"
+    call = partial(api, account=User.objects.get().username)
+    at, text = f"workbench/{bench.pk}/", tmp_path / "user.txt"
+    text.write_text(f"{OWN.user}\n\nBe kind.")
+    drafts = ("POST", f"{at}drafts/", "endpoint=fake")
+    assert call(*drafts, "estimate=true")["estimate"]["calls"] == 5
+    assert call(*drafts, f"user=@{text}", "targets=20")["number"] == 2
+    finish()
+    assert call("GET", f"{at}drafts/2/")["tried"]["done"] == 20
+    asked = ("judged=draft-2", "question=overall")
+    first, *_ = call("GET", f"{at}disagreements/", *asked)["results"]
+    about = (f"item={first['item_id']}", f"question={first['question_id']}")
+    call("POST", f"{at}marks/", "judged=draft-2", *about, "verdict=people_wrong", "note=x", "adjudicate=true")
+    (waiting,) = call("GET", "adjudication/")["results"]
+    call("POST", f"adjudication/{waiting['id']}/withdraw/")
+    assert call("GET", "adjudication/")["results"] == []
+    assert call("GET", f"{at}marks/")["marks"][0]["note"] == "x"
+    assert call("GET", f"{at}versions/")["tried"] == 1
+    call("POST", f"{at}checks/", "draft=2", "check_key=consistency")
+    finish()
+    found = {one["check"]: one for one in call("GET", f"{at}checks/", "draft=2")["findings"]}
+    assert found["consistency"]["sentence"].startswith("Overall: asked again")
+    assert call("POST", f"{at}drafts/2/keep/", "name=kinder")["kept"] == "kinder@1"
     assert Rater.objects.get(spec__prompt="kinder@1").labels.count() == 20 * 3 * 6
-    assert said("list")[0]["drafts"][0]["kept"] == "kinder@1"
+    assert call("GET", "workbench/")["results"][0]["drafts"][0]["kept"] == "kinder@1"
     for words, told in (
-        (("show", "nothing", "1"), "There is no bench 'nothing'"),
-        (("show", "mine", "9"), "has no draft 9"),
-        (("open", "b", "--protocol", "x", "--corpus", bench.corpus.name), "no protocol 'x'"),
-        (("keep", "mine", "2"), "kept already"),
-        (("try", "mine", "--user", str(tmp_path / "none"), *how), "cannot be read"),
+        (("GET", "workbench/0/"), "No Bench"),
+        (("GET", f"{at}drafts/9/"), "No Draft"),
+        (("POST", "workbench/", "name=b", "protocol=x", f"corpus={bench.corpus.name}"), "no protocol 'x'"),
+        (("POST", f"{at}drafts/2/keep/"), "kept already"),
     ):
-        with pytest.raises(CommandError, match=told):
-            said(*words)
-
-
-def _lines(*words: str) -> list[str]:
-    out = StringIO()
-    call_command("workbench", *words, stdout=out)
-    return out.getvalue().splitlines()
+        with pytest.raises(CommandError, match=told) as refused:
+            call(*words)
+        assert refused.value.returncode == 4
 
 
 @pytest.mark.exhaustive

@@ -149,7 +149,3 @@ def test_the_watched_page_has_check_results_by_annotator(without_cyd, client, ca
     assert all(0 <= row["score"] <= 1 for row in told)
     page = client.get(reverse("campaign-watch", args=[without_cyd.pk])).content.decode()
     assert "Training, test and checks" in page
-    out = StringIO()
-    call_command("watch", without_cyd.name, stdout=out)
-    assert "2 checks: " in out.getvalue()
-    assert f"Left out of gold and of agreement: {called['cyd']} (answers at random)" in out.getvalue()

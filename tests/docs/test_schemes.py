@@ -6,7 +6,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from annotation.management.commands.schemes import Command
+from annotation.api.urls import urlpatterns
 from annotation.schemes.base import LEVELS, QuestionDefinition, SchemeDefinition
 from annotation.schemes.files import read
 from annotation.schemes.rules import PAGE_KEYS
@@ -46,7 +46,13 @@ def test_it_names_every_field_level_and_key_of_the_page() -> None:
     assert set(re.findall(r"`([^`]+)`", told)[-1].split()) == PAGE_KEYS.keys()
 
 
-def test_it_names_every_act_of_the_command() -> None:
-    told = {name.split()[0] for name in names(rows("you want to"), column=1)}
-    acts = {name[1:].replace("_", "-") for name in vars(Command) if re.fullmatch(r"_[a-z][a-z_]*", name)}
-    assert told == acts - {"say", "stored"}
+def test_it_names_every_route() -> None:
+    told = {name.partition("?")[0] for name in names(rows("you want to"), column=1) if " " in name}
+    routes = {
+        f"{method} {re.sub(r'<str:key>', 'KEY', re.sub(r'<int:number>', '2', str(one.pattern)))}"
+        for one in urlpatterns
+        if str(one.pattern).startswith("schemes/") and one.name != "api-scheme-preview"  # for a page alone
+        for method in one.callback.cls().allowed_methods
+        if method != "OPTIONS"
+    }
+    assert told == routes

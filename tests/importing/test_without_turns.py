@@ -258,7 +258,13 @@ def test_a_continuation_of_such_a_dialogue_is_rated_like_any_other() -> None:
     assert made.dialogue.continuations.count() == 1
 
 
-def test_exports_of_such_a_corpus_are_refused_or_empty(capsys: pytest.CaptureFixture[str]) -> None:
+def test_exports_of_such_a_corpus_are_refused_or_empty(
+    capsys: pytest.CaptureFixture[str], client: Client
+) -> None:
     copy_without_turns(by=None, corpus=talks(), name="begun")
     call_command("export_labels", "--corpus", "begun")
     assert len(capsys.readouterr().out.splitlines()) <= 1
+    client.force_login(factories.user(researcher=True))
+    corpus = Corpus.objects.get(name="begun")
+    refused = client.get(reverse("api-export-transcripts", args=["csv"]), {"corpus": corpus.pk})
+    assert (refused.status_code, "\n" in refused.json()["detail"]) == (400, False)

@@ -28,6 +28,8 @@ ROOT = "/api/v1/"
 ADDRESS = "http://localhost:8000"
 MISTAKE = 2
 """The exit status for a mistake in the command itself; a refused request ends with 4, an error with 5."""
+LATER = 202
+"""A job writes the file: the answer names the job, and is never written in the file's place."""
 EXAMPLES = f"""\
 examples:
   manage.py api GET campaigns/ state=open
@@ -96,7 +98,7 @@ class Command(DatabaseCommand):
             raise CommandError(_reason(response), returncode=response.status_code // 100)
 
     def _write(self, response: HttpResponseBase, output: Path | None) -> None:
-        if output is None or response.status_code >= 300:
+        if output is None or response.status_code >= 300 or response.status_code == LATER:
             is_json = response.headers.get("Content-Type", "").startswith("application/json")
             if is_json and not response.streaming:
                 value = json.loads(response.content or b"null")  # type: ignore[attr-defined]
