@@ -189,9 +189,12 @@ class SchemeRefused(WorkError):
 
     def details(self) -> dict[str, Any]:
         """Return every problem: the path to the field, the sentence, and the place in words."""
-        listed = self.problems[:MOST_PROBLEMS]
+        problems = self.problems[:MOST_PROBLEMS]
         return {
-            "problems": [{"path": one.field, "sentence": one.sentence, "place": one.place} for one in listed]
+            "problems": [
+                {"path": problem.field, "sentence": problem.sentence, "place": problem.place}
+                for problem in problems
+            ]
         }
 
 

@@ -94,7 +94,7 @@ class Questionnaire:
 
     def __post_init__(self) -> None:
         tags = {question.key for question in self.questions if question.is_tag}
-        told = tuple(
+        questions = tuple(
             replace(
                 question,
                 required=question.required or explains(question.level, question.show_if, tags),
@@ -102,7 +102,7 @@ class Questionnaire:
             )
             for question in self.questions
         )
-        object.__setattr__(self, "questions", told)
+        object.__setattr__(self, "questions", questions)
 
     @cached_property
     def by_key(self) -> dict[str, Asked]:
@@ -136,8 +136,8 @@ class Questionnaire:
     @cached_property
     def is_tagged(self) -> bool:
         """Whether its only choices are tags; questions about the whole beside those about turns aside."""
-        asked = self.asked_about(self.item_kind)
-        return all(question.is_tag or question.level == "text" for question in asked)
+        questions = self.asked_about(self.item_kind)
+        return all(question.is_tag or question.level == "text" for question in questions)
 
     @property
     def is_multiple(self) -> bool:
@@ -193,9 +193,9 @@ def store(*, definition: SchemeDefinition) -> SchemeVersion:
     scheme, _ = Scheme.objects.get_or_create(key=definition.key, defaults={"title": definition.title})
     Scheme.objects.select_for_update().get(pk=scheme.pk)
     content_hash = definition.content_hash()
-    found = scheme.versions.filter(content_hash=content_hash).first()
-    if found:
-        return found
+    version = scheme.versions.filter(content_hash=content_hash).first()
+    if version:
+        return version
     last = scheme.versions.aggregate(last=Max("version"))["last"] or 0
     return add(scheme=scheme, number=max(last + 1, definition.version), definition=definition)
 
@@ -251,7 +251,7 @@ def definition_of(version: SchemeVersion) -> SchemeDefinition:
     if built_in is not None and built_in.content_hash() == version.content_hash:
         return built_in
     unit: Any = version.unit
-    made = SchemeDefinition(
+    definition = SchemeDefinition(
         key=version.scheme.key,
         version=version.version,
         title=version.name,
@@ -265,20 +265,22 @@ def definition_of(version: SchemeVersion) -> SchemeDefinition:
         one_conversation=built_in.one_conversation if built_in else version.one_conversation,
     )
     # A definition that differs from a stored one is numbered anew, its own number is what it was hashed with.
-    numbered = (replace(made, version=number) for number in range(version.version, 0, -1))
-    return next((one for one in numbered if one.content_hash() == version.content_hash), made)
+    numbered = (replace(definition, version=number) for number in range(version.version, 0, -1))
+    return next(
+        (candidate for candidate in numbered if candidate.content_hash() == version.content_hash), definition
+    )
 
 
 def _question(row: Question) -> QuestionDefinition:
     """Return a question's definition; numbers are whole again where its values are, as they were written."""
-    known: dict[str, Value] = {str(value): value for value in row.values}
-    same: dict[str, Any] = {one.name: getattr(row, one.name) for one in fields(QuestionDefinition)}
+    values_by_text: dict[str, Value] = {str(value): value for value in row.values}
+    same: dict[str, Any] = {field.name: getattr(row, field.name) for field in fields(QuestionDefinition)}
     return QuestionDefinition(
         **same
         | {
             "values": tuple(row.values),
             "evidence_for": tuple(row.evidence_for),
-            "anchors": {known.get(key, key): text for key, text in row.anchors.items()},
+            "anchors": {values_by_text.get(key, key): text for key, text in row.anchors.items()},
             "minimum": plain(row.minimum),
             "maximum": plain(row.maximum),
             "positive": next((value for value in row.values if value == row.positive), row.positive),
@@ -335,7 +337,7 @@ class Listed:
 
 def schemes() -> list[Listed]:
     """Return all schemes that can be asked, one's own first, by title."""
-    return [*(_own(row) for row in own_schemes()), *(_built_in(one) for one in SCHEMES.values())]
+    return [*(_own(row) for row in own_schemes()), *(_built_in(scheme) for scheme in SCHEMES.values())]
 
 
 def own_schemes() -> QuerySet[Scheme]:
@@ -355,14 +357,14 @@ def choices() -> list[Any]:
         (earlier if row.scheme_id in seen else newest).append((row.ref, f"{row.name} ({row.ref})"))
         seen.add(row.scheme_id)
     groups = {"Built in": built_in, "Your own": newest, "Your own, earlier versions": earlier}
-    return [(name, found) for name, found in groups.items() if found]
+    return [(name, options) for name, options in groups.items() if options]
 
 
 def as_json(version: SchemeVersion) -> dict[str, Any]:
     """Return a version as programs see it: its definition, and what is known of it as stored."""
     definition = definition_of(version)
-    told = as_plain(definition) | {"version": version.version}
-    told["key"] = told.pop("scheme")
+    content = as_plain(definition) | {"version": version.version}
+    content["key"] = content.pop("scheme")
     return {
         "id": version.pk,
         "ref": version.ref,
@@ -370,7 +372,7 @@ def as_json(version: SchemeVersion) -> dict[str, Any]:
         "archived": version.scheme.archived_at is not None,
         "used": is_used(version),
         "created_at": version.created_at,
-        "definition": told,
+        "definition": content,
         "yaml": write(definition),
     }
 
@@ -378,19 +380,30 @@ def as_json(version: SchemeVersion) -> dict[str, Any]:
 def _own(row: Scheme) -> Listed:
     version = row.versions.order_by("-version").first()
     assert version is not None
-    asked = version.questions.count()
+    question_count = version.questions.count()
     beside = version.questions.exclude(item_kind="").values_list("item_kind", flat=True)
     kind, unit, number = version.item_kind, version.unit, version.version
     archived = row.archived_at is not None
     kinds = tuple(dict.fromkeys([kind, *beside]))
-    return Listed(row.key, row.title, kind, unit, False, number, row.versions.count(), asked, archived, kinds)
+    return Listed(
+        row.key, row.title, kind, unit, False, number, row.versions.count(), question_count, archived, kinds
+    )
 
 
 def _built_in(scheme: SchemeDefinition) -> Listed:
     stored = SchemeVersion.objects.filter(scheme__key=scheme.key)
-    asked = len(scheme.questions)
+    question_count = len(scheme.questions)
     kind, unit = scheme.item_kind, scheme.unit
     newest = max(scheme.version, *stored.values_list("version", flat=True), 0)
     return Listed(
-        scheme.key, scheme.title, kind, unit, True, newest, stored.count(), asked, False, scheme.item_kinds
+        scheme.key,
+        scheme.title,
+        kind,
+        unit,
+        True,
+        newest,
+        stored.count(),
+        question_count,
+        False,
+        scheme.item_kinds,
     )

@@ -200,8 +200,8 @@ def _positive_problems(question: QuestionDefinition) -> Found:
 def _anchor_problems(question: QuestionDefinition) -> Found:
     for value, text in question.anchors.items():
         if value not in question.values:
-            what = f"{named(value)} is not one of its values"
-            yield ("anchors", str(value)), f"{what}: word only values that can be chosen."
+            problem = f"{named(value)} is not one of its values"
+            yield ("anchors", str(value)), f"{problem}: word only values that can be chosen."
         elif not text.strip():
             yield ("anchors", str(value)), "Its wording is empty: write it, or leave it out."
         elif why := text_problem(text, LONGEST_ANCHOR):
@@ -255,16 +255,16 @@ def condition_problems(
         yield ("show_if", unknown[0]), f"There is no condition {named(unknown[0])}: write min, max or in."
         return
     key = condition.get("question")
-    asked = next((one for one in before if one.key == key), None)
-    if asked is None:
+    awaited = next((earlier for earlier in before if earlier.key == key), None)
+    if awaited is None:
         yield ("show_if", "question"), _no_question(question, key, after)
-    elif asked.level in UNSCALED:
+    elif awaited.level in UNSCALED:
         yield (
             ("show_if", "question"),
             f"{named(key)} is answered in words or with an order, which cannot decide what is asked.",
         )
-    elif asked.level in LEVELS:
-        yield from _answer_problems(condition, asked)
+    elif awaited.level in LEVELS:
+        yield from _answer_problems(condition, awaited)
 
 
 def _no_question(question: QuestionDefinition, key: Any, after: Sequence[QuestionDefinition]) -> str:
@@ -272,65 +272,65 @@ def _no_question(question: QuestionDefinition, key: Any, after: Sequence[Questio
         return "Say after which earlier question it is asked."
     if key == question.key:
         return "A question cannot wait for its own answer: name an earlier one."
-    if any(one.key == key for one in after):
+    if any(later.key == key for later in after):
         return f"{named(key)} comes later: move it before this question, or name an earlier one."
     return f"There is no question {named(key)} before this one."
 
 
-def _answer_problems(condition: Any, asked: QuestionDefinition) -> Found:
+def _answer_problems(condition: Any, awaited: QuestionDefinition) -> Found:
     ends = {name: condition[name] for name in ("min", "max") if name in condition}
     if not ends and "in" not in condition:
         yield ("show_if",), "Say after which answers it is asked: min, max or in."
     elif ends and "in" in condition:
         yield ("show_if", "in"), "Write either in, or min and max, not both."
     elif "in" in condition:
-        yield from _list_problems(condition["in"], asked)
-    elif asked.level == "nominal":
+        yield from _list_problems(condition["in"], awaited)
+    elif awaited.level == "nominal":
         yield ("show_if",), "Answers to a nominal question have no order: write in with a list of them."
     else:
-        yield from _range_problems(ends, condition, asked)
+        yield from _range_problems(ends, condition, awaited)
 
 
-def _list_problems(listed: Any, asked: QuestionDefinition) -> Found:
-    if not isinstance(listed, list | tuple) or not listed:
-        yield ("show_if", "in"), f"Write a list of answers to {named(asked.key)}."
+def _list_problems(answers: Any, awaited: QuestionDefinition) -> Found:
+    if not isinstance(answers, list | tuple) or not answers:
+        yield ("show_if", "in"), f"Write a list of answers to {named(awaited.key)}."
         return
-    if len(listed) > MOST_VALUES:
-        yield ("show_if", "in"), f"There are {len(listed):,} answers; at most {MOST_VALUES} are taken."
+    if len(answers) > MOST_VALUES:
+        yield ("show_if", "in"), f"There are {len(answers):,} answers; at most {MOST_VALUES} are taken."
         return
-    if asked.is_open:
-        yield ("show_if", "in"), f"{named(asked.key)} takes any number: write min or max."
+    if awaited.is_open:
+        yield ("show_if", "in"), f"{named(awaited.key)} takes any number: write min or max."
         return
-    for index, value in enumerate(listed):
-        if isinstance(value, bool) or value not in asked.values:
-            told = ", ".join(str(one) for one in asked.values[:12])
+    for index, value in enumerate(answers):
+        if isinstance(value, bool) or value not in awaited.values:
+            values = ", ".join(str(value) for value in awaited.values[:12])
             yield (
                 ("show_if", "in"),
-                f"{named(value)} is not an answer to {named(asked.key)}: it takes {told}.",
+                f"{named(value)} is not an answer to {named(awaited.key)}: it takes {values}.",
             )
-        elif value in listed[:index]:
+        elif value in answers[:index]:
             yield ("show_if", "in"), f"{named(value)} is there twice."
 
 
-def _range_problems(ends: dict[str, Any], condition: Any, asked: QuestionDefinition) -> Found:
+def _range_problems(ends: dict[str, Any], condition: Any, awaited: QuestionDefinition) -> Found:
     wrong = [name for name, end in ends.items() if not is_number(end)]
     for name in wrong:
         yield ("show_if", name), f"{named(ends[name])} is not a number."
     if wrong:
         return
-    if asked.is_open:
-        can = _overlaps(ends, asked)
+    if awaited.is_open:
+        can = _overlaps(ends, awaited)
     else:
-        can = any(is_number(value) and is_met(condition, {asked.key: value}) for value in asked.values)
+        can = any(is_number(value) and is_met(condition, {awaited.key: value}) for value in awaited.values)
     if not can:
-        yield ("show_if",), f"No answer to {named(asked.key)} is like this, so it would never be asked."
+        yield ("show_if",), f"No answer to {named(awaited.key)} is like this, so it would never be asked."
 
 
-def _overlaps(ends: dict[str, float], asked: QuestionDefinition) -> bool:
+def _overlaps(ends: dict[str, float], question: QuestionDefinition) -> bool:
     """Whether some answer to an open number is between the ends."""
-    low = max([end for end in (ends.get("min"), asked.minimum) if is_number(end)], default=-math.inf)
-    high = min([end for end in (ends.get("max"), asked.maximum) if is_number(end)], default=math.inf)
-    if asked.whole and math.isfinite(low) and math.isfinite(high):
+    low = max([end for end in (ends.get("min"), question.minimum) if is_number(end)], default=-math.inf)
+    high = min([end for end in (ends.get("max"), question.maximum) if is_number(end)], default=math.inf)
+    if question.whole and math.isfinite(low) and math.isfinite(high):
         return math.ceil(low) <= math.floor(high)
     return low <= high
 
@@ -366,8 +366,8 @@ def _value_problems(question: QuestionDefinition) -> Found:
         return
     for index, value in enumerate(question.evidence_for):
         if isinstance(value, bool) or value not in question.values:
-            told = ", ".join(str(one) for one in question.values[:12])
-            yield ("evidence_for",), f"{named(value)} is not an answer to this question: it takes {told}."
+            values = ", ".join(str(value) for value in question.values[:12])
+            yield ("evidence_for",), f"{named(value)} is not an answer to this question: it takes {values}."
         elif value in question.evidence_for[:index]:
             yield ("evidence_for",), f"{named(value)} is there twice."
         elif question.is_tag and value == 0:
@@ -400,12 +400,12 @@ PAGE_KEYS = {
 
 def problems(scheme: SchemeDefinition) -> list[Problem]:
     """Return everything that is wrong with a scheme, [] for one that can be asked."""
-    found = [Problem(path, sentence, place(path)) for path, sentence in _scheme_problems(scheme)]
+    faults = [Problem(path, sentence, place(path)) for path, sentence in _scheme_problems(scheme)]
     for index, question in enumerate(scheme.questions):
         for rest, sentence in _question_problems(scheme, index):
             path = ("questions", index, *rest)
-            found.append(Problem(path, sentence, place(path, question.key)))
-    return found
+            faults.append(Problem(path, sentence, place(path, question.key)))
+    return faults
 
 
 def _scheme_problems(scheme: SchemeDefinition) -> Found:
@@ -428,7 +428,7 @@ def _scheme_problems(scheme: SchemeDefinition) -> Found:
         yield ("unit",), "Questions about the whole are asked once: write item. Continuation is for turns."
     if not scheme.questions:
         yield ("questions",), "A scheme needs at least one question."
-    elif all(one.item_kind == WHOLE for one in scheme.questions):
+    elif all(question.item_kind == WHOLE for question in scheme.questions):
         yield (
             ("item_kind",),
             f"All its questions are about the whole: write {WHOLE} here, not at each of them.",
@@ -460,7 +460,7 @@ def _question_problems(scheme: SchemeDefinition, index: int) -> Found:
     yield from _group_problems(question, before)
     yield from _help_problems(question.help)
     yield from _shortcut_problems(question, before)
-    if question.shortcut == EVIDENCE_KEY and any(one.evidence for one in scheme.questions):
+    if question.shortcut == EVIDENCE_KEY and any(other.evidence for other in scheme.questions):
         yield (
             ("shortcut",),
             f"{EVIDENCE_KEY} points at turns where a question asks for evidence: choose another key.",
@@ -482,17 +482,17 @@ def _kind_problems(
             f"There is no kind of item {named(question.item_kind)}: write {TURN} or {WHOLE}.",
         )
     elif question.item_kind and (scheme.item_kind, own) != (TURN, WHOLE):
-        told = "questions about the whole stand beside questions about turns, in a scheme about turns"
-        yield ("item_kind",), f"A scheme about {_plural(scheme.item_kind)} asks about nothing else: {told}."
+        reason = "questions about the whole stand beside questions about turns, in a scheme about turns"
+        yield ("item_kind",), f"A scheme about {_plural(scheme.item_kind)} asks about nothing else: {reason}."
     elif question.item_kind and scheme.unit != "continuation":
         yield ("item_kind",), "It is asked beside all turns of a continuation: write unit: continuation."
     awaited = question.show_if and next(
         (o for o in before if o.key == question.show_if.get("question")), None
     )
     if awaited and scheme.kind_of(awaited) != own:
-        told = "a question about the whole waits for no single turn, and one about a turn not for the whole"
-        yield ("show_if", "question"), f"{named(awaited.key)} is asked about something else: {told}."
-    beside = next((one for one in before if question.group and one.group == question.group), None)
+        reason = "a question about the whole waits for no single turn, and one about a turn not for the whole"
+        yield ("show_if", "question"), f"{named(awaited.key)} is asked about something else: {reason}."
+    beside = next((other for other in before if question.group and other.group == question.group), None)
     if beside and scheme.kind_of(beside) != own:
         yield (
             ("group",),
@@ -510,8 +510,8 @@ def _comparing_problems(kind: str, question: QuestionDefinition) -> Found:
     if question.level == RANKING and kind != "ranking":
         yield ("level",), "Only items of the kind ranking can be put into an order: choose another level."
     elif kind == "pair" and named_sides and not question.is_comparison:
-        told = "has first and second, and may have tie and both_bad, but nothing else"
-        yield ("values",), f"A question that compares the two {told}."
+        rule = "has first and second, and may have tie and both_bad, but nothing else"
+        yield ("values",), f"A question that compares the two {rule}."
 
 
 def _key_problem(key: str) -> str:
@@ -539,8 +539,8 @@ def _group_problems(question: QuestionDefinition, before: tuple[QuestionDefiniti
         )
 
 
-def _help_problems(told: Mapping[str, str]) -> Found:
-    for name, text in told.items():
+def _help_problems(texts: Mapping[str, str]) -> Found:
+    for name, text in texts.items():
         if name not in HELP_FIELDS:
             yield ("help", name), f"There is no help {named(name)}: write {_listed(HELP_FIELDS)}."
         elif not text.strip():
@@ -561,7 +561,7 @@ def _shortcut_problems(question: QuestionDefinition, before: tuple[QuestionDefin
         yield ("shortcut",), f"{key} {PAGE_KEYS[key]} on the annotator's page: choose another key."
     elif question.level in LEVELS and not question.is_tag:
         yield ("shortcut",), "Only tags (binary questions with a group) have a key of their own: take it out."
-    elif other := next((one for one in before if one.shortcut == key), None):
+    elif other := next((other for other in before if other.shortcut == key), None):
         yield ("shortcut",), f"{key} is the key of {named(other.key)} already: choose another."
 
 

@@ -198,22 +198,22 @@ class Row:
         op = "same" if self.same else "changed" if self.left and self.right else ""
         op = op or ("removed" if self.left else "added")
         sides = {"left": self.left, "right": self.right}
-        told = {name: {"line": side.number, "text": side.text} for name, side in sides.items() if side}
-        return {"op": op, **told}
+        contents = {name: {"line": side.number, "text": side.text} for name, side in sides.items() if side}
+        return {"op": op, **contents}
 
 
 def difference_rows(first: str, second: str) -> tuple[Row, ...]:
     """Return two texts line beside line; long stretches of what is the same are left out and counted."""
     left, right = first.split("\n"), second.split("\n")
-    found: list[Row] = []
+    rows: list[Row] = []
     matcher = _matcher(left, right)
     for tag, i, j, k, l in matcher.get_opcodes():  # noqa: E741
         if tag == "equal":
             pairs = zip(range(i, j), range(k, l), strict=True)
-            found += [Row(_whole(a, left[a]), _whole(b, right[b])) for a, b in pairs]
+            rows += [Row(_whole(a, left[a]), _whole(b, right[b])) for a, b in pairs]
         else:
-            found += _changed(left, range(i, j), right, range(k, l))
-    return tuple(_folded(found))
+            rows += _changed(left, range(i, j), right, range(k, l))
+    return tuple(_folded(rows))
 
 
 def _matcher(left: Sequence[str], right: Sequence[str]) -> SequenceMatcher[str]:
@@ -255,15 +255,15 @@ def different_words(first: str, second: str) -> tuple[Pieces, Pieces] | None:
     return tuple(sides[0]), tuple(sides[1])
 
 
-def _folded(found: Sequence[Row]) -> Iterator[Row]:
+def _folded(rows: Sequence[Row]) -> Iterator[Row]:
     near = {
         place
-        for index, row in enumerate(found)
+        for index, row in enumerate(rows)
         if not row.same
         for place in range(index - AROUND, index + AROUND + 1)
     }
     skipped = 0
-    for index, row in enumerate(found):
+    for index, row in enumerate(rows):
         if index not in near:
             skipped += 1
             continue

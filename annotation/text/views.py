@@ -29,16 +29,16 @@ MARK = re.compile(r"\{[a-z][a-z_ -]{0,30}\}")
 
 def parts(text: str) -> list[tuple[str, bool]]:
     """Split a text into (part, is it a mark) pairs that joined again are the text."""
-    found: list[tuple[str, bool]] = []
+    pieces: list[tuple[str, bool]] = []
     end = 0
     for match in MARK.finditer(text):
         if match.start() > end:
-            found.append((text[end : match.start()], False))
-        found.append((match.group(), True))
+            pieces.append((text[end : match.start()], False))
+        pieces.append((match.group(), True))
         end = match.end()
     if end < len(text):
-        found.append((text[end:], False))
-    return found
+        pieces.append((text[end:], False))
+    return pieces
 
 
 def has_marks(text: str) -> bool:
@@ -233,13 +233,13 @@ class _Names:
         if not self._beginnings:
             return []
         folded = _folded(text, self._any_case)
-        if not any(beginning in folded for beginning in self._beginnings):
+        if not any(start in folded for start in self._beginnings):
             return []
         if len(folded) == len(text) and text.isascii():
             return [match.span() for match in self._pattern.finditer(folded)]
         folded, places = _mapped(text, self._any_case)
-        found = ((places[m.start()], places[m.end() - 1] + 1) for m in self._pattern.finditer(folded))
-        return [(start, _past_accents(text, stop)) for start, stop in found]
+        spans = ((places[m.start()], places[m.end() - 1] + 1) for m in self._pattern.finditer(folded))
+        return [(start, _past_accents(text, stop)) for start, stop in spans]
 
 
 def _past_accents(text: str, stop: int) -> int:
@@ -315,10 +315,10 @@ def _entries(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
         yield key, one_line(value) if isinstance(value, str) else ""
 
 
-def is_telltale(key: str, told: Told = NOTHING_TOLD) -> bool:
+def is_telltale(key: str, answers: Told = NOTHING_TOLD) -> bool:
     """Whether an entry of this name would say which system spoke, how, or what the right answer is."""
     folded = _squeezed(_HUMP.sub(" ", key))
-    return _TELLTALE.fullmatch(folded) is not None or bool(told.keys and _squeezed(key) in told.keys)
+    return _TELLTALE.fullmatch(folded) is not None or bool(answers.keys and _squeezed(key) in answers.keys)
 
 
 def _squeezed(text: str) -> str:
@@ -350,10 +350,10 @@ class Traced(NamedTuple):
         starts: list[int] = []
         ends: list[int] = []
         last = 0
-        for start, stop, written in spans:
-            text += [self.text[last:start], written]
-            starts += self.starts[last:start] + [self.starts[start]] * len(written)
-            ends += self.ends[last:start] + [self.ends[stop - 1]] * len(written)
+        for start, stop, replacement in spans:
+            text += [self.text[last:start], replacement]
+            starts += self.starts[last:start] + [self.starts[start]] * len(replacement)
+            ends += self.ends[last:start] + [self.ends[stop - 1]] * len(replacement)
             last = stop
         if not last:
             return self
@@ -383,18 +383,18 @@ def untouched(text: str) -> Traced:
 def spoken(text: str, hide: Blind) -> Traced:
     """Return what a turn says as raters see it (`View.spoken`), traced to what is stored."""
     traced = untouched(text)
-    for pattern, written in STEPS:
-        traced = traced.replaced(_matches(pattern, written, traced.text))
+    for pattern, replacement in STEPS:
+        traced = traced.replaced(_matches(pattern, replacement, traced.text))
     for spans in hide.said:
         traced = traced.replaced([(start, stop, HIDDEN) for start, stop in spans(traced.text)])
     return traced
 
 
 def _matches(
-    pattern: re.Pattern[str], written: str | Callable[[re.Match[str]], str], text: str
+    pattern: re.Pattern[str], replacement: str | Callable[[re.Match[str]], str], text: str
 ) -> list[tuple[int, int, str]]:
     return [
-        (*match.span(), written if isinstance(written, str) else written(match))
+        (*match.span(), replacement if isinstance(replacement, str) else replacement(match))
         for match in pattern.finditer(text)
     ]
 
@@ -416,12 +416,14 @@ def visible(dialogue: Dialogue, continuation: Continuation, turn: int, viewer: s
     context = dialogue.context(continuation, turn)
     if viewer == ALL:
         return context
-    whole = continuation.turns if continuation.id == SELF else dialogue.turns + continuation.turns[: turn + 1]
-    sessions = {each.session for each in whole if _takes_part(each, viewer)}
+    all_turns = (
+        continuation.turns if continuation.id == SELF else dialogue.turns + continuation.turns[: turn + 1]
+    )
+    sessions = {each.session for each in all_turns if _takes_part(each, viewer)}
     if dialogue.script is not None:
         sessions |= {session.id for session in dialogue.script.sessions if viewer in session.present}
     begins = next(
-        (each.act != "join" for each in whole if each.speaker == viewer and each.act in EVENTS), True
+        (each.act != "join" for each in all_turns if each.speaker == viewer and each.act in EVENTS), True
     )
     return tuple(
         each
@@ -444,16 +446,16 @@ def _presence(turns: Sequence[Turn], viewer: str, begins: bool) -> list[bool]:
 
     `begins`: whether the viewer is there at the beginning, as who never joins is, or leaves before joining.
     """
-    present, found = begins, list[bool]()
+    present, presence = begins, list[bool]()
     for turn in turns:
         if turn.speaker == viewer and turn.act == "join":
             present = True
             if turn.sees_history:
-                found = [True] * len(found)
-        found.append(present)
+                presence = [True] * len(presence)
+        presence.append(present)
         if turn.speaker == viewer and turn.act == "leave":
             present = False
-    return found
+    return presence
 
 
 RENDERING = 3
