@@ -57,16 +57,16 @@ def chosen(campaign: Campaign) -> QuerySet[Continuation]:
     systems = list(campaign.systems.values_list("pk", flat=True))
     by_system = Q(system__in=systems) if systems else Q()
     own = Q(key="self") if campaign.include_self else Q(pk__in=[])
-    found = Continuation.objects.filter(
+    continuations = Continuation.objects.filter(
         of_dialogues(campaign.part, "dialogue__"), dialogue__corpus=campaign.corpus_id
     )
     if campaign.scheme_version.item_kind in OF_RECORDS:
-        return found.filter(key=SELF)
+        return continuations.filter(key=SELF)
     if campaign.scheme_version.scheme.key in MAKE_ITEMS:
-        found = found.filter(key=POINTS)
+        continuations = continuations.filter(key=POINTS)
     else:
-        found = found.exclude(key=POINTS, dialogue__scenario__isnull=False)
-    return found.filter(own | by_system & (~Q(key="self") | ~Exists(others)))
+        continuations = continuations.exclude(key=POINTS, dialogue__scenario__isnull=False)
+    return continuations.filter(own | by_system & (~Q(key="self") | ~Exists(others)))
 
 
 def refused(version: SchemeVersion) -> dict[str, str]:

@@ -171,8 +171,8 @@ def choose(campaign: Campaign) -> int:
 def _made(campaign: Campaign, sets: Sequence[comparisons.Members]) -> list[int]:
     """Return the items that compare each set of members, made where they are lacking."""
     comparisons.make(corpus=campaign.corpus, sets=sets)
-    wanted = {comparisons.compared(members) for members in sets}
-    return list(Item.objects.filter(compared__in=wanted).values_list("pk", flat=True))
+    compared_keys = {comparisons.compared(members) for members in sets}
+    return list(Item.objects.filter(compared__in=compared_keys).values_list("pk", flat=True))
 
 
 def _keep(campaign: Campaign, items: Sequence[int]) -> int:
@@ -195,9 +195,11 @@ def _there(campaign: Campaign) -> list[int]:
         kind = campaign.scheme_version.item_kind
         training = campaign.part == TRAINING
         cursor.execute(THERE, {"corpus": campaign.corpus_id, "kind": kind, "training": training})
-        found = [(item, rank) for item, of, rank in cursor.fetchall() if not systems or set(of) <= systems]
-    found.sort(key=lambda one: _drawn(campaign, one[1]))
-    return [item for item, _ in found][: campaign.most_comparisons or MOST]
+        ranked_items = [
+            (item, rank) for item, of, rank in cursor.fetchall() if not systems or set(of) <= systems
+        ]
+    ranked_items.sort(key=lambda ranked_item: _drawn(campaign, ranked_item[1]))
+    return [item for item, _ in ranked_items][: campaign.most_comparisons or MOST]
 
 
 def _chosen(campaign: Campaign) -> list[comparisons.Members]:
@@ -211,17 +213,19 @@ def _chosen(campaign: Campaign) -> list[comparisons.Members]:
     if most is not None and most > MOST:
         refuse("most_comparisons", f"At most {MOST:,} comparisons are drawn.")
     if total <= MOST:
-        every = [one for group in groups for one in combinations(group, size) if _fits(campaign, one)]
-        every.sort(key=lambda one: _drawn(campaign, "+".join(sorted(member.rank for member in one))))
-        drawn: Iterable[Sequence[Candidate]] = every[:most]
+        every = [
+            members for group in groups for members in combinations(group, size) if _fits(campaign, members)
+        ]
+        every.sort(key=lambda members: _drawn(campaign, "+".join(sorted(member.rank for member in members))))
+        sample: Iterable[Sequence[Candidate]] = every[:most]
     else:
-        drawn = _random(campaign, groups, size, most or MOST)
-    return [[(one.continuation, one.turn) for one in members] for members in drawn]
+        sample = _random(campaign, groups, size, most or MOST)
+    return [[(candidate.continuation, candidate.turn) for candidate in members] for members in sample]
 
 
 def _fits(campaign: Campaign, members: Sequence[Candidate]) -> bool:
     """Whether members are of different systems, the baseline among them where there is one."""
-    systems = {one.system for one in members}
+    systems = {member.system for member in members}
     if campaign.compares == Campaign.Compares.BASELINE and campaign.baseline_id not in systems:
         return False
     return len(systems) == len(members)
@@ -245,11 +249,11 @@ def _random(
 
 def _groups(campaign: Campaign) -> list[list[Candidate]]:
     """Return what can be compared: by dialogue and, of responses, by the point that they answer."""
-    turns, wanted = QUERIES[campaign.compared]
+    turns, condition = QUERIES[campaign.compared]
     systems = list(campaign.systems.values_list("pk", flat=True))
     groups: dict[tuple[int, int | None, bool], list[Candidate]] = defaultdict(list)
     with connection.cursor() as cursor:
-        query = MEMBERS.format(turns=turns, wanted=wanted)
+        query = MEMBERS.format(turns=turns, wanted=condition)
         training = campaign.part == TRAINING
         cursor.execute(query, {"corpus": campaign.corpus_id, "systems": systems, "training": training})
         for dialogue, at, system, continuation, turn, rank in cursor.fetchall():

@@ -47,30 +47,30 @@ def items(campaign: Campaign) -> list[int] | None:
     """Return the ids of the sampled items, kept or as they would be drawn now; None where all are asked."""
     if campaign.sample_records is None or not asks(campaign):
         return None
-    kept = list(SampledItem.objects.filter(campaign=campaign).values_list("item_id", flat=True))
-    if kept or campaign.state != Campaign.State.DRAFT:
-        return kept
+    stored = list(SampledItem.objects.filter(campaign=campaign).values_list("item_id", flat=True))
+    if stored or campaign.state != Campaign.State.DRAFT:
+        return stored
     query = DRAWN.replace("<chosen>", choice.CHOSEN).replace("<record>", CHOSEN)
-    told = choice.values(campaign) | values(campaign) | {"most": campaign.sample_records}
+    parameters = choice.values(campaign) | values(campaign) | {"most": campaign.sample_records}
     with connection.cursor() as cursor:
-        cursor.execute(query, told)
+        cursor.execute(query, parameters)
         return [pk for (pk,) in cursor.fetchall()]
 
 
 def keep(campaign: Campaign) -> None:
     """Keep the sample; raise CampaignRefused where there is less than it should have."""
-    drawn = items(campaign)
-    if drawn is None:
+    sample = items(campaign)
+    if sample is None:
         return
     assert campaign.sample_records is not None
-    if len(drawn) < campaign.sample_records:
+    if len(sample) < campaign.sample_records:
         kind = KINDS[campaign.scheme_version.item_kind].plural
         raise CampaignRefused(
-            f"{campaign.sample_records:,} {kind} are to be drawn, but there are only {len(drawn):,}. Draw "
+            f"{campaign.sample_records:,} {kind} are to be drawn, but there are only {len(sample):,}. Draw "
             "fewer, or ask about all of them."
         )
     SampledItem.objects.bulk_create(
-        (SampledItem(campaign=campaign, item_id=pk) for pk in drawn), batch_size=5_000, ignore_conflicts=True
+        (SampledItem(campaign=campaign, item_id=pk) for pk in sample), batch_size=5_000, ignore_conflicts=True
     )
 
 

@@ -185,8 +185,8 @@ def _check(campaign: Campaign, rules: Rules) -> None:
     if rules.strata and not rules.groups_by:
         settings.refuse("groups_by", "Say by what tasks are grouped, then which group rates which.")
     tasks.check_required(campaign, sum(rules.required.values()))
-    asked = {group.pk: raters for group, raters in rules.required.items()}
-    if campaign.state != Campaign.State.DRAFT and asked != _required(campaign):
+    required = {group.pk: raters for group, raters in rules.required.items()}
+    if campaign.state != Campaign.State.DRAFT and required != _required(campaign):
         settings.refuse(
             "required",
             "How many raters of a group each task needs stays as it is once a campaign was opened. Copy the "

@@ -115,20 +115,20 @@ def _write_authors(campaign: Campaign) -> None:
             dialogues.append(dialogue.pk)
             folded.append(name[:800])
     with connection.cursor() as cursor:
-        told: dict[str, Any] = {"campaign": campaign.pk, "dialogues": dialogues, "names": folded}
-        cursor.execute(WRITE_AUTHORS, told)
+        parameters: dict[str, Any] = {"campaign": campaign.pk, "dialogues": dialogues, "names": folded}
+        cursor.execute(WRITE_AUTHORS, parameters)
 
 
 def authors_of(dialogue: Dialogue, source: str) -> Iterable[str]:
     """Return who wrote a dialogue: ids, names and aliases of its participants, or what its metadata says."""
     if source == PARTICIPANTS:
-        told: list[Any] = []
-        for one in dialogue.participants:
-            told += [one.get("id"), one.get("name"), *(one.get("aliases") or ())]
+        entries: list[Any] = []
+        for participant in dialogue.participants:
+            entries += [participant.get("id"), participant.get("name"), *(participant.get("aliases") or ())]
     else:
         value = dialogue.metadata.get(source.removeprefix(METADATA))
-        told = value if isinstance(value, list) else [value]
-    return [str(name) for name in told if isinstance(name, str | int) and not isinstance(name, bool)]
+        entries = value if isinstance(value, list) else [value]
+    return [str(name) for name in entries if isinstance(name, str | int) and not isinstance(name, bool)]
 
 
 def _values_of_gates(campaign: Campaign, groups_by: str | None = None) -> dict[str, Any]:
@@ -215,8 +215,8 @@ def draw(campaign: Campaign, first: int = 0) -> int:
     values = _values_of_overlap(campaign)
     with connection.cursor() as cursor:
         cursor.execute(COUNT, values)
-        tasks, there = cursor.fetchone()
-        lacking = max(0, wanted(campaign, tasks) - there)
+        tasks, drawn_count = cursor.fetchone()
+        lacking = max(0, wanted(campaign, tasks) - drawn_count)
         cursor.execute(DRAW, values | {"first": first, "wanted": lacking})
         return int(cursor.rowcount)
 
@@ -314,28 +314,28 @@ def make(campaign: Campaign, progress: Callable[[int, int], None] | None = None)
     progress = progress or _untold
     progress(0, 2)
     with connection.cursor() as cursor:
-        wanted = _wanted(ASKED, campaign)
-        cursor.execute(MAKE_TASKS.format(wanted), _values(campaign) | {"first": first})
-        made = cursor.rowcount
+        candidates = _wanted(ASKED, campaign)
+        cursor.execute(MAKE_TASKS.format(candidates), _values(campaign) | {"first": first})
+        task_count = cursor.rowcount
     progress(1, 2)
     draw(campaign, first)
     make_slots(campaign)
     if campaign.ruled:
         apply(campaign)
     sampling.apply(campaign)
-    if made >= WORTH_TELLING:
+    if task_count >= WORTH_TELLING:
         tell_planner("annotation_task", "annotation_slot")
     progress(2, 2)
-    return int(made)
+    return int(task_count)
 
 
 def first(campaign: Campaign, most: int) -> list[tuple[int, int | None]]:
     """Return the first tasks, as (continuation, item or None for all of it): those made, else those to be."""
-    made = campaign.tasks.order_by("position").values_list("continuation_id", "item_id")[:most]
-    if made:
-        return list(made)
-    wanted = _wanted(ASKED, campaign)
-    query = f"SELECT continuation_id, item_id FROM ({wanted}) AS w ORDER BY rank LIMIT %(most)s"  # noqa: S608
+    existing = campaign.tasks.order_by("position").values_list("continuation_id", "item_id")[:most]
+    if existing:
+        return list(existing)
+    candidates = _wanted(ASKED, campaign)
+    query = f"SELECT continuation_id, item_id FROM ({candidates}) AS w ORDER BY rank LIMIT %(most)s"  # noqa: S608
     with connection.cursor() as cursor:
         cursor.execute(query, _values(campaign) | {"most": most})
         return list(cursor.fetchall())
