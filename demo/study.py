@@ -207,7 +207,7 @@ def _link(study: Campaign, *, by: User) -> None:
     link = participants.make_link(by=by, campaign=study, name="Prolific, first wave", code="DEMO7")
     for number in (1, 2):
         who = participants.Came(f"simulated-p{number}", "demo", f"session-{number}")
-        participants.join(link=link, who=who, browser=f"simulated browser {number}")
+        participants.join(link=link, visitor=who, browser=f"simulated browser {number}")
 
 
 def _decide(study: Campaign, *, by: User, judge: User) -> None:

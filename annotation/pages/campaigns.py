@@ -47,7 +47,7 @@ def change_roles(request: HttpRequest, campaign: int) -> HttpResponse:
     assert isinstance(request.user, User)
     found = access.campaign(campaign)
     if (number := row_id(request.POST.get("take", ""))) is not None:
-        accounts.take_campaign_role(by=request.user, given=access.campaign_role(found.pk, number))
+        accounts.take_campaign_role(by=request.user, campaign_role=access.campaign_role(found.pk, number))
         messages.success(request, "The role was taken away.")
         return redirect("campaign", found.pk)
     name = request.POST.get("username", "").strip()

@@ -164,7 +164,7 @@ def _entered(request: HttpRequest, link: JoinLink, who: participants.Came) -> Ht
     browser = request.COOKIES.get(COOKIE, "")
     if not SECRET.fullmatch(browser):
         browser = secrets.token_urlsafe(32)
-    joined = participants.join(link=link, who=who, browser=browser)
+    joined = participants.join(link=link, visitor=who, browser=browser)
     if joined.user is None:
         context = {"campaign": link.campaign, "code": joined.code}
         response = render(request, "people/join_waiting.html", context, status=403)

@@ -113,13 +113,13 @@ def test_join_links_are_made_listed_and_revoked(campaign: Campaign) -> None:
     assert [row["id"] for row in run("join_links", "list", "pilot")] == [link.pk]
     campaign.state = Campaign.State.OPEN
     campaign.save(update_fields=["state"])
-    participants.join(link=link, who=participants.Came("p1"), browser="one")
+    participants.join(link=link, visitor=participants.Came("p1"), browser="one")
     assert [row["participant"] for row in run("join_links", "participants", "pilot")] == ["p1"]
-    code = participants.join(link=link, who=participants.Came("p1"), browser="another").code
+    code = participants.join(link=link, visitor=participants.Came("p1"), browser="another").code
     (browser,) = run("join_links", "browsers", "pilot")
     assert (browser["participant"], browser["code"]) == ("p1", code)
     run("join_links", "confirm", "pilot", str(browser["id"]), "--by", "rosa")
-    assert participants.join(link=link, who=participants.Came("p1"), browser="another").user is not None
+    assert participants.join(link=link, visitor=participants.Came("p1"), browser="another").user is not None
     run("join_links", "revoke", "pilot", str(link.pk), "--by", "rosa")
     assert JoinLink.objects.get().revoked_at is not None
     for words, line in (

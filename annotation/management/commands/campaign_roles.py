@@ -41,5 +41,5 @@ class Command(named.ActsCommand):
                 given = campaign.roles.filter(user=named.person(person), role=role).first()
                 if given is None:
                     raise CommandError(f"{person} is no {role} of “{campaign.name}”.")
-                accounts.take_campaign_role(by=by, given=given)
+                accounts.take_campaign_role(by=by, campaign_role=given)
         return accounts.campaign_roles_of(campaign)
