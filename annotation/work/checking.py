@@ -102,9 +102,9 @@ def check(*, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answ
         raise AnswerRefused(f"Item {min(unknown)} is not part of this task.")
     checked: list[Given] = []
     for number, (name, item) in enumerate(names.items()):
-        given = answers.get(str(name)) or answers.get(str(item)) or {}
+        item_answers = answers.get(str(name)) or answers.get(str(item)) or {}
         place = place_of(plan, number, len(names))
-        checked.extend(_check_item(plan, item, given, place, asked_at(plan, number, len(names))))
+        checked.extend(_check_item(plan, item, item_answers, place, asked_at(plan, number, len(names))))
     return checked
 
 
@@ -125,53 +125,53 @@ def place_of(plan: Questionnaire, number: int, items: int) -> str:
     return f"Turn {number + 1} of {turns}: " if items > 1 else ""
 
 
-def in_own_order(plan: Questionnaire, answers: Any, shown: Sequence[int] | None) -> Any:
+def in_own_order(plan: Questionnaire, answers: Any, order: Sequence[int] | None) -> Any:
     """Return answers about what was shown in this order in terms of the members' own order.
 
     What cannot be read stays as it is, for `check` to refuse. Raises AnswerRefused for a ranking that does
     not have each of what was shown once.
     """
-    if shown is None or not isinstance(answers, Mapping):
+    if order is None or not isinstance(answers, Mapping):
         return answers
     return {
-        item: {key: _own(plan.by_key.get(key), value, shown) for key, value in given.items()}
-        if isinstance(given, Mapping)
-        else given
-        for item, given in answers.items()
+        item: {key: _own(plan.by_key.get(key), value, order) for key, value in item_answers.items()}
+        if isinstance(item_answers, Mapping)
+        else item_answers
+        for item, item_answers in answers.items()
     }
 
 
-def _own(question: Asked | None, value: Any, shown: Sequence[int]) -> Any:
+def _own(question: Asked | None, value: Any, order: Sequence[int]) -> Any:
     if question is None or value in (None, ""):
         return value
-    if question.level == base.RANKING and not (isinstance(value, str) and base.is_ranking(value, len(shown))):
-        told = f"put each of the {len(shown)} into one order, best first, such as 1>0=2"
-        raise AnswerRefused(f"“{question.wording}” does not take {_shown(value)}: {told}.")
-    return base.in_own_order(value, shown, question.level, question.values)
+    if question.level == base.RANKING and not (isinstance(value, str) and base.is_ranking(value, len(order))):
+        rule = f"put each of the {len(order)} into one order, best first, such as 1>0=2"
+        raise AnswerRefused(f"“{question.wording}” does not take {_shown(value)}: {rule}.")
+    return base.in_own_order(value, order, question.level, question.values)
 
 
 def _check_item(
-    plan: Questionnaire, item: int, answers: Mapping[str, Any], place: str, asked: Sequence[Asked]
+    plan: Questionnaire, item: int, answers: Mapping[str, Any], place: str, questions: Sequence[Asked]
 ) -> list[Given]:
     if not isinstance(answers, Mapping):
         raise AnswerRefused(f"{place}answers to an item must be an object of questions.")
     unknown = set(answers) - plan.by_key.keys()
     if unknown:
         raise AnswerRefused(f"{place}there is no question “{min(unknown)}” in this campaign.")
-    if other := set(answers) - {question.key for question in asked}:
+    if other := set(answers) - {question.key for question in questions}:
         about = (
             "the whole dialogue" if plan.by_key[min(other)].item_kind != plan.item_kind else "single turns"
         )
         raise AnswerRefused(f"{place}“{min(other)}” is asked about {about}: answer it there.")
-    given = []
-    told: dict[str, float | str] = {}
-    for question in asked:
-        if question.is_shown(told):
+    checked = []
+    values: dict[str, float | str] = {}
+    for question in questions:
+        if question.is_shown(values):
             value = _value(question, answers.get(question.key), place)
             if value is not None:
-                told[question.key] = value
-                given.append(Given(item, question.id, value))
-    return given
+                values[question.key] = value
+                checked.append(Given(item, question.id, value))
+    return checked
 
 
 def _value(question: Asked, value: Any, place: str) -> float | str | None:

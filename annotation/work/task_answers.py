@@ -36,13 +36,13 @@ class Places:
     def __init__(self, rows: Sequence[Row], hide: Blind, continuation: str) -> None:
         self.rows, self.hide, self.continuation = rows, hide, continuation
 
-    def passage(self, told: Any, question: Asked, where: str) -> Passage:
+    def passage(self, entry: Any, question: Asked, where: str) -> Passage:
         """Return what one entry points at; raise AnswerRefused, saying what is wrong with it and `where`."""
-        if not isinstance(told, Mapping) or set(told) - FIELDS:
+        if not isinstance(entry, Mapping) or set(entry) - FIELDS:
             raise AnswerRefused(
-                f"{where} evidence names a line, and start and end within it: {_shown(told)}."
+                f"{where} evidence names a line, and start and end within it: {_shown(entry)}."
             )
-        number, start, end = told.get("line"), told.get("start"), told.get("end")
+        number, start, end = entry.get("line"), entry.get("start"), entry.get("end")
         if not _whole(number) or not 1 <= number <= len(self.rows):
             raise AnswerRefused(
                 f"{where} there is no line {_shown(number)}: there are 1 to {len(self.rows)}."
@@ -91,7 +91,7 @@ def with_evidence(
     *,
     plan: Questionnaire,
     items: Mapping[int, int],
-    given: list[Given],
+    answers: list[Given],
     evidence: Evidence | None,
     task: int,
 ) -> list[Given]:
@@ -101,42 +101,42 @@ def with_evidence(
     that is not on the screen, a stretch beyond its text, or where evidence is required and missing. Evidence
     of a question that was not asked is left out, as its answer is.
     """
-    told = _by_place(plan, items, evidence)
-    if not told and not plan.takes_evidence:
-        return given
-    places = places_of(task) if told else None
-    asked = {question.id: question for question in plan.questions}
+    entries = _by_place(plan, items, evidence)
+    if not entries and not plan.takes_evidence:
+        return answers
+    places = places_of(task) if entries else None
+    questions = {question.id: question for question in plan.questions}
     numbers = {item: number for number, item in enumerate(items.values())}
-    found = []
-    for one in given:
-        question = asked[one.question]
-        where = f"{place_of(plan, numbers[one.item], len(items))}“{question.wording}”:"
-        pieces = told.get((one.item, question.key), ())
-        if pieces and not takes_evidence(question, one.value):
-            raise AnswerRefused(f"{where} the answer {_shown(one.value)} points at nothing.")
+    pointing = []
+    for answer in answers:
+        question = questions[answer.question]
+        where = f"{place_of(plan, numbers[answer.item], len(items))}“{question.wording}”:"
+        pieces = entries.get((answer.item, question.key), ())
+        if pieces and not takes_evidence(question, answer.value):
+            raise AnswerRefused(f"{where} the answer {_shown(answer.value)} points at nothing.")
         if len(pieces) > references.MOST:
             raise AnswerRefused(f"{where} at most {references.MOST} places, not {len(pieces)}.")
         if places and pieces:
             pointed = references.in_order(places.passage(piece, question, where) for piece in pieces)
-            one = one._replace(evidence=pointed)
-        elif question.evidence_required and takes_evidence(question, one.value):
+            answer = answer._replace(evidence=pointed)
+        elif question.evidence_required and takes_evidence(question, answer.value):
             raise AnswerRefused(f"{where} say which turns the answer refers to.")
-        found.append(one)
-    return found
+        pointing.append(answer)
+    return pointing
 
 
-def as_shown(kept: Iterable[tuple[str, str, tuple[Passage, ...]]], task: int) -> Evidence:
+def as_shown(answers: Iterable[tuple[str, str, tuple[Passage, ...]]], task: int) -> Evidence:
     """Return (item, question key, passages) as requests have them, by the lines of a task's screen."""
-    kept = list(kept)
-    places = places_of(task) if kept else None
-    found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
-    for item, key, pointed in kept:
+    answers = list(answers)
+    places = places_of(task) if answers else None
+    evidence: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    for item, key, pointed in answers:
         lines: list[Mapping[str, Any]] = [
             line for passage in pointed if places and (line := places.shown(passage))
         ]
         if lines:
-            found.setdefault(item, {})[key] = lines
-    return found
+            evidence.setdefault(item, {})[key] = lines
+    return evidence
 
 
 def _by_place(
@@ -147,10 +147,10 @@ def _by_place(
         return {}
     if not isinstance(evidence, Mapping):
         raise AnswerRefused("Evidence must be an object of items, each with its questions.")
-    named = {str(name): item for pair in items.items() for name, item in ((pair[1], pair[1]), pair)}
-    found: dict[tuple[int, str], Sequence[Any]] = {}
+    ids_by_name = {str(name): item for pair in items.items() for name, item in ((pair[1], pair[1]), pair)}
+    entries: dict[tuple[int, str], Sequence[Any]] = {}
     for name, questions in evidence.items():
-        if name not in named:
+        if name not in ids_by_name:
             raise AnswerRefused(f"Item {_shown(name)} is not part of this task.")
         if not isinstance(questions, Mapping):
             raise AnswerRefused(f"Evidence for item {_shown(name)} must be an object of questions.")
@@ -162,8 +162,8 @@ def _by_place(
                 raise AnswerRefused(f"No question “{_shown(key)}” of this campaign asks for evidence.")
             if not isinstance(pieces, list):
                 raise AnswerRefused(f"Evidence for “{question.wording}” must be a list of lines.")
-            found[named[name], key] = pieces
-    return found
+            entries[ids_by_name[name], key] = pieces
+    return entries
 
 
 def _whole(value: Any) -> TypeGuard[int]:
@@ -200,8 +200,8 @@ def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]
     live = assignment.labels.filter(superseded_at__isnull=True, missing="").values_list(
         "item__public", "question__key", "number", "text"
     )
-    asked = questionnaire_of(assignment.campaign.scheme_version_id) if assignment.shown else None
-    plan = asked.by_key if asked and asked.compares else {}
+    questionnaire = questionnaire_of(assignment.campaign.scheme_version_id) if assignment.shown else None
+    plan = questionnaire.by_key if questionnaire and questionnaire.compares else {}
     answers: dict[str, dict[str, float | str]] = {}
     for item, key, number, text in live:
         value = (text or "") if number is None else number
@@ -214,10 +214,10 @@ def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]
 def standing_evidence(assignment: Assignment) -> Evidence:
     """Return what its live answers point at, by the lines of its screen; {} where they point at nothing."""
     live = assignment.labels.filter(superseded_at__isnull=True, evidence__isnull=False)
-    kept = live.values_list("item__public", "question__key", "evidence")
+    rows = live.values_list("item__public", "question__key", "evidence")
     number = partial(item_number, assignment=assignment.pk)
     return as_shown(
-        [(str(number(item)), key, references.read(found)) for item, key, found in kept], assignment.task_id
+        [(str(number(item)), key, references.read(stored)) for item, key, stored in rows], assignment.task_id
     )
 
 
@@ -234,19 +234,20 @@ def standing_labels(
     }
 
 
-def says_the_same(mine: Mapping[str, Any], kept: Mapping[str, Any]) -> bool:
+def says_the_same(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
     """Whether two drafts hold the same answers, evidence, comment and flag."""
 
-    def filled(given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            return given or {}
-        told = {
-            item: filled(values) if isinstance(values, Mapping) else values for item, values in given.items()
+    def filled(answers: Any) -> Any:
+        if not isinstance(answers, Mapping):
+            return answers or {}
+        pruned = {
+            item: filled(values) if isinstance(values, Mapping) else values
+            for item, values in answers.items()
         }
-        return {item: values for item, values in told.items() if values or values == 0}
+        return {item: values for item, values in pruned.items() if values or values == 0}
 
     def content(draft: Mapping[str, Any]) -> tuple[Any, ...]:
         texts = draft.get("comment") or "", bool(draft.get("flagged"))
         return filled(draft.get("answers")), filled(draft.get("evidence")), *texts
 
-    return content(mine) == content(kept)
+    return content(mine) == content(theirs)

@@ -58,8 +58,8 @@ def waiting(seat: Seat) -> Waiting | None:
         consent = Consent.objects.get(pk=seat.consent)
         return Waiting("consent", consent.version, consent.text)
     new = Guidelines.objects.get(pk=seat.guidelines or 0)
-    known = Guidelines.objects.get(pk=seat.read or 0)
-    return Waiting("guidelines", new.version, new.text, known.version, rows(known.text, new.text))
+    previous = Guidelines.objects.get(pk=seat.read or 0)
+    return Waiting("guidelines", new.version, new.text, previous.version, rows(previous.text, new.text))
 
 
 @transaction.atomic

@@ -208,8 +208,8 @@ def one_turn(own: Sequence[Row], turns: Sequence[Row], mode: str, write: Writer)
     *before, item = turns
     if mode == "static":
         at = _at(item, own)
-        given = _given_before(turns, len(before))
-        context = [*own[:at], *given]
+        prompt_rows = _given_before(turns, len(before))
+        context = [*own[:at], *prompt_rows]
     else:
         context = [*own, *before]
     lines = tuple(write(number + 1, row, "history") for number, row in enumerate(context))
@@ -236,19 +236,19 @@ def _exchanges(own: Sequence[Row], turns: Sequence[Row], place: Place, write: Wr
     starts again from its beginning.
     """
     responses = [index for index, row in enumerate(turns) if not row.given]
-    parts, shown = [], 0
+    parts, rows_shown = [], 0
     for count, index in enumerate(responses):
         at = _at(turns[index], own)
-        first = shown if at >= shown else 0
-        given = _given_before(turns, index)
+        first = rows_shown if at >= rows_shown else 0
+        prompt_rows = _given_before(turns, index)
         lines = [
             *(write(number + 1, own[number], "history") for number in range(first, at)),
-            *(write(at + number + 1, row, "given") for number, row in enumerate(given)),
-            write(at + len(given) + 1, turns[index], place),
+            *(write(at + number + 1, row, "given") for number, row in enumerate(prompt_rows)),
+            write(at + len(prompt_rows) + 1, turns[index], place),
         ]
         heading = f"response {count + 1} of {len(responses)}"
         parts.append(Part(heading if count == 0 else f"{GOES_ON} · {heading}", tuple(lines)))
-        shown = at
+        rows_shown = at
     return parts
 
 
