@@ -45,11 +45,14 @@ class Used(NamedTuple):
 
 def list_schemes() -> list[Used]:
     """Return the schemes that can be asked, with the campaigns and the labels of all their versions."""
-    asked = Campaign.objects.order_by().values_list("scheme_version__scheme__key")
-    campaigns = dict(asked.annotate(Count("pk")))
+    campaign_keys = Campaign.objects.order_by().values_list("scheme_version__scheme__key")
+    campaigns = dict(campaign_keys.annotate(Count("pk")))
     answered = LabelCount.objects.order_by().values_list("question__version__scheme__key")
     labels = dict(answered.annotate(Sum("n")))
-    return [Used(one, campaigns.get(one.key, 0), labels.get(one.key, 0)) for one in scheme_store.schemes()]
+    return [
+        Used(scheme, campaigns.get(scheme.key, 0), labels.get(scheme.key, 0))
+        for scheme in scheme_store.schemes()
+    ]
 
 
 def find_definition(
@@ -101,11 +104,11 @@ def user_of(request: HttpRequest) -> User:
 @researcher_only
 def scheme_list(request: HttpRequest) -> HttpResponse:
     """Researchers: all schemes, their own, those that come with Concord, and archived ones."""
-    found = list_schemes()
+    used_schemes = list_schemes()
     context = {
-        "own": [one for one in found if not one.scheme.built_in and not one.scheme.archived],
-        "built_in": [one for one in found if one.scheme.built_in],
-        "archived": [one for one in found if one.scheme.archived],
+        "own": [used for used in used_schemes if not used.scheme.built_in and not used.scheme.archived],
+        "built_in": [used for used in used_schemes if used.scheme.built_in],
+        "archived": [used for used in used_schemes if used.scheme.archived],
         **ROOM,
     }
     return render(request, "schemes/list.html", context)
@@ -115,7 +118,7 @@ def scheme_list(request: HttpRequest) -> HttpResponse:
 @researcher_only
 def corpus_questions(request: HttpRequest) -> HttpResponse:
     """Researchers: the corpora whose files brought questions of their own, each a scheme to begin with."""
-    corpora = {one.name: one.pk for one in Corpus.objects.all()}
+    corpora = {corpus.name: corpus.pk for corpus in Corpus.objects.all()}
     rows = []
     for version in imported_schemes():
         name, _, kind = version.scheme.key.removeprefix(IMPORTED).rpartition(":")
@@ -153,8 +156,8 @@ def scheme_page(request: HttpRequest, key: str) -> HttpResponse:
 
 def _changes(rows: list[SchemeVersion]) -> list[list[Change]]:
     """Return, for each version of the newest first, what it changed of the one before."""
-    made = [scheme_store.definition_of(row) for row in rows]
-    return [*(difference(before, after) for after, before in pairwise(made)), []][: len(rows)]
+    definitions = [scheme_store.definition_of(row) for row in rows]
+    return [*(difference(before, after) for after, before in pairwise(definitions)), []][: len(rows)]
 
 
 @require_GET
@@ -197,11 +200,11 @@ def archive_scheme(request: HttpRequest, key: str) -> HttpResponse:
 
 def _found(request: HttpRequest, key: str) -> tuple[SchemeDefinition, SchemeVersion | None]:
     """Return what an address names: a scheme, and with `version` one of its versions; or 404."""
-    asked = request.GET.get("version", "")
-    number = row_id(asked)
-    if not KEY.fullmatch(key) or (asked and not number) or (number or 0) > 2**31 - 1:
+    version_text = request.GET.get("version", "")
+    number = row_id(version_text)
+    if not KEY.fullmatch(key) or (version_text and not number) or (number or 0) > 2**31 - 1:
         raise Http404
-    found = find_definition(key, number)
-    if found is None:
+    match = find_definition(key, number)
+    if match is None:
         raise Http404
-    return found
+    return match
