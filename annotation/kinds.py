@@ -74,7 +74,7 @@ class ItemKind:
         """Whether its items have members that are compared with each other."""
         return self.members is not None
 
-    def written(self, place: Place) -> list[str]:
+    def key_parts(self, place: Place) -> list[str]:
         """Return the parts of an item's key; those that are ids are still unquoted."""
         if place.record is not None:
             return [place.dialogue, "", *place.record]

@@ -287,8 +287,8 @@ def scenario_json(scenario: Scenario | None) -> Json | None:
     values: Json = {
         "agent": scenario.agent,
         "points": None if scenario.points is None else list(scenario.points),
-        "secrets": [_known(secret, "text") for secret in scenario.secrets],
-        "common_ground": [_known(fact, "fact") for fact in scenario.common_ground],
+        "secrets": [_information_json(secret, "text") for secret in scenario.secrets],
+        "common_ground": [_information_json(fact, "fact") for fact in scenario.common_ground],
         "probes": [_probe_json(probe) for probe in scenario.probes],
         "keys": {str(point): key_json(key) for point, key in sorted(scenario.keys.items())},
         "keyed_by": list(scenario.keyed_by),
@@ -471,7 +471,7 @@ def _probe_record(stored: Mapping[str, Any]) -> Probe:
     )
 
 
-def _known(item: Secret | Fact, text: str) -> Json:
+def _information_json(item: Secret | Fact, text: str) -> Json:
     return _without_nothing(
         {
             "id": item.id,

@@ -20,7 +20,7 @@ from annotation.models.schemes import SchemeVersion
 from annotation.scheme_store import is_used
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
-from annotation.schemes.rules import KEY, LONGEST_KEY, Problem, named, place, problems
+from annotation.schemes.rules import KEY, LONGEST_KEY, Problem, place, problems, quoted
 from config.models import Event
 
 # The questions that a corpus's files brought, as a scheme that people can be asked.
@@ -40,12 +40,13 @@ def imported_definition(corpus: Corpus, kind: str, *, key: str, title: str = "")
     corpus has no such questions.
     """
     if kind not in KINDS:
-        message = f"There is no kind of item {named(kind)}: write {' or '.join(KINDS)}."
+        message = f"There is no kind of item {quoted(kind)}: write {' or '.join(KINDS)}."
         raise SchemeRefused([Problem(("item_kind",), message, "item_kind")])
     version = SchemeVersion.objects.filter(scheme__key=own_key(corpus, kind)).order_by("-version").first()
     if version is None:
         message = (
-            f"The files of {named(corpus.name)} brought no questions of their own about {KINDS[kind].plural}."
+            f"The files of {quoted(corpus.name)} brought no questions of their own "
+            f"about {KINDS[kind].plural}."
         )
         raise SchemeRefused([Problem((), message)])
     definition = scheme_store.definition_of(version)
@@ -71,10 +72,10 @@ def _questions(
         if not key or key in used_keys:
             key = f"question_{number}"
         used_keys.add(key)
-        yield replace(_asked(question, ids[question.key]), key=key)
+        yield replace(_make_askable(question, ids[question.key]), key=key)
 
 
-def _asked(question: QuestionDefinition, pk: int) -> QuestionDefinition:
+def _make_askable(question: QuestionDefinition, pk: int) -> QuestionDefinition:
     if question.level == "binary":
         return replace(question, values=(0, 1), positive=1)
     if question.values or question.level == "text":
@@ -124,11 +125,11 @@ def create(*, by: User | None, definition: SchemeDefinition) -> SchemeVersion:
     """Store a new scheme as its version 1. Raises SchemeRefused with every problem."""
     _check(definition)
     if definition.key in SCHEMES:
-        message = f"{named(definition.key)} is a built-in scheme: choose another key (copy and edit)."
+        message = f"{quoted(definition.key)} is a built-in scheme: choose another key (copy and edit)."
         raise _refused("key", message)
     scheme, created = _scheme(definition)
     if not created:
-        raise _refused("key", f"There is a scheme {named(definition.key)} already: choose another key.")
+        raise _refused("key", f"There is a scheme {quoted(definition.key)} already: choose another key.")
     version = scheme_store.add(scheme=scheme, number=1, definition=replace(definition, version=1))
     _log(by, "create", version)
     return version
@@ -168,7 +169,7 @@ def save(*, by: User | None, definition: SchemeDefinition, seen: int | None) -> 
 def archive(*, by: User | None, scheme: Scheme, archived: bool = True) -> Scheme:
     """Take a scheme off the lists of what can be asked, or put it back; what uses it goes on."""
     if not scheme.own:
-        raise _refused("key", f"{named(scheme.key)} was not made here and cannot be archived.")
+        raise _refused("key", f"{quoted(scheme.key)} was not made here and cannot be archived.")
     scheme = Scheme.objects.select_for_update().get(pk=scheme.pk)
     if archived != (scheme.archived_at is not None):
         scheme.archived_at = timezone.now() if archived else None
@@ -211,15 +212,15 @@ def _newest(key: str) -> tuple[Scheme, SchemeVersion]:
     """
     if key in SCHEMES:
         raise _refused(
-            "key", f"{named(key)} comes with Concord and stays as it is: copy it under another key."
+            "key", f"{quoted(key)} comes with Concord and stays as it is: copy it under another key."
         )
     scheme = Scheme.objects.select_for_update().filter(key=key).first()
     versions = SchemeVersion.objects.select_for_update(of=("self",)).filter(scheme=scheme)
     newest = versions.order_by("-version").first() if scheme else None
     if scheme is None or newest is None:
-        raise _refused("key", f"There is no scheme {named(key)}: create it first.")
+        raise _refused("key", f"There is no scheme {quoted(key)}: create it first.")
     if not scheme.own:
-        message = f"{named(key)} was not made here and stays as it is: copy it under another key."
+        message = f"{quoted(key)} was not made here and stays as it is: copy it under another key."
         raise _refused("key", message)
     newest.scheme = scheme
     return scheme, newest

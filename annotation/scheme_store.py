@@ -30,7 +30,7 @@ from annotation.schemes.files import as_plain, write
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ScreenQuestion:
     """A question as annotators meet it."""
 
     id: int
@@ -72,7 +72,7 @@ class Asked:
         return accepts(self.level, self.values, value, self.minimum, self.maximum, self.whole)
 
 
-FIELDS = tuple(field.name for field in fields(Asked) if field.name != "id")
+FIELDS = tuple(field.name for field in fields(ScreenQuestion) if field.name != "id")
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Questionnaire:
     introduction: str
     item_kind: str
     unit: str
-    questions: tuple[Asked, ...]
+    questions: tuple[ScreenQuestion, ...]
     about_open: bool = False
 
     def __post_init__(self) -> None:
@@ -105,7 +105,7 @@ class Questionnaire:
         object.__setattr__(self, "questions", questions)
 
     @cached_property
-    def by_key(self) -> dict[str, Asked]:
+    def by_key(self) -> dict[str, ScreenQuestion]:
         """Questions by their key."""
         return {question.key: question for question in self.questions}
 
@@ -129,7 +129,7 @@ class Questionnaire:
         """Whether one task asks about turns and then about the whole."""
         return len(self.item_kinds) > 1
 
-    def asked_about(self, kind: str) -> tuple[Asked, ...]:
+    def asked_about(self, kind: str) -> tuple[ScreenQuestion, ...]:
         """Return its questions about items of a kind."""
         return tuple(question for question in self.questions if question.item_kind == kind)
 
@@ -156,7 +156,7 @@ def questionnaire_of(version_id: int) -> Questionnaire:
         introduction=version.introduction,
         item_kind=version.item_kind,
         unit=version.unit,
-        questions=tuple(_asked(question) for question in version.questions.order_by("position")),
+        questions=tuple(_screen_question(question) for question in version.questions.order_by("position")),
         about_open=SCHEMES.get(version.scheme.key, version).about_open,
     )
 
@@ -170,14 +170,16 @@ def questionnaire_from(definition: SchemeDefinition) -> Questionnaire:
         introduction=definition.introduction,
         item_kind=definition.item_kind,
         unit=definition.unit,
-        questions=tuple(Asked(0, **_tupled(question.as_stored())) for question in definition.questions),
+        questions=tuple(
+            ScreenQuestion(0, **_tupled(question.as_stored())) for question in definition.questions
+        ),
         about_open=definition.about_open,
     )
 
 
-def _asked(question: Question) -> Asked:
+def _screen_question(question: Question) -> ScreenQuestion:
     same = {name: getattr(question, name) for name in FIELDS}
-    return Asked(question.pk, **_tupled(same))
+    return ScreenQuestion(question.pk, **_tupled(same))
 
 
 def _tupled(stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -320,7 +322,7 @@ Choice = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class SchemeSummary:
     """A scheme in a list; `versions` counts those stored, of a built-in scheme that was never used none."""
 
     key: str
@@ -335,7 +337,7 @@ class Listed:
     item_kinds: tuple[str, ...]
 
 
-def schemes() -> list[Listed]:
+def schemes() -> list[SchemeSummary]:
     """Return all schemes that can be asked, one's own first, by title."""
     return [*(_own(row) for row in own_schemes()), *(_built_in(scheme) for scheme in SCHEMES.values())]
 
@@ -377,7 +379,7 @@ def as_json(version: SchemeVersion) -> dict[str, Any]:
     }
 
 
-def _own(row: Scheme) -> Listed:
+def _own(row: Scheme) -> SchemeSummary:
     version = row.versions.order_by("-version").first()
     assert version is not None
     question_count = version.questions.count()
@@ -385,17 +387,17 @@ def _own(row: Scheme) -> Listed:
     kind, unit, number = version.item_kind, version.unit, version.version
     archived = row.archived_at is not None
     kinds = tuple(dict.fromkeys([kind, *beside]))
-    return Listed(
+    return SchemeSummary(
         row.key, row.title, kind, unit, False, number, row.versions.count(), question_count, archived, kinds
     )
 
 
-def _built_in(scheme: SchemeDefinition) -> Listed:
+def _built_in(scheme: SchemeDefinition) -> SchemeSummary:
     stored = SchemeVersion.objects.filter(scheme__key=scheme.key)
     question_count = len(scheme.questions)
     kind, unit = scheme.item_kind, scheme.unit
     newest = max(scheme.version, *stored.values_list("version", flat=True), 0)
-    return Listed(
+    return SchemeSummary(
         scheme.key,
         scheme.title,
         kind,

@@ -30,7 +30,7 @@ UNKNOWN = "E"
 DEFAULT_STYLE = "default"
 ORIGINAL, ANONYMISED, SWAPPED = "original", "anonymised", "swapped"
 NAMES = (ORIGINAL, ANONYMISED, SWAPPED)
-_WRITTEN = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
+_DATE_FORM = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -59,7 +59,7 @@ class Date:
     @classmethod
     def read(cls, text: str) -> Date:
         """Return the date that `1994-09-22`, `1994-09` or `1994` writes; raise ValueError."""
-        match = _WRITTEN.fullmatch(text.strip())
+        match = _DATE_FORM.fullmatch(text.strip())
         if match is None:
             raise ValueError(f"{text[:40]!r} is not a date: write 1994-09-22, 1994-09 or 1994")
         year, month, day = (None if part is None else int(part) for part in match.groups())

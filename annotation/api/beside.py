@@ -143,7 +143,7 @@ class OwnSubmission(serializers.Serializer[Any]):
     reason = serializers.CharField()
 
 
-SEARCH = [OpenApiParameter(name, str) for name in own_work.ASKED]
+SEARCH = [OpenApiParameter(name, str) for name in own_work.SEARCH_FIELDS]
 VERBS = {"close": message_actions.close, "open": message_actions.open_again}
 
 
@@ -152,7 +152,7 @@ def _user(request: Request) -> User:
     return request.user
 
 
-def _given(serializer: Any) -> dict[str, Any]:
+def _validated(serializer: Any) -> dict[str, Any]:
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
 
@@ -166,7 +166,7 @@ def own_notes(request: Request, campaign: int, assignment: int) -> Response:
     """Members: what they noted on the lines of a task of theirs; note something. Bookmarks are private."""
     access.membership(_user(request), campaign)
     if request.method == "POST":
-        values = _given(NewNote(data=request.data))
+        values = _validated(NewNote(data=request.data))
         note = note_actions.set_note(by=_user(request), campaign=campaign, assignment=assignment, **values)
         return Response(note.as_json())
     own = Assignment.objects.filter(pk=assignment, campaign=campaign, user=_user(request))
@@ -198,11 +198,13 @@ def campaign_notes(request: Request, campaign: int) -> Response:
 @permission_classes([IsSignedIn])
 def own_submissions(request: Request) -> Response:
     """Everyone signed in: what they submitted, latest first; searched as the page does it."""
-    search = {name: request.query_params.get(name, "").replace("\0", "").strip() for name in own_work.ASKED}
+    search = {
+        name: request.query_params.get(name, "").replace("\0", "").strip() for name in own_work.SEARCH_FIELDS
+    }
     pager = Pages()
     submissions: Any = own_work.own_submissions(_user(request), own_work.submission_query(search))
     page: Any = pager.paginate_queryset(submissions, request) or []
-    return pager.get_paginated_response([row.as_json() for row in own_work.told(page)])
+    return pager.get_paginated_response([row.as_json() for row in own_work.describe_submissions(page)])
 
 
 @extend_schema(methods=["GET"], responses=ThreadSerializer(many=True))
@@ -220,7 +222,7 @@ def own_threads(request: Request) -> Response:
     """Everyone signed in: the threads between them and researchers, latest first; or ask something."""
     viewer = _user(request)
     if request.method == "POST":
-        thread = message_actions.ask(by=viewer, **_given(Question(data=request.data)))
+        thread = message_actions.ask(by=viewer, **_validated(Question(data=request.data)))
         return Response(
             _own_thread(message_actions.of_annotator(viewer).get(pk=thread.pk), viewer), status=201
         )
@@ -237,7 +239,7 @@ def own_thread(request: Request, thread: int) -> Response:
     """Everyone signed in: see a thread of their own, and say something in it."""
     viewer = _user(request)
     thread_row = access.own_thread(viewer, thread)
-    text = _given(Answer(data=request.data))["text"]
+    text = _validated(Answer(data=request.data))["text"]
     if text is not None:
         message_actions.answer(by=viewer, thread=thread_row, text=text)
     message_actions.see(by=viewer, thread=thread_row)
@@ -263,7 +265,7 @@ def campaign_threads(request: Request, campaign: int) -> Response:
         pager = Pages()
         page = pager.paginate_queryset(message_actions.of_campaign(campaign_row), request) or []
         return pager.get_paginated_response(_threads(page, viewer))
-    values = _given(NewMessage(data=request.data))
+    values = _validated(NewMessage(data=request.data))
     about, turn = None, None
     if values["assignment"] is not None:
         about = campaign_row.assignments.select_related("user").filter(pk=values["assignment"]).first()
@@ -294,7 +296,7 @@ def campaign_threads(request: Request, campaign: int) -> Response:
 def campaign_thread(request: Request, campaign: int, thread: int) -> Response:
     """Researchers: answer in a thread, close it, or open it again."""
     thread_row = access.thread(campaign, thread)
-    values = _given(ThreadVerb(data=request.data))
+    values = _validated(ThreadVerb(data=request.data))
     verb = VERBS.get(values["verb"])
     if verb is None:
         message_actions.answer(by=_user(request), thread=thread_row, text=values["text"])

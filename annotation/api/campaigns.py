@@ -278,7 +278,7 @@ def join_link(request: Request, campaign: int, pk: int) -> Response:
 def participant_list(request: Request, campaign: int) -> Response:
     """Who came by links, with their ids and completion codes; days are of UTC."""
     pager = Pages()
-    page = pager.paginate_queryset(participants.listed(access.campaign(campaign)), request)
+    page = pager.paginate_queryset(participants.list_participants(access.campaign(campaign)), request)
     return pager.get_paginated_response(ParticipantSerializer(page, many=True).data)
 
 
@@ -393,10 +393,10 @@ def campaign(request: Request, campaign: int) -> Response:
             raise PermissionDenied("Only researchers move a campaign to another corpus.")
         editing.change(by=_user(request), campaign=campaign_row, **serializer.arguments())
         campaign_row = access.campaign(campaign)
-    return Response(_whole(campaign_row))
+    return Response(_campaign_json(campaign_row))
 
 
-def _whole(campaign_row: Campaign) -> dict[str, Any]:
+def _campaign_json(campaign_row: Campaign) -> dict[str, Any]:
     members = [
         {
             "username": member["username"],
@@ -409,8 +409,8 @@ def _whole(campaign_row: Campaign) -> dict[str, Any]:
     lacking = campaign_progress.lacking([campaign_row]).get(campaign_row.pk, 0)
     left_out = campaign_tasks.left_out(campaign_row)
     payload = {"counts": counts, "members": members, "annotators_lacking": lacking}
-    payload |= {"left_out": left_out and left_out._asdict(), "sample": sampling.told(campaign_row)}
-    payload |= {"comparing": comparing.told(campaign_row), "balanced": sampling.shares(campaign_row)}
+    payload |= {"left_out": left_out and left_out._asdict(), "sample": sampling.describe(campaign_row)}
+    payload |= {"comparing": comparing.describe(campaign_row), "balanced": sampling.shares(campaign_row)}
     return CampaignSerializer(campaign_row).data | payload
 
 

@@ -67,7 +67,7 @@ class Systems(APIView):
     @extend_schema(responses=SystemSerializer(many=True))
     def get(self, request: Request, name: str) -> Response:
         """List all systems with their families of models (such as gpt or llama)."""
-        return _listed(access.corpus_named(name))
+        return _systems_response(access.corpus_named(name))
 
     @extend_schema(request=FamiliesRequest, responses=SystemSerializer(many=True))
     def patch(self, request: Request, name: str) -> Response:
@@ -80,10 +80,10 @@ class Systems(APIView):
             set_families(by=request.user, corpus=corpus, **serializer.validated_data)
         except FamilyRefused as refused:
             raise ValidationError({"families": [str(refused)]}) from None
-        return _listed(corpus)
+        return _systems_response(corpus)
 
 
-def _listed(corpus: Corpus) -> Response:
+def _systems_response(corpus: Corpus) -> Response:
     return Response(SystemSerializer(queries.systems(corpus), many=True).data)
 
 

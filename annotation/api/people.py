@@ -317,10 +317,10 @@ def _change(
 def reset_link(request: Request, pk: int) -> Response:
     """Make a one-time link for a new password; its address is in this answer alone."""
     made_link = links.reset(by=user_of(request), person=access.account(pk))
-    return _made(request, made_link)
+    return _link_response(request, made_link)
 
 
-def _made(request: Request, made_link: links.Made) -> Response:
+def _link_response(request: Request, made_link: links.IssuedLink) -> Response:
     address = request.build_absolute_uri(reverse("use-link", args=[made_link.token]))
     payload = {"id": made_link.link.pk, "address": address, "expires_at": made_link.link.expires_at}
     return Response(LinkSerializer(payload).data, status=status.HTTP_201_CREATED)
@@ -341,7 +341,7 @@ def invitations(request: Request) -> Response:
         return pager.get_paginated_response(InvitationSerializer(page, many=True).data)
     serializer = NewInvitation(data=request.data)
     serializer.is_valid(raise_exception=True)
-    return _made(request, links.invite(by=user_of(request), **serializer.validated_data))
+    return _link_response(request, links.invite(by=user_of(request), **serializer.validated_data))
 
 
 @extend_schema(responses={204: None})
@@ -458,10 +458,12 @@ def invite_by_mail(request: Request) -> Response:
             invitations=[made_link.link for made_link in made_links],
             base=request.build_absolute_uri("/"),
         )
-    return Response([_told(request, made_link) for made_link in made_links], status=status.HTTP_201_CREATED)
+    return Response(
+        [_invitation_json(request, made_link) for made_link in made_links], status=status.HTTP_201_CREATED
+    )
 
 
-def _told(request: Request, made_link: links.Made) -> dict[str, Any]:
+def _invitation_json(request: Request, made_link: links.IssuedLink) -> dict[str, Any]:
     made_link.link.refresh_from_db()
     address = request.build_absolute_uri(reverse("use-link", args=[made_link.token]))
     made_link.link.address = None if links.mail_is_set_up() else address  # type: ignore[attr-defined]

@@ -135,18 +135,18 @@ def _user(request: Request) -> User:
     return request.user
 
 
-def _given(serializer: Any, request: Request) -> dict[str, Any]:
+def _validated(serializer: Any, request: Request) -> dict[str, Any]:
     validated = serializer(data=request.data)
     validated.is_valid(raise_exception=True)
     return dict(validated.validated_data)
 
 
-def written(serializer: Any, request: Request) -> SchemeDefinition:
+def read_scheme(serializer: Any, request: Request) -> SchemeDefinition:
     """Return the scheme that a request sends; raise SchemeRefused with its problems."""
-    return _written(_given(serializer, request))
+    return _read_definition(_validated(serializer, request))
 
 
-def _written(data: dict[str, Any]) -> SchemeDefinition:
+def _read_definition(data: dict[str, Any]) -> SchemeDefinition:
     """Return what was sent as a definition; raise SchemeRefused with its problems."""
     if ("text" in data) == ("definition" in data):
         raise SchemeRefused([Problem((), "Send either definition or text.")])
@@ -162,7 +162,7 @@ def _written(data: dict[str, Any]) -> SchemeDefinition:
 def schemes(request: Request) -> Response:
     """Researchers: one's own schemes and the built-in ones; POST stores a new one. 422 lists its problems."""
     if request.method == "POST":
-        definition = _written(_given(WrittenSerializer, request))
+        definition = _read_definition(_validated(WrittenSerializer, request))
         stored = scheme_actions.create(by=_user(request), definition=definition)
         return Response(scheme_store.as_json(stored), status=201)
     pager = Pages()
@@ -176,7 +176,7 @@ def schemes(request: Request) -> Response:
 def checked(request: Request) -> Response:
     """Researchers: whether a scheme can be asked; nothing is stored."""
     try:
-        _written(_given(WrittenSerializer, request))
+        _read_definition(_validated(WrittenSerializer, request))
     except SchemeRefused as error:
         return Response({"ok": False, **error.details()})
     return Response({"ok": True, "problems": []})
@@ -205,7 +205,7 @@ def compared(request: Request) -> Response:
 @answered
 def from_corpus(request: Request) -> Response:
     """Researchers: make a scheme of the questions that a corpus's files brought."""
-    data = _given(FromCorpusSerializer, request)
+    data = _validated(FromCorpusSerializer, request)
     corpus = Corpus.objects.filter(name=data.pop("corpus")).first()
     if corpus is None:
         raise ValidationError({"corpus": ["There is no corpus of that name."]})
@@ -222,7 +222,7 @@ def scheme(request: Request, key: str) -> Response:
     """Researchers: the newest version of a scheme; PATCH archives or restores one of one's own."""
     newest = access.scheme_version(key)
     if request.method == "PATCH":
-        data = _given(SchemeArchivedSerializer, request)
+        data = _validated(SchemeArchivedSerializer, request)
         newest.scheme = scheme_actions.archive(by=_user(request), scheme=newest.scheme, **data)
     return Response(scheme_store.as_json(newest))
 
@@ -241,8 +241,8 @@ def versions(request: Request, key: str) -> Response:
     """
     newest = access.scheme_version(key)
     if request.method == "POST":
-        data = _given(SavedSerializer, request)
-        definition = _written(data)
+        data = _validated(SavedSerializer, request)
+        definition = _read_definition(data)
         if definition.key != newest.scheme.key:
             message = f"The scheme's key is {definition.key}, but the address names {newest.scheme.key}."
             raise SchemeRefused([Problem(("key",), message, "key")])

@@ -17,8 +17,8 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.access import IsCampaignResearcher
 from annotation.api.refusals import answered
-from annotation.api.schemes import WrittenSerializer, written
-from annotation.api.work import TOLD, ScreenSerializer
+from annotation.api.schemes import WrittenSerializer, read_scheme
+from annotation.api.work import QUESTION_FIELDS, ScreenSerializer
 from annotation.models import turn_numbers
 from annotation.models.campaigns import Campaign
 from annotation.models.work import Assignment
@@ -59,10 +59,10 @@ TASK = OpenApiParameter(
 @answered
 def scheme_preview(request: Request) -> Response:
     """Researchers: a scheme's questions beside a sample, as an annotator gets them; nothing is stored."""
-    definition = written(WrittenSerializer, request)
+    definition = read_scheme(WrittenSerializer, request)
     plan = questionnaire_from(definition)
     screen = screens.scheme_preview(definition, None)
-    return Response(_told_of_previews(plan, screen, definition.guidelines, 1, 1))
+    return Response(_preview_json(plan, screen, definition.guidelines, 1, 1))
 
 
 @extend_schema(parameters=[TASK], responses=PreviewSerializer)
@@ -78,15 +78,13 @@ def campaign_preview(request: Request, campaign: int) -> Response:
     plan = questionnaire_of(campaign_row.scheme_version_id)
     screen = screens.campaign_preview(campaign_row, places[number - 1])
     guidelines = campaign_row.guidelines.order_by("-version").first()
-    return Response(
-        _told_of_previews(plan, screen, guidelines.text if guidelines else "", number, len(places))
-    )
+    return Response(_preview_json(plan, screen, guidelines.text if guidelines else "", number, len(places)))
 
 
-def _told_of_previews(
+def _preview_json(
     plan: Questionnaire, screen: Screen, guidelines: str, number: int, of: int
 ) -> dict[str, Any]:
-    questions = [{name: getattr(question, name) for name in TOLD} for question in plan.questions]
+    questions = [{name: getattr(question, name) for name in QUESTION_FIELDS} for question in plan.questions]
     payload = {"number": number, "of": of, "questions": questions, "guidelines": guidelines}
     return payload | {"task": ScreenSerializer(screen).data}
 
@@ -238,7 +236,7 @@ class TakeSerializer(serializers.Serializer[Any]):
     to = serializers.CharField(max_length=20, required=False, allow_null=True, default=None)
 
 
-def _told(rows: list[Assignment], campaign: Campaign) -> Any:
+def _held_json(rows: list[Assignment], campaign: Campaign) -> Any:
     names = of_people({row.user_id for row in rows}, campaign.corpus_id)
     return HeldSerializer(rows, many=True, context={"names": names}).data
 
@@ -266,7 +264,7 @@ def _user(request: Request) -> User:
 @api_view(["GET", "POST"])
 @permission_classes([IsCampaignResearcher])
 @answered
-def held(request: Request, campaign: int) -> Response:
+def held_tasks(request: Request, campaign: int) -> Response:
     """Researchers: what annotators hold now, longest held first; or give a task to one of them."""
     campaign_row = access.campaign(campaign)
     if request.method == "POST":
@@ -276,13 +274,13 @@ def held(request: Request, campaign: int) -> Response:
         task = handing.task_named(campaign_row, values.pop("task"))
         values["to"] = _annotator(values["to"], campaign_row)
         assignment = handing.give(by=_user(request), campaign=campaign_row, task=task, **values)
-        return Response(_told([assignment], campaign_row)[0], status=201)
+        return Response(_held_json([assignment], campaign_row)[0], status=201)
     pager = Pages()
     page: list[Assignment] = (
         pager.paginate_queryset(of_annotator(request, campaign_row, in_hand(campaign_row)), request) or []
     )
     turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
-    return pager.get_paginated_response(_told(page, campaign_row))
+    return pager.get_paginated_response(_held_json(page, campaign_row))
 
 
 @extend_schema(request=TakeSerializer, responses=HeldSerializer, operation_id="campaigns_held_take_back")
@@ -300,4 +298,4 @@ def take_back(request: Request, campaign: int, assignment: int) -> Response:
     else:
         person = _annotator(to, assignment_row.campaign)
         outcome = handing.pass_to(by=_user(request), assignment=assignment_row, to=person, reason=reason)
-    return Response(_told([outcome], assignment_row.campaign)[0])
+    return Response(_held_json([outcome], assignment_row.campaign)[0])

@@ -17,7 +17,7 @@ from annotation import access
 from annotation.api.refusals import answered
 from annotation.campaigns.settings import Settings
 from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Guidelines, PeopleGroup, System
-from annotation.scheme_store import Asked, find, questionnaire_of
+from annotation.scheme_store import ScreenQuestion, find, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import check_stages, task_page
 from annotation.work.check_stages import ACCEPTED
@@ -480,7 +480,7 @@ def guidelines(request: Request, campaign: int) -> Response:
     return Response(GuidelinesSerializer(current).data)
 
 
-TOLD = (
+QUESTION_FIELDS = (
     "key",
     "wording",
     "level",
@@ -530,5 +530,5 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
     }
 
 
-def _question(question: Asked) -> dict[str, Any]:
-    return {name: getattr(question, name) for name in TOLD}
+def _question(question: ScreenQuestion) -> dict[str, Any]:
+    return {name: getattr(question, name) for name in QUESTION_FIELDS}

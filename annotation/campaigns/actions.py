@@ -68,7 +68,7 @@ def create(
     """
     if any(system.corpus_id != corpus.pk for system in systems):
         raise CampaignRefused(f"A chosen system is not one of the corpus {corpus.name}.")
-    version = asked(scheme)
+    version = lock_scheme_version(scheme)
     if make := MAKE_ITEMS.get(version.scheme.key):
         make(corpus)
     check_blind(corpus, "guidelines", "The guidelines name", guidelines or "")
@@ -188,7 +188,7 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
     return Guidelines.objects.create(campaign=campaign, version=version, text=text)
 
 
-def asked(ref: str) -> SchemeVersion:
+def lock_scheme_version(ref: str) -> SchemeVersion:
     """Return the version that a campaign asks, locked: nobody replaces it before the campaign uses it.
 
     Raises CampaignRefused for one that is not there, is archived, or holds what people cannot be asked.
@@ -292,7 +292,7 @@ def log(by: User, campaign: Campaign, verb: str, **detail: Any) -> None:
 # trigger holds it for every slot that is taken. The next batch is opened by a researcher, or once the last
 # one open is complete: who then finds nothing to do opens it.
 
-SHOWN = 12
+MOST_BATCHES = 12
 """Batches that are listed: the last ones open, and the one after them."""
 
 OPEN_NEXT = """
@@ -375,7 +375,7 @@ def batches(campaign: Campaign) -> Batches | None:
     opened = min(campaign.batches_open, total)
     upto = min(opened + 1, total)
     parameters = {"campaign": campaign.pk, "size": size}
-    parameters |= {"since": max(0, upto - SHOWN) * size, "upto": upto * size}
+    parameters |= {"since": max(0, upto - MOST_BATCHES) * size, "upto": upto * size}
     with connection.cursor() as cursor:
         cursor.execute(COUNTS, parameters)
         rows = cursor.fetchall()

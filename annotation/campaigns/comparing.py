@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from annotation.campaigns.choice import CHOSEN, values
+from annotation.campaigns.choice import SELECTION, values
 from annotation.campaigns.settings import refuse
 from annotation.corpora import comparisons
 from annotation.corpora.comparisons import Members
@@ -40,7 +40,7 @@ SELECT d.id, d.key, u.at, c.mode, c.id, u.id
   FROM annotation_dialogue d
   JOIN annotation_continuation c ON c.dialogue_id = d.id
   JOIN annotation_turn u ON u.continuation_id = c.id AND NOT u.given
- WHERE d.corpus_id = %(corpus)s AND {CHOSEN}
+ WHERE d.corpus_id = %(corpus)s AND {SELECTION}
  ORDER BY d.key COLLATE "C", u.at, c.id, u.position
 """  # noqa: S608  (a condition of ours)
 
@@ -121,7 +121,7 @@ QUERIES = {
 }
 """By what is compared: which turns are members, and which rows are."""
 
-THERE = """
+EXISTING_COMPARISONS = """
 SELECT i.id, array_agg(c.system_id),
        string_agg(concord_member_rank(d.key, c.key, u.position), '+' ORDER BY m.number)
   FROM annotation_item i
@@ -156,19 +156,19 @@ def choose(campaign: Campaign) -> int:
     campaign.compared_items.all().delete()
     if campaign.side_by_side:
         sets = chosen_responses(campaign)
-        return _keep(campaign, _made(campaign, sets))
+        return _keep(campaign, _make_items(campaign, sets))
     if not compares(campaign):
         return 0
     if campaign.compares == Campaign.Compares.THERE:
-        items = _there(campaign)
+        items = _existing_items(campaign)
     else:
-        items = _made(campaign, _chosen(campaign))
+        items = _make_items(campaign, _select_sets(campaign))
     if not items:
         refuse("compares", _nothing(campaign))
     return _keep(campaign, items)
 
 
-def _made(campaign: Campaign, sets: Sequence[comparisons.Members]) -> list[int]:
+def _make_items(campaign: Campaign, sets: Sequence[comparisons.Members]) -> list[int]:
     """Return the items that compare each set of members, made where they are lacking."""
     comparisons.make(corpus=campaign.corpus, sets=sets)
     compared_keys = {comparisons.compared(members) for members in sets}
@@ -189,20 +189,22 @@ def _nothing(campaign: Campaign) -> str:
     return "Nothing here can be compared: no dialogue has as many of the chosen systems, at one point of it."
 
 
-def _there(campaign: Campaign) -> list[int]:
+def _existing_items(campaign: Campaign) -> list[int]:
     systems = set(campaign.systems.values_list("pk", flat=True))
     with connection.cursor() as cursor:
         kind = campaign.scheme_version.item_kind
         training = campaign.part == TRAINING
-        cursor.execute(THERE, {"corpus": campaign.corpus_id, "kind": kind, "training": training})
+        cursor.execute(
+            EXISTING_COMPARISONS, {"corpus": campaign.corpus_id, "kind": kind, "training": training}
+        )
         ranked_items = [
             (item, rank) for item, of, rank in cursor.fetchall() if not systems or set(of) <= systems
         ]
-    ranked_items.sort(key=lambda ranked_item: _drawn(campaign, ranked_item[1]))
+    ranked_items.sort(key=lambda ranked_item: _draw_key(campaign, ranked_item[1]))
     return [item for item, _ in ranked_items][: campaign.most_comparisons or MOST]
 
 
-def _chosen(campaign: Campaign) -> list[comparisons.Members]:
+def _select_sets(campaign: Campaign) -> list[comparisons.Members]:
     """Return the sets of members that the campaign compares, drawn where it compares some of them."""
     size = 2 if campaign.scheme_version.item_kind == "pair" else campaign.ranked
     groups = [group for group in _groups(campaign) if len(group) >= size]
@@ -216,7 +218,9 @@ def _chosen(campaign: Campaign) -> list[comparisons.Members]:
         every = [
             members for group in groups for members in combinations(group, size) if _fits(campaign, members)
         ]
-        every.sort(key=lambda members: _drawn(campaign, "+".join(sorted(member.rank for member in members))))
+        every.sort(
+            key=lambda members: _draw_key(campaign, "+".join(sorted(member.rank for member in members)))
+        )
         sample: Iterable[Sequence[Candidate]] = every[:most]
     else:
         sample = _random(campaign, groups, size, most or MOST)
@@ -261,11 +265,11 @@ def _groups(campaign: Campaign) -> list[list[Candidate]]:
     return list(groups.values())
 
 
-def _drawn(campaign: Campaign, rank: str) -> str:
+def _draw_key(campaign: Campaign, rank: str) -> str:
     return hashlib.md5(f"{campaign.seed}:compared:{rank}".encode(), usedforsecurity=False).hexdigest()
 
 
-def told(campaign: Campaign) -> dict[str, Any] | None:
+def describe(campaign: Campaign) -> dict[str, Any] | None:
     """Return what pages and programs say of the comparisons of a campaign, None where it has none."""
     if not compares(campaign):
         return None

@@ -18,9 +18,9 @@ from annotation import scheme_store
 from annotation.campaigns import choice, comparing, rules, sampling, settings, tasks
 from annotation.campaigns.actions import (
     add_member,
-    asked,
     check_askable,
     guidelines_of,
+    lock_scheme_version,
     locked,
     log,
     remove_member,
@@ -67,7 +67,7 @@ ranked AS (
 SELECT ranked.id, free.position FROM ranked JOIN free USING (place) WHERE ranked.position <> free.position
 """
 AWAY = "UPDATE annotation_task SET position = position + %(far)s WHERE id = ANY(%(tasks)s::bigint[])"
-THERE = """UPDATE annotation_task t SET position = moved.position
+NEW_PLACES = """UPDATE annotation_task t SET position = moved.position
   FROM unnest(%(tasks)s::bigint[], %(places)s::int[]) AS moved(id, position) WHERE t.id = moved.id"""
 SLOTS = """UPDATE annotation_slot s SET position = moved.position
   FROM unnest(%(tasks)s::bigint[], %(places)s::int[]) AS moved(id, position) WHERE s.task_id = moved.id"""
@@ -124,7 +124,7 @@ def _move(campaign: Campaign) -> int:
             "tasks": [task for task, _ in rows],
             "places": [place for _, place in rows],
         }
-        for statement in (AWAY, THERE, SLOTS) if rows else ():
+        for statement in (AWAY, NEW_PLACES, SLOTS) if rows else ():
             cursor.execute(statement, parameters)
     members.update(cursor=-1)
     StratumShare.objects.filter(stratum__campaign=campaign).update(cursor=-1)
@@ -206,7 +206,7 @@ def _change(by: User, campaign: Campaign, different: dict[str, Any]) -> None:
             comparing.choose(campaign)
         check_askable(campaign)
     slot_count = _add_raters(campaign, before) if campaign.state != State.DRAFT else 0
-    log(by, campaign, "change", **_told(different), **({"slots": slot_count} if slot_count else {}))
+    log(by, campaign, "change", **_log_detail(different), **({"slots": slot_count} if slot_count else {}))
 
 
 def _set_people(by: User, campaign: Campaign, people: Iterable[User]) -> None:
@@ -300,7 +300,7 @@ def _apply(campaign: Campaign, changes: dict[str, Any]) -> None:
     for field in changes.keys() - {"scheme", "systems", "name"}:
         setattr(campaign, field, changes[field])
     if "scheme" in changes:
-        _follow_scheme(campaign, asked(changes["scheme"]))
+        _follow_scheme(campaign, lock_scheme_version(changes["scheme"]))
     systems = changes.get("systems", () if "corpus" in changes else None)
     if systems is not None:
         if any(system.corpus_id != campaign.corpus_id for system in systems):
@@ -322,7 +322,7 @@ def _follow_scheme(campaign: Campaign, version: SchemeVersion) -> None:
     campaign.scheme_version = version
 
 
-def _told(changes: dict[str, Any]) -> dict[str, Any]:
+def _log_detail(changes: dict[str, Any]) -> dict[str, Any]:
     """Return changes as the audit log keeps them."""
     detail = dict(changes)
     if "corpus" in detail:

@@ -44,11 +44,11 @@ def counts(campaign: Campaign) -> Counts:
         returned=Count("id", filter=Q(state=State.RETURNED)),
         voided=Count("id", filter=Q(state=State.VOIDED)),
     )
-    tasks, slots = _made(campaign)
+    tasks, slots = _count_tasks(campaign)
     return Counts(tasks=tasks, slots=slots, **by_state)
 
 
-def _made(campaign: Campaign) -> tuple[int, int]:
+def _count_tasks(campaign: Campaign) -> tuple[int, int]:
     """Return the numbers of a campaign's tasks and slots.
 
     Many are told from the last one's place, since places are counted through; their slots, where a part of

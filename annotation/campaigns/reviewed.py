@@ -16,13 +16,13 @@ from annotation.errors import CampaignRefused
 from annotation.kinds import KINDS, OF_RECORDS
 from annotation.models import Campaign, SampledItem
 
-CHOSEN = """(i.record_id IS NULL OR EXISTS (SELECT 1 FROM annotation_record r
+RECORD_SELECTION = """(i.record_id IS NULL OR EXISTS (SELECT 1 FROM annotation_record r
         WHERE r.id = i.record_id AND r.superseded_by_id IS NULL AND %(status)s IN ('all', r.status)
           AND CASE %(about)s WHEN 'quiz_review' THEN r.content->>'source' = 'quiz' AND r.set_id IS NULL
                              WHEN 'style_review' THEN r.content->'styles' <> '{}'::jsonb ELSE true END))"""
 """Of an item `i`: whether it is no record, or one that the campaign asks about."""
 
-DRAWN = """
+SAMPLE_QUERY = """
 SELECT i.id FROM annotation_dialogue d
   JOIN annotation_continuation c ON c.dialogue_id = d.id
   JOIN annotation_item i ON i.continuation_id = c.id AND i.kind = %(kind)s
@@ -34,7 +34,7 @@ SELECT i.id FROM annotation_dialogue d
 
 
 def values(campaign: Campaign) -> dict[str, Any]:
-    """Return the values that CHOSEN needs."""
+    """Return the values that RECORD_SELECTION needs."""
     return {"status": campaign.record_status, "about": campaign.scheme_version.scheme.key}
 
 
@@ -50,7 +50,7 @@ def items(campaign: Campaign) -> list[int] | None:
     stored = list(SampledItem.objects.filter(campaign=campaign).values_list("item_id", flat=True))
     if stored or campaign.state != Campaign.State.DRAFT:
         return stored
-    query = DRAWN.replace("<chosen>", choice.CHOSEN).replace("<record>", CHOSEN)
+    query = SAMPLE_QUERY.replace("<chosen>", choice.SELECTION).replace("<record>", RECORD_SELECTION)
     parameters = choice.values(campaign) | values(campaign) | {"most": campaign.sample_records}
     with connection.cursor() as cursor:
         cursor.execute(query, parameters)

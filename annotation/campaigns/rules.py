@@ -150,7 +150,7 @@ def copy(*, source: Campaign, to: Campaign) -> None:
 def sentences(rules: Rules) -> list[str]:
     """Return rules in words, one line each."""
     own = rules.not_own.removeprefix(METADATA)
-    by = sampling.NAMED.get(rules.groups_by, rules.groups_by.removeprefix(METADATA))
+    by = sampling.STRATUM_TITLES.get(rules.groups_by, rules.groups_by.removeprefix(METADATA))
     return [
         *(["Who reads the language of the dialogue"] if rules.by_language else []),
         *([f"Nobody what they wrote themselves (by {own})"] if rules.not_own else []),

@@ -246,7 +246,7 @@ def nothing(campaign: Campaign) -> str:
 
 def _differing(campaign: Campaign) -> list[int]:
     query = DIFFERING.replace("<apart>", apart(people_only=True))
-    query = query.replace("<chosen>", choice.CHOSEN).replace("<asked>", choice.ASKED)
+    query = query.replace("<chosen>", choice.SELECTION).replace("<asked>", choice.MODE_ALLOWED)
     parameters = choice.values(campaign) | order_values(campaign) | {"least": campaign.sample_apart}
     with connection.cursor() as cursor:
         cursor.execute(query, parameters)
@@ -254,7 +254,7 @@ def _differing(campaign: Campaign) -> list[int]:
 
 
 SYSTEM, PART = "system", "part"
-NAMED = {SYSTEM: "the systems that answered", PART: "dev and test"}
+STRATUM_TITLES = {SYSTEM: "the systems that answered", PART: "dev and test"}
 
 ELIGIBLE = """
 SELECT d.id, {stratum}
@@ -281,11 +281,11 @@ OF_CONTINUATION = {
 """The stratum of a continuation, which has one system."""
 
 
-class Drawn(NamedTuple):
+class Sample(NamedTuple):
     """A sample: the stratum of each dialogue drawn, by id, and whether it was kept, as at opening."""
 
     strata: dict[int, str]
-    kept: bool
+    is_stored: bool
 
     def by_stratum(self) -> list[tuple[str, int]]:
         """Return how many were drawn of each stratum, by name."""
@@ -295,8 +295,13 @@ class Drawn(NamedTuple):
 def choices(corpus: Corpus) -> list[tuple[str, str]]:
     """Return by what a sample of a corpus can be drawn, as (name, title)."""
     fields = [(name, title) for name, title in showable(corpus) if name.startswith(METADATA)]
-    part = [(PART, NAMED[PART].capitalize())] if splits.lock_of(corpus) else []
-    return [("", "Nothing: from all dialogues alike"), (SYSTEM, NAMED[SYSTEM].capitalize()), *part, *fields]
+    part = [(PART, STRATUM_TITLES[PART].capitalize())] if splits.lock_of(corpus) else []
+    return [
+        ("", "Nothing: from all dialogues alike"),
+        (SYSTEM, STRATUM_TITLES[SYSTEM].capitalize()),
+        *part,
+        *fields,
+    ]
 
 
 def refusal(corpus: Corpus, stratum: str) -> str:
@@ -305,7 +310,7 @@ def refusal(corpus: Corpus, stratum: str) -> str:
         return (
             f"{corpus.name} has no split into dev and test to draw by. Draw one on the corpus's page first."
         )
-    if stratum in ("", *NAMED) or (stratum.startswith(METADATA) and len(stratum) > len(METADATA)):
+    if stratum in ("", *STRATUM_TITLES) or (stratum.startswith(METADATA) and len(stratum) > len(METADATA)):
         return ""
     return f"A sample is drawn by system, part or {METADATA}FIELD, not by “{stratum}”."
 
@@ -321,7 +326,7 @@ def stratum_values(campaign: Campaign, source: str) -> dict[str, Any]:
     return {"split": split.pk if split else None, "field": source.removeprefix(METADATA)}
 
 
-def drawn(campaign: Campaign) -> Drawn | None:
+def draw_sample(campaign: Campaign) -> Sample | None:
     """Return the sample that was kept, else what would be drawn now; None where all are asked about.
 
     Raises CampaignRefused where there are fewer dialogues than should be drawn.
@@ -329,7 +334,7 @@ def drawn(campaign: Campaign) -> Drawn | None:
     if campaign.sample_dialogues is None:
         return None
     if stored := dict(campaign.sampled.values_list("dialogue_id", "stratum")):
-        return Drawn(stored, kept=True)
+        return Sample(stored, is_stored=True)
     strata: dict[str, list[int]] = defaultdict(list)
     for dialogue, stratum in _eligible(campaign):
         strata[stratum or ""].append(dialogue)
@@ -341,15 +346,15 @@ def drawn(campaign: Campaign) -> Drawn | None:
         )
     shares = allocate(sizes, campaign.sample_dialogues)
     stratum_by_dialogue = {dialogue: name for name, ids in strata.items() for dialogue in ids[: shares[name]]}
-    return Drawn(stratum_by_dialogue, kept=False)
+    return Sample(stratum_by_dialogue, is_stored=False)
 
 
 def keep(campaign: Campaign, by: User) -> None:
     """Draw the sample and keep it; what was kept stays. A split that it is drawn by is fixed."""
     keep_differing(campaign)
     reviewed.keep(campaign)
-    sample = drawn(campaign)
-    if sample is None or sample.kept:
+    sample = draw_sample(campaign)
+    if sample is None or sample.is_stored:
         return
     SampledDialogue.objects.bulk_create(
         (
@@ -370,13 +375,13 @@ def items(campaign: Campaign) -> list[int] | None:
 def dialogues(campaign: Campaign) -> list[int] | None:
     """Return the ids of the sample, kept or as it would be drawn now; None for all of the corpus."""
     try:
-        sample = drawn(campaign)
+        sample = draw_sample(campaign)
     except CampaignRefused:
         return []  # opening says so
     return differing_dialogues(campaign) if sample is None else sorted(sample.strata)
 
 
-def told(campaign: Campaign) -> dict[str, Any] | None:
+def describe(campaign: Campaign) -> dict[str, Any] | None:
     """Return what pages and programs say of a sample, None where all dialogues are asked about.
 
     `dialogues` and, by stratum, `strata` are how many were drawn, or would be if it opened now (`kept`);
@@ -385,8 +390,8 @@ def told(campaign: Campaign) -> dict[str, Any] | None:
     """
     apart = differing_items(campaign)
     if campaign.sample_dialogues is None and apart is None:
-        return _records_told(campaign)
-    by = NAMED.get(campaign.sample_by, campaign.sample_by.removeprefix(METADATA))
+        return _describe_records(campaign)
+    by = STRATUM_TITLES.get(campaign.sample_by, campaign.sample_by.removeprefix(METADATA))
     facts = {"dialogues": 0, "by": by, "strata": [], "kept": False, "refusal": ""}
     facts |= {"items": None if apart is None else len(apart), "apart": campaign.sample_apart}
     if apart == []:
@@ -395,15 +400,15 @@ def told(campaign: Campaign) -> dict[str, Any] | None:
         is_kept = campaign.state != Campaign.State.DRAFT
         return facts | {"dialogues": len(differing_dialogues(campaign) or ()), "kept": is_kept}
     try:
-        sample = drawn(campaign)
+        sample = draw_sample(campaign)
     except CampaignRefused as error:
         return facts | {"refusal": str(error)}
     assert sample is not None
     strata = [{"stratum": name, "dialogues": n} for name, n in sample.by_stratum()]
-    return facts | {"dialogues": len(sample.strata), "strata": strata if by else [], "kept": sample.kept}
+    return facts | {"dialogues": len(sample.strata), "strata": strata if by else [], "kept": sample.is_stored}
 
 
-def _records_told(campaign: Campaign) -> dict[str, Any] | None:
+def _describe_records(campaign: Campaign) -> dict[str, Any] | None:
     """Return what is said of a sample of facts or questions, None where there is none."""
     sample = reviewed.items(campaign)
     if sample is None:
@@ -431,8 +436,8 @@ def allocate(sizes: Mapping[str, int], n: int) -> dict[str, int]:
 def _eligible(campaign: Campaign) -> list[tuple[int, str | None]]:
     by = campaign.sample_by
     stratum = {"": "''", SYSTEM: OF_SYSTEMS, PART: OF_PART}.get(by, OF_METADATA)
-    pieces = {"chosen": choice.CHOSEN, "asked": choice.ASKED}
-    record = reviewed.CHOSEN
+    pieces = {"chosen": choice.SELECTION, "asked": choice.MODE_ALLOWED}
+    record = reviewed.RECORD_SELECTION
     if by == SYSTEM:
         stratum = stratum.format(**pieces)
     split = splits.lock_of(campaign.corpus) if by == PART else None

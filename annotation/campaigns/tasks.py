@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Max
 
 from annotation.campaigns import reviewed, sampling, settings
-from annotation.campaigns.choice import ASKED, CHOSEN, LEFT_OUT, refused, values
+from annotation.campaigns.choice import LEFT_OUT, MODE_ALLOWED, SELECTION, refused, values
 from annotation.models import Dialogue, Gate, TaskAuthor
 from annotation.models.campaigns import Campaign
 from annotation.people import names
@@ -191,7 +191,7 @@ def measures(campaign: Campaign) -> Before:
     return Before(campaign.raters_per_item, campaign.overlap_raters)
 
 
-def wanted(campaign: Campaign, tasks: int) -> int:
+def overlap_size(campaign: Campaign, tasks: int) -> int:
     """Return how many of so many tasks are to have more raters: the share of them, rounded, or the number."""
     if campaign.overlap_share is not None:
         return round(campaign.overlap_share * tasks)
@@ -216,7 +216,7 @@ def draw(campaign: Campaign, first: int = 0) -> int:
     with connection.cursor() as cursor:
         cursor.execute(COUNT, values)
         tasks, drawn_count = cursor.fetchone()
-        lacking = max(0, wanted(campaign, tasks) - drawn_count)
+        lacking = max(0, overlap_size(campaign, tasks) - drawn_count)
         cursor.execute(DRAW, values | {"first": first, "wanted": lacking})
         return int(cursor.rowcount)
 
@@ -237,7 +237,7 @@ def _values_of_overlap(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-WANTED = """
+LACKING_TASKS = """
 <with>SELECT c.id AS continuation_id, i.id AS item_id<rank>
   FROM annotation_dialogue d
   JOIN annotation_continuation c ON c.dialogue_id = d.id
@@ -314,7 +314,7 @@ def make(campaign: Campaign, progress: Callable[[int, int], None] | None = None)
     progress = progress or _untold
     progress(0, 2)
     with connection.cursor() as cursor:
-        candidates = _wanted(ASKED, campaign)
+        candidates = _lacking_query(MODE_ALLOWED, campaign)
         cursor.execute(MAKE_TASKS.format(candidates), _values(campaign) | {"first": first})
         task_count = cursor.rowcount
     progress(1, 2)
@@ -334,7 +334,7 @@ def first(campaign: Campaign, most: int) -> list[tuple[int, int | None]]:
     existing = campaign.tasks.order_by("position").values_list("continuation_id", "item_id")[:most]
     if existing:
         return list(existing)
-    candidates = _wanted(ASKED, campaign)
+    candidates = _lacking_query(MODE_ALLOWED, campaign)
     query = f"SELECT continuation_id, item_id FROM ({candidates}) AS w ORDER BY rank LIMIT %(most)s"  # noqa: S608
     with connection.cursor() as cursor:
         cursor.execute(query, _values(campaign) | {"most": most})
@@ -343,7 +343,7 @@ def first(campaign: Campaign, most: int) -> list[tuple[int, int | None]]:
 
 def count(campaign: Campaign) -> int:
     """Return how many new tasks `make` would make, at most MOST_COUNTED."""
-    return _count(campaign, ASKED)
+    return _count(campaign, MODE_ALLOWED)
 
 
 def left_out(campaign: Campaign) -> LeftOut | None:
@@ -359,19 +359,19 @@ def left_out(campaign: Campaign) -> LeftOut | None:
 
 def _count(campaign: Campaign, mode: str) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(COUNT_WANTED.format(_wanted(mode)), _values(campaign) | {"most": MOST_COUNTED})
+        cursor.execute(COUNT_WANTED.format(_lacking_query(mode)), _values(campaign) | {"most": MOST_COUNTED})
         return int(cursor.fetchone()[0])
 
 
-def _wanted(mode: str, ranked: Campaign | None = None) -> str:
+def _lacking_query(mode: str, ranked: Campaign | None = None) -> str:
     """Return the query of what is wanted, of a campaign whose order matters with each task's `rank`."""
-    pieces = {"<chosen>": CHOSEN, "<mode>": mode, "<rank>": "", "<with>": "", "<joined>": ""}
-    pieces["<record>"] = reviewed.CHOSEN
+    pieces = {"<chosen>": SELECTION, "<mode>": mode, "<rank>": "", "<with>": "", "<joined>": ""}
+    pieces["<record>"] = reviewed.RECORD_SELECTION
     if ranked is not None:
         pieces["<rank>"] = f", row_number() OVER (ORDER BY {sampling.sorted_by(ranked)}) AS rank"
         if sampling.reads_answers(ranked):
             pieces |= {"<with>": f"WITH {sampling.apart()} ", "<joined>": sampling.WITH_APART}
-    query = WANTED
+    query = LACKING_TASKS
     for name, piece in pieces.items():
         query = query.replace(name, piece)
     return query

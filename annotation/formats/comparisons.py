@@ -13,7 +13,7 @@ from annotation.formats.jsonl import MEMBERS, QUESTION_LIMIT, order
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.tables import csv_cells, row_of
 from annotation.records import Continuation, Dialogue, LabelRecord, Participant, SaidKind, Turn
-from annotation.schemes.base import BOTH_BAD, FIRST, SECOND, TIE, written
+from annotation.schemes.base import BOTH_BAD, FIRST, SECOND, TIE, ranking_text
 from annotation.text.table_cells import unsaid_judges
 
 # What one line of a file of comparisons says, whichever form it has.
@@ -185,7 +185,7 @@ def _ranking(fields: Fields, systems: list[str]) -> str:
         found.append([_number(one, systems, path) for one in (part if isinstance(part, list) else [part])])
     if sorted(number for group in found for number in group) != list(range(len(systems))):
         raise fields.problem("ranking", "must have each of the responses once")
-    return written(found)
+    return ranking_text(found)
 
 
 def _number(value: Any, systems: list[str], path: str) -> int:

@@ -323,7 +323,7 @@ class CampaignForm(forms.Form):
 
     def changes(self) -> dict[str, Any]:
         """Return what `editing.change` takes: what is not as the page showed it."""
-        changed = {NAMED.get(name, name) for name in self.changed_data}
+        changed = {SETTING_OF.get(name, name) for name in self.changed_data}
         changes = {name: value for name, value in self._settings().items() if name in changed}
         for name in {"systems", "annotators"} & changed:
             changes[name] = list(self.cleaned_data[name])
@@ -348,7 +348,7 @@ class CampaignForm(forms.Form):
 
 SHOWN_AS = {"overlap_share": "overlap_percent"}
 """Fields of a campaign that the form shows in another unit."""
-NAMED = {form_name: name for name, form_name in SHOWN_AS.items()}
+SETTING_OF = {form_name: name for name, form_name in SHOWN_AS.items()}
 
 
 def _percent(share: float) -> float:

@@ -307,7 +307,7 @@ def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
         "roles": accounts.campaign_roles_of(campaign_row),
         "role_choices": CampaignRole.Role.choices,
         "outsiders": outsiders.order_by("username"),
-        "sample": sampling.told(campaign_row),
+        "sample": sampling.describe(campaign_row),
         "batches": campaigns.batches(campaign_row),
         "shares": sampling.shares(campaign_row) if campaign_row.balance_by else (),
         "orders": Campaign.Order.choices,

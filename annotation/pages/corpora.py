@@ -326,7 +326,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         dialogue_row.continuations.select_related("system").annotate(length=Count("turns")).order_by("id")
     )
     own = next((part for part in parts if part.key == SELF), None)
-    continuation = _chosen(parts, request.GET.get("continuation"), own)
+    continuation = _selected_continuation(parts, request.GET.get("continuation"), own)
     turn_asked, index = _counted(request, "turn", least=1), _counted(request, "index", least=0)
     number = request.GET.get("page")
     if turn_asked and number is None:
@@ -363,7 +363,7 @@ def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
         "history": history,
         "lines": lines,
         "people": _people(dialogue_row, speakers),
-        "metadata": [(key, _shown(value)) for key, value in dialogue_row.metadata.items()],
+        "metadata": [(key, _display_value(value)) for key, value in dialogue_row.metadata.items()],
         "has_marks": any(is_mark for line in [*history, *lines] for _, is_mark in line.pieces),
         "has_given": any(line.given for line in [*history, *lines]),
         "numbers": {line.position + 1: line.number for line in judged},
@@ -409,7 +409,9 @@ def _counted(request: HttpRequest, name: str, *, least: int) -> int | None:
     return number if number is not None and least <= number < 10**6 else None
 
 
-def _chosen(parts: Sequence[Continuation], key: str | None, own: Continuation | None) -> Continuation | None:
+def _selected_continuation(
+    parts: Sequence[Continuation], key: str | None, own: Continuation | None
+) -> Continuation | None:
     """Return the continuation to be shown, None where the dialogue has none at all."""
     if key:
         match = next((part for part in parts if part.key == key), None)
@@ -432,13 +434,13 @@ def _people(dialogue: Dialogue, names: Names) -> list[dict[str, Any]]:
             **person,
             "name": names.of(person["id"]),
             "colour": names.colour(person["id"]),
-            "extra": _shown(person["extra"]) if person.get("extra") else "",
+            "extra": _display_value(person["extra"]) if person.get("extra") else "",
         }
         for person in dialogue.participants
     ]
 
 
-def _shown(value: Any) -> str:
+def _display_value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -453,7 +455,7 @@ def copy(request: HttpRequest, name: str) -> HttpResponse:
     assert isinstance(request.user, User)
     new = request.POST.get("name", "").strip()
     try:
-        numbers = {key: _whole(request, key) for key in ("first", "least", "most")}
+        numbers = {key: _parse_count(request, key) for key in ("first", "least", "most")}
         result = copy_without_turns(by=request.user, corpus=corpus_row, name=new, **numbers)
     except ImportProblem as problem:
         messages.error(request, f"Not copied: {problem}.")
@@ -463,21 +465,21 @@ def copy(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("corpus", result.corpus)
 
 
-def _whole(request: HttpRequest, name: str) -> int:
+def _parse_count(request: HttpRequest, name: str) -> int:
     text = request.POST.get(name, "").strip() or "0"
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise ImportProblem(f"{text[:20]!r} is not a number", field=name)
     return int(text)
 
 
-SHOWN = 50
+PAGE_SIZE = 50
 
 
 @require_GET
 @researcher_only
 def corpora(request: HttpRequest) -> HttpResponse:
     """Researchers: all corpora, and imports of theirs that have not ended."""
-    page = Paginator(Corpus.objects.order_by("name"), SHOWN).get_page(request.GET.get("page"))
+    page = Paginator(Corpus.objects.order_by("name"), PAGE_SIZE).get_page(request.GET.get("page"))
     counted = queries.counts(list(page))
     under_way = Upload.objects.filter(by=_user(request), job__state__in=jobs.ACTIVE)
     rows = [(corpus, counted[corpus.pk]) for corpus in page]
@@ -513,12 +515,12 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
 def _results(corpus: Corpus, search: dict[str, str], number: str | None, after: str) -> dict[str, Any]:
     """Return the turns that a search finds, else the page of dialogues."""
     if search["text"] or search["speaker"]:
-        matches = queries.search(corpus, **search, after=after, most=SHOWN)
+        matches = queries.search(corpus, **search, after=after, most=PAGE_SIZE)
         turn_numbers.number(matches.turns)
         return {"found": matches, "shows_turns": True}
     dialogues = queries.dialogues(corpus, system=search["system"])
     many, more = queries.how_many(corpus, system=search["system"])
-    page = LongPaginator(dialogues, SHOWN, many=many, more=more).get_page(number)
+    page = LongPaginator(dialogues, PAGE_SIZE, many=many, more=more).get_page(number)
     beginnings = queries.beginnings(list(page))
     rows = [(dialogue, *beginnings.get(dialogue.pk, (0, ""))) for dialogue in page]
     return {"page": page, "rows": rows, "shows_turns": False}

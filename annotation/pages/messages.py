@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib import messages as told
+from django.contrib import messages as flash
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -60,9 +60,9 @@ def answer_message(request: HttpRequest, thread: int) -> HttpResponse:
     thread_row = access.own_thread(_user(request), thread)
     try:
         messages.answer(by=_user(request), thread=thread_row, text=request.POST.get("text", ""))
-        told.success(request, "Your answer is sent.")
+        flash.success(request, "Your answer is sent.")
     except WorkError as error:
-        told.error(request, str(error))
+        flash.error(request, str(error))
     return redirect("my-messages")
 
 
@@ -72,9 +72,9 @@ def ask_researcher(request: HttpRequest, campaign: int) -> HttpResponse:
     access.membership(_user(request), campaign)
     try:
         messages.ask(by=_user(request), campaign=campaign, text=request.POST.get("text", ""))
-        told.success(request, "Your message is sent.")
+        flash.success(request, "Your message is sent.")
     except WorkError as error:
-        told.error(request, str(error))
+        flash.error(request, str(error))
     return redirect("my-messages")
 
 
@@ -130,9 +130,9 @@ def campaign_thread(request: HttpRequest, campaign: int, thread: int) -> HttpRes
         else:
             messages.answer(by=_user(request), thread=thread_row, text=request.POST.get("text", ""))
             name = called(thread_row.annotator_id, thread_row.campaign.corpus_id)
-            told.success(request, f"{name} finds your answer beside their work.")
+            flash.success(request, f"{name} finds your answer beside their work.")
     except WorkError as error:
-        told.error(request, str(error))
+        flash.error(request, str(error))
     return redirect("campaign-messages", campaign)
 
 
@@ -180,9 +180,9 @@ def _write(request: HttpRequest, campaign: Campaign, about: dict[str, Any] | Non
             turn=turn,
         )
     except WorkError as error:
-        told.error(request, str(error))
+        flash.error(request, str(error))
         return False
-    told.success(
+    flash.success(
         request, f"Sent to {len(threads)} annotator{'' if len(threads) == 1 else 's'}, each by themselves."
     )
     return True
@@ -196,7 +196,7 @@ def _rows(threads: Any, viewer: User, names: Mapping[int, str]) -> list[dict[str
         {
             "thread": thread,
             "annotator": names[thread.annotator_id],
-            "messages": messages.shown(thread, viewer, annotator=names[thread.annotator_id]),
+            "messages": messages.list_messages(thread, viewer, annotator=names[thread.annotator_id]),
         }
         for thread in thread_list
     ]

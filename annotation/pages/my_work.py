@@ -127,7 +127,7 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
 def my_submissions(request: HttpRequest) -> HttpResponse:
     """Everyone signed in: what they submitted, to be searched and opened."""
     viewer = _user(request)
-    search = {name: request.GET.get(name, "").replace("\x00", "").strip() for name in own_work.ASKED}
+    search = {name: request.GET.get(name, "").replace("\x00", "").strip() for name in own_work.SEARCH_FIELDS}
     page = Paginator(own_work.own_submissions(viewer, own_work.submission_query(search)), ROWS).get_page(
         request.GET.get("page")
     )
@@ -135,7 +135,7 @@ def my_submissions(request: HttpRequest) -> HttpResponse:
     filters = {name: value for name, value in search.items() if value}
     context = {
         "page": page,
-        "rows": own_work.told(page.object_list),
+        "rows": own_work.describe_submissions(page.object_list),
         "asked": search,
         "searched": bool(filters),
         "most": own_work.MOST_FOUND,

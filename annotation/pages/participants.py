@@ -105,7 +105,9 @@ def participant_list(request: HttpRequest, campaign: int) -> HttpResponse:
         "keys": _keys(campaign_row, links),
         "waiting": [browser for browser in browsers if browser.confirmed_at is None],
         "confirmed": [browser for browser in browsers if browser.confirmed_at is not None],
-        "page": Paginator(participants.listed(campaign_row), ROWS).get_page(request.GET.get("page")),
+        "page": Paginator(participants.list_participants(campaign_row), ROWS).get_page(
+            request.GET.get("page")
+        ),
         "failed": check_stages.failed(campaign_row),
         "active_room": "campaigns",
     }
@@ -134,7 +136,7 @@ def participants_file(request: HttpRequest, campaign: int) -> HttpResponse:
     response["Content-Disposition"] = f'attachment; filename="participants-{campaign_row.pk}.csv"'
     writer = csv.writer(response, lineterminator="\n")
     writer.writerow(COLUMNS)
-    rows, failed = list(participants.listed(campaign_row)), check_stages.failed(campaign_row)
+    rows, failed = list(participants.list_participants(campaign_row)), check_stages.failed(campaign_row)
     for row in rows:
         writer.writerow([guarded(str(cell)) for cell in _cells(row, failed)])
     campaigns.log(request.user, campaign_row, "export participants", participants=len(rows))

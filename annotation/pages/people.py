@@ -217,7 +217,7 @@ def log(request: HttpRequest) -> HttpResponse:
     form = AuditForm(request.GET, verbs=accounts.verbs())
     filters = {name: value for name, value in form.cleaned_data.items() if value} if form.is_valid() else {}
     page = Paginator(accounts.events(**filters), EVENTS_SHOWN).get_page(request.GET.get("page"))
-    names = accounts.named(event.subject for event in page)
+    names = accounts.usernames_of(event.subject for event in page)
     rows = [
         (event, names.get(event.subject, event.subject), accounts.detail_in_words(event)) for event in page
     ]
@@ -230,7 +230,7 @@ def log(request: HttpRequest) -> HttpResponse:
 GROUPS_SHOWN = 100
 
 
-def _chosen(request: HttpRequest) -> list[User]:
+def _selected_people(request: HttpRequest) -> list[User]:
     numbers = [number for text in request.POST.getlist("people") if (number := row_id(text)) is not None]
     return list(User.objects.filter(pk__in=numbers))
 
@@ -270,7 +270,7 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
                 messages.success(request, f"The group {people_group.name} was deleted; its people stay.")
                 return redirect("groups")
             name = request.POST.get("name", "")
-            groups.change(by=_user(request), group=people_group, name=name, people=_chosen(request))
+            groups.change(by=_user(request), group=people_group, name=name, people=_selected_people(request))
         except GroupRefused as error:
             messages.error(request, str(error))
         else:
@@ -315,7 +315,7 @@ def described_person(request: HttpRequest, pk: int) -> HttpResponse:
     return render(request, "people/described.html", context, status=422 if why else 200)
 
 
-SHOWN = 50
+PAGE_SIZE = 50
 AT_FAULT = {"username": "name", "email": "emails"}
 """The fields of the form of invitations, by what a refusal is about."""
 
@@ -332,7 +332,7 @@ def _people(
     request: HttpRequest, form: PersonForm, invite: InviteForm, *, status: int = 200, **more: Any
 ) -> HttpResponse:
     text = request.GET.get("text", "").replace("\0", "").strip()
-    page = Paginator(accounts.accounts(text), SHOWN).get_page(request.GET.get("page"))
+    page = Paginator(accounts.accounts(text), PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "page": page,
         "rows": accounts.rows(list(page)),
@@ -413,7 +413,7 @@ def _base(request: HttpRequest) -> str:
     return request.build_absolute_uri("/")
 
 
-def _address(request: HttpRequest, made_link: links.Made) -> str:
+def _address(request: HttpRequest, made_link: links.IssuedLink) -> str:
     return request.build_absolute_uri(reverse("use-link", args=[made_link.token]))
 
 
@@ -430,7 +430,7 @@ def reset_link(request: HttpRequest, pk: int) -> HttpResponse:
     return _link_page(request, made_link, "Link for a new password")
 
 
-def _link_page(request: HttpRequest, made_link: links.Made, title: str) -> HttpResponse:
+def _link_page(request: HttpRequest, made_link: links.IssuedLink, title: str) -> HttpResponse:
     context = {"address": _address(request, made_link), "link": made_link.link, "title": title}
     return render(request, "accounts/link.html", context)
 

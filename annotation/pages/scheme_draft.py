@@ -103,7 +103,7 @@ FIELDS = (
 )
 SCHEME_FIELDS = ("title", "key", "item_kind", "unit", "introduction", "guidelines", "source", "questions")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,15}(?:\.[0-9]{0,12})?|\.[0-9]{1,12})", re.ASCII)
-Told = dict[str, list[str]]
+FieldErrors = dict[str, list[str]]
 
 
 @dataclass(slots=True)
@@ -139,7 +139,7 @@ class DraftQuestion:
     evidence_for: list[str] = field(default_factory=list)
     evidence_required: bool = False
     item_kind: str = ""
-    told: Told = field(default_factory=dict)
+    told: FieldErrors = field(default_factory=dict)
     earlier: list[DraftQuestion] = field(default_factory=list)
     chosen_key: str = ""
     chosen_shortcut: str = ""
@@ -190,7 +190,7 @@ class Draft:
     about_open: bool = False
     one_conversation: bool = False
     questions: list[DraftQuestion] = field(default_factory=list)
-    told: Told = field(default_factory=dict)
+    told: FieldErrors = field(default_factory=dict)
     chosen_key: str = ""
 
     @property

@@ -70,7 +70,7 @@ def _posted_question(data: Any, uid: str) -> DraftQuestion:
     def text(name: str) -> str:
         return _text(data.get(f"{uid}-{name}"))
 
-    def listed(name: str) -> list[str]:
+    def texts_of(name: str) -> list[str]:
         return [_text(value) for value in data.getlist(f"{uid}-{name}")[:MOST_ROWS]]
 
     texts = "wording key minimum maximum group shortcut positive after low high evidence item_kind"
@@ -78,13 +78,13 @@ def _posted_question(data: Any, uid: str) -> DraftQuestion:
     question = DraftQuestion(
         uid=uid,
         kind=text("kind") if text("kind") in ANSWERED_BY else "ordinal",
-        values=list(zip(listed("value"), listed("anchor"), strict=False)),
+        values=list(zip(texts_of("value"), texts_of("anchor"), strict=False)),
         unfolded=bool(text("unfolded")),
         whole=f"{uid}-whole" in data,
         required=f"{uid}-required" in data,
         help={name: text(f"help-{name}") for name in HELP},
-        answers=listed("answer"),
-        evidence_for=listed("evidence-for"),
+        answers=texts_of("answer"),
+        evidence_for=texts_of("evidence-for"),
         evidence_required=f"{uid}-evidence-required" in data,
         condition=_condition(text("condition")),
         **same,
@@ -133,7 +133,7 @@ class Done(NamedTuple):
     """Which question, or `add`, the cursor goes to ('': it stays), and what is said to who listens."""
 
     focus: str = ""
-    said: str = ""
+    message: str = ""
 
 
 def apply(draft: Draft, do: str) -> Done:
@@ -170,9 +170,9 @@ def _remove(draft: Draft, index: int, _: int) -> Done:
 def _move(draft: Draft, index: int, step: int) -> Done:
     place = index + step
     if not 0 <= place < len(draft.questions):
-        return Done(said=f"Question {index + 1} is the {'first' if step < 0 else 'last'} already.")
+        return Done(message=f"Question {index + 1} is the {'first' if step < 0 else 'last'} already.")
     draft.questions.insert(place, draft.questions.pop(index))
-    return Done(said=f"Now question {place + 1} of {len(draft.questions)}.")
+    return Done(message=f"Now question {place + 1} of {len(draft.questions)}.")
 
 
 def _more(draft: Draft, index: int, _: int) -> Done:
@@ -180,7 +180,7 @@ def _more(draft: Draft, index: int, _: int) -> Done:
     last = number(question.values[-1][0]) if question.values else 0
     following = str(last + 1) if question.is_scale and isinstance(last, int | float) else ""
     question.values.append((following, ""))
-    return Done(said=f"Value {len(question.values)} added.")
+    return Done(message=f"Value {len(question.values)} added.")
 
 
 def _drop(draft: Draft, index: int, row: int) -> Done:
@@ -188,7 +188,7 @@ def _drop(draft: Draft, index: int, row: int) -> Done:
     if not 0 <= row < len(values):
         return Done()
     del values[row]
-    return Done(said=f"Value {row + 1} taken out.")
+    return Done(message=f"Value {row + 1} taken out.")
 
 
 _VERBS: dict[str, Callable[[Draft, int, int], Done]] = {
@@ -333,8 +333,8 @@ def _as_text(draft: Draft) -> str:
 
 def _telling(response: HttpResponse, edited: Edited, done: Done) -> HttpResponse:
     """Let the page's script know what to say, and whether the preview can follow."""
-    if done.said:
-        trigger_client_event(response, "concord:said", {"value": done.said}, after="settle")
+    if done.message:
+        trigger_client_event(response, "concord:said", {"value": done.message}, after="settle")
     if edited.definition is not None:
         trigger_client_event(response, "concord:previewable", {}, after="settle")
     return response
@@ -352,7 +352,7 @@ def _save(request: HttpRequest, newest: SchemeVersion | None, edited: Edited) ->
             seen = row_id(request.POST.get("base", "")) or 0
             definition = replace(edited.definition, key=newest.scheme.key)
             saved = scheme_actions.save(by=by, definition=definition, seen=seen)
-            messages.success(request, _told(newest, saved))
+            messages.success(request, _saved_message(newest, saved))
     except SchemeRefused as error:
         edited.refuse(error)
         edited.overtaken = newest is not None and request.POST.get("base") != str(newest.pk)
@@ -360,7 +360,7 @@ def _save(request: HttpRequest, newest: SchemeVersion | None, edited: Edited) ->
     return redirect("scheme", saved.scheme.key)
 
 
-def _told(before: SchemeVersion, saved: SchemeVersion) -> str:
+def _saved_message(before: SchemeVersion, saved: SchemeVersion) -> str:
     if saved.pk == before.pk:
         return f"Nothing has changed: version {saved.version} says this already."
     if saved.version == before.version:

@@ -38,7 +38,7 @@ IMPORTED = "corpus:"
 class Used(NamedTuple):
     """A scheme in the list, and how much it is used."""
 
-    scheme: scheme_store.Listed
+    scheme: scheme_store.SchemeSummary
     campaigns: int
     labels: int
 
@@ -132,7 +132,7 @@ def corpus_questions(request: HttpRequest) -> HttpResponse:
 @researcher_only
 def scheme_page(request: HttpRequest, key: str) -> HttpResponse:
     """Researchers: one scheme, its newest version or the one asked for, and all its versions."""
-    definition, row = _found(request, key)
+    definition, row = _find_scheme(request, key)
     rows = scheme_versions(key)
     context = {
         "definition": definition,
@@ -164,7 +164,7 @@ def _changes(rows: list[SchemeVersion]) -> list[list[Change]]:
 @researcher_only
 def scheme_screen(request: HttpRequest, key: str) -> HttpResponse:
     """Researchers: the annotator's page with a scheme's questions, for the frame on its page."""
-    definition, _ = _found(request, key)
+    definition, _ = _find_scheme(request, key)
     return work.definition_preview(request, definition, None)
 
 
@@ -172,7 +172,7 @@ def scheme_screen(request: HttpRequest, key: str) -> HttpResponse:
 @researcher_only
 def export_scheme(request: HttpRequest, key: str, form: str) -> HttpResponse:
     """Researchers: a scheme as a file, YAML or JSON."""
-    definition, row = _found(request, key)
+    definition, row = _find_scheme(request, key)
     if form not in FORMS:
         raise Http404
     text = files.write(definition) if form == "yaml" else _json(definition)
@@ -198,7 +198,7 @@ def archive_scheme(request: HttpRequest, key: str) -> HttpResponse:
     return redirect("scheme", key)
 
 
-def _found(request: HttpRequest, key: str) -> tuple[SchemeDefinition, SchemeVersion | None]:
+def _find_scheme(request: HttpRequest, key: str) -> tuple[SchemeDefinition, SchemeVersion | None]:
     """Return what an address names: a scheme, and with `version` one of its versions; or 404."""
     version_text = request.GET.get("version", "")
     number = row_id(version_text)

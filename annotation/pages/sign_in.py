@@ -203,7 +203,7 @@ class _Begin(OIDCAuthenticationRequestView):
     @staticmethod
     def get_settings(attr: str, *args: Any) -> Any:
         """Return a setting of the provider."""
-        return single_sign_on.told(_provider()).get(attr, *args)
+        return single_sign_on.library_settings(_provider()).get(attr, *args)
 
 
 def _provider() -> Provider:

@@ -34,7 +34,7 @@ ROWS = 100
 
 
 @campaign_researcher_only
-def held(request: HttpRequest, campaign: int) -> HttpResponse:
+def held_tasks(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: what annotators hold; take back or pass on what is chosen, or give a task (`task`)."""
     campaign_row = access.campaign(campaign)
     if request.method == "POST":
@@ -178,7 +178,7 @@ def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
     """Withdraw each chosen submission, and say what was refused."""
     assert isinstance(request.user, User)
     verb = request.POST.get("verb", "")
-    selection = [_chosen(text) for text in request.POST.getlist("chosen")]
+    selection = [_parse_selection(text) for text in request.POST.getlist("chosen")]
     if verb not in withdrawing.VERBS or not selection:
         messages.error(request, "Choose at least one submission, and whether to return or to void it.")
         return
@@ -196,7 +196,7 @@ def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
         messages.success(request, f"{done} submission{'' if done == 1 else 's'} {DONE[verb]}.")
 
 
-def _chosen(text: str) -> tuple[int, int]:
+def _parse_selection(text: str) -> tuple[int, int]:
     """Read the value of a checkbox: the submission and the answers that the researcher saw."""
     number, _, seen = text.partition(":")
     numbers = [

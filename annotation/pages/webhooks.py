@@ -84,7 +84,7 @@ def _list(request: HttpRequest, campaign: Campaign | None) -> HttpResponse:
         except WebhookRefused as error:
             form.add_error(error.field or None, str(error))
         else:
-            return _one(request, hook, secret=secret_of(hook))
+            return _webhook_page(request, hook, secret=secret_of(hook))
     context = {
         "campaign": campaign,
         "rows": Webhook.objects.filter(campaign=campaign),
@@ -101,7 +101,7 @@ def webhook(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: a campaign's webhook with its deliveries; change it. Administrators: any."""
     hook = jobs_access.webhook(_user(request), pk)
     if request.method == "GET":
-        return _one(request, hook)
+        return _webhook_page(request, hook)
     form = WebhookForm(request.POST, viewer=_user(request))
     if form.is_valid():
         try:
@@ -111,7 +111,7 @@ def webhook(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, "The webhook is saved.")
             return redirect("webhook", hook.pk)
-    return _one(request, hook, form=form)
+    return _webhook_page(request, hook, form=form)
 
 
 @require_POST
@@ -126,7 +126,7 @@ def webhook_act(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("campaign-webhooks", hook.campaign_id) if hook.campaign_id else redirect("webhooks")
     if verb == "rotate":
         rotated = delivering.rotate(by=_user(request), webhook=hook)
-        return _one(request, jobs_access.webhook(_user(request), pk), secret=secret_of(rotated))
+        return _webhook_page(request, jobs_access.webhook(_user(request), pk), secret=secret_of(rotated))
     if verb in DONE:
         delivering.VERBS[verb](by=_user(request), webhook=hook)
         messages.success(request, DONE[verb])
@@ -149,7 +149,7 @@ def redeliver_webhook(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("webhook", delivery_row.webhook_id)
 
 
-def _one(
+def _webhook_page(
     request: HttpRequest, hook: Webhook, *, form: WebhookForm | None = None, secret: str = ""
 ) -> HttpResponse:
     stored = {"url": hook.url, "events": hook.events, "allow_private": hook.allow_private}

@@ -27,9 +27,18 @@ from annotation.errors import AnswerRefused, NoteRefused, NotTaskHolder, WorkErr
 from annotation.models import Assignment, Comfort, Corpus, Guidelines
 from annotation.models.campaigns import Campaign
 from annotation.people.preferences import comfort_of, for_page
-from annotation.scheme_store import Asked, Questionnaire, questionnaire_from, questionnaire_of
+from annotation.scheme_store import Questionnaire, ScreenQuestion, questionnaire_from, questionnaire_of
 from annotation.schemes import SchemeDefinition
-from annotation.schemes.base import BOTH_BAD, FIRST, SECOND, TIE, UNSCALED, WORDED, bounds_told, is_comparison
+from annotation.schemes.base import (
+    BOTH_BAD,
+    FIRST,
+    SECOND,
+    TIE,
+    UNSCALED,
+    WORDED,
+    describe_bounds,
+    is_comparison,
+)
 from annotation.work import actions as labelling
 from annotation.work import check_stages, messages, notes, screens, task_page
 from annotation.work.checking import parse
@@ -37,7 +46,7 @@ from annotation.work.leases import Hold, Seat
 from annotation.work.own_work import Progress, has_later, others_are_busy, progress, with_work
 from annotation.work.screens import Screen, load
 from annotation.work.submissions import taken_back
-from annotation.work.task_answers import held
+from annotation.work.task_answers import hold_of
 from annotation.work.task_page import beside, completion
 from config.middleware import frames_others, stands_in_frame
 
@@ -96,7 +105,7 @@ class Control:
     `offers` names the list of the screen that a text may be chosen from.
     """
 
-    question: Asked
+    question: ScreenQuestion
     kind: str
     choices: tuple[Choice, ...] = ()
     bands: tuple[tuple[str, str], ...] = ()
@@ -152,16 +161,16 @@ def _keys(control: Control) -> dict[str, Any]:
     return keys | {str(number): choice.value for number, choice in enumerate(control.choices, start=1)}
 
 
-def choices(question: Asked) -> tuple[Choice, ...]:
+def choices(question: ScreenQuestion) -> tuple[Choice, ...]:
     """Return the values that a question offers, each with its key and wording."""
     return _choices(question, "scale")
 
 
-def _section(questions: list[Asked]) -> Section:
+def _section(questions: list[ScreenQuestion]) -> Section:
     return Section(questions[0].group or questions[0].wording, [_control(question) for question in questions])
 
 
-def _control(question: Asked) -> Control:
+def _control(question: ScreenQuestion) -> Control:
     offers = OFFERED.get((question.item_kind, question.key), "") if question.level == "text" else ""
     if question.is_tag:
         kind = "tag"
@@ -178,11 +187,11 @@ def _control(question: Asked) -> Control:
         kind = "scale" if is_short else "numbers"
     choices = _choices(question, kind) if kind in ("scale", "numbers") else ()
     bands = _bands(choices) if kind == "numbers" else ()
-    hint = bounds_told(question) if kind == "number" else ""
+    hint = describe_bounds(question) if kind == "number" else ""
     return Control(question, kind, choices, bands, _help(question), hint, offers)
 
 
-def _choices(question: Asked, kind: str) -> tuple[Choice, ...]:
+def _choices(question: ScreenQuestion, kind: str) -> tuple[Choice, ...]:
     if is_comparison(question.level, question.values):
         return tuple(
             Choice(value, SIDE_KEYS[value], question.anchors.get(value, WORDED[value].format("A", "B")))
@@ -220,7 +229,7 @@ def _bands(choices: tuple[Choice, ...]) -> tuple[tuple[str, str], ...]:
     return tuple(bands)
 
 
-def _help(question: Asked) -> tuple[tuple[str, str], ...]:
+def _help(question: ScreenQuestion) -> tuple[tuple[str, str], ...]:
     entries = [(lead, question.help[part]) for part, lead in HELP_PARTS.items() if part in question.help]
     aspects = [line.partition(": ") for line in question.help.get("keep_in_mind", "").splitlines()]
     return (*entries, *((name, text) if text else ("", name) for name, _, text in aspects))
@@ -335,7 +344,7 @@ def work_task(request: HttpRequest, campaign: int, assignment: int) -> HttpRespo
         seat, _ = labelling.start(by=_user(request), campaign=campaign)
     except NotTaskHolder as error:
         raise Http404 from error
-    return _page(request, seat, held(mine))
+    return _page(request, seat, hold_of(mine))
 
 
 @require_POST
@@ -442,10 +451,10 @@ def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
         "taken_back": taken_back(by, seat.campaign)[:MOST_TOLD],
         "comfort": for_page(comfort_of(by)),
     }
-    return render(request, "annotate/work.html", context | asked(plan))
+    return render(request, "annotate/work.html", context | question_context(plan))
 
 
-def asked(plan: Questionnaire) -> dict[str, Any]:
+def question_context(plan: Questionnaire) -> dict[str, Any]:
     """Return what the page needs of the questions, for people and for its script."""
     return {
         "plan": plan,
@@ -501,13 +510,13 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         "draft": hold.draft,
         "revising": hold.state == Assignment.State.SUBMITTED,
         "returned": hold.state == Assignment.State.RETURNED,
-        "told": _told(hold),
+        "told": _researcher_note(hold),
         **beside(by=by, seat=seat, hold=hold, screen=screen),
     }
     return state
 
 
-def _told(hold: Hold) -> str:
+def _researcher_note(hold: Hold) -> str:
     """What the page says above a task that a researcher returned or gave."""
     does = {"returned": "returned this task to you", "leased": "gave you this task"}
     return f"A researcher {does[hold.state]}: {hold.note}" if hold.note and hold.state in does else ""
@@ -630,4 +639,4 @@ def preview_page(
         "comfort": for_page(Comfort()),
         "preview": {**(around or {}), "end": state | {"html": end, "task": None}},
     }
-    return stands_in_frame(render(request, "annotate/work.html", context | asked(plan)))
+    return stands_in_frame(render(request, "annotate/work.html", context | question_context(plan)))

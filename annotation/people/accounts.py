@@ -162,7 +162,7 @@ MOST_TOKENS, MOST_DAYS = 20, 366
 NOTED_EVERY = timedelta(hours=1)
 
 
-class Made(NamedTuple):
+class IssuedToken(NamedTuple):
     """A token as it was made; `key` is its secret, told this once."""
 
     token: ApiToken
@@ -170,7 +170,7 @@ class Made(NamedTuple):
 
 
 @transaction.atomic
-def make(*, person: User, name: str, scope: str, days: int, by: User | None = None) -> Made:
+def make(*, person: User, name: str, scope: str, days: int, by: User | None = None) -> IssuedToken:
     """Make a token of a person's. Raises TokenRefused for an odd name, scope or number of days."""
     name = name.replace("\0", "").strip()[:80] or "token"
     if scope not in ApiToken.Scope.values:
@@ -189,7 +189,7 @@ def make(*, person: User, name: str, scope: str, days: int, by: User | None = No
         user=person, name=name, key_hash=hash_of(key), scope=scope, expires_at=expires
     )
     _log(by or person, "make token", token)
-    return Made(token, key)
+    return IssuedToken(token, key)
 
 
 @transaction.atomic
@@ -260,7 +260,7 @@ def verbs() -> list[str]:
     return list(Event.objects.order_by("verb").values_list("verb", flat=True).distinct())
 
 
-def named(subjects: Iterable[str]) -> dict[str, str]:
+def usernames_of(subjects: Iterable[str]) -> dict[str, str]:
     """Return, for subjects like `account 5`, the user name where the account is still there."""
     numbers = {subject: int(match[1]) for subject in subjects if (match := ACCOUNT.fullmatch(subject))}
     names = dict(User.objects.filter(pk__in=numbers.values()).values_list("pk", "username"))
@@ -369,7 +369,7 @@ def _own(person: User) -> Q:
 
 
 WRONG = "That is not your password of now."
-TAKEN = "That name is taken, or looks like one that is. Choose another."
+NAME_TAKEN = "That name is taken, or looks like one that is. Choose another."
 
 
 @transaction.atomic
@@ -387,7 +387,7 @@ def create(*, by: User | None, username: str, role: str, password: str | None, e
         with transaction.atomic():
             user = User.objects.create_user(username=name, password=password, email=_unused(email))
     except IntegrityError:
-        raise NameRefused(TAKEN) from None
+        raise NameRefused(NAME_TAKEN) from None
     give(user, role)
     Event.objects.create(
         by=by or user, verb="create account", subject=f"account {user.pk}", detail={"role": role}
@@ -409,7 +409,7 @@ def checked_name(username: str) -> str:
         look=names.look(name)
     )
     if twins.exists() or User.objects.filter(username=name).exists():
-        raise NameRefused(TAKEN)
+        raise NameRefused(NAME_TAKEN)
     return name
 
 

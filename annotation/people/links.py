@@ -41,7 +41,7 @@ MOST_DAYS = 60
 NO_USE = "This link was used already, has expired, or was never made. Ask an administrator for a new one."
 
 
-class Made(NamedTuple):
+class IssuedLink(NamedTuple):
     """A link as it was made; `token` is its secret, told this once."""
 
     link: OneTimeLink
@@ -49,7 +49,7 @@ class Made(NamedTuple):
 
 
 @transaction.atomic
-def first_administrator() -> Made | None:
+def first_administrator() -> IssuedLink | None:
     """Make the link with which the first administrator is created; the one made before no longer works.
 
     None where there is an administrator.
@@ -63,7 +63,7 @@ def first_administrator() -> Made | None:
 @transaction.atomic
 def invite(
     *, by: User | None, role: str, name: str = "", days: int = INVITATION_DAYS, email: str = ""
-) -> Made:
+) -> IssuedLink:
     """Make an invitation to become `role`; the invited person chooses their password, and name where none is.
 
     One for an e-mail address replaces the one before. Raises RoleRefused, NameRefused, EmailRefused, or
@@ -86,7 +86,7 @@ def invite(
 
 
 @transaction.atomic
-def reset(*, by: User | None, person: User) -> Made:
+def reset(*, by: User | None, person: User) -> IssuedLink:
     """Make a link with which a person sets a new password; an earlier one of theirs no longer works.
 
     Raises LinkRefused for a deactivated account.
@@ -102,11 +102,11 @@ def reset(*, by: User | None, person: User) -> Made:
     return made_link
 
 
-def _make(kind: str, lifetime: timedelta, **fields: Any) -> Made:
+def _make(kind: str, lifetime: timedelta, **fields: Any) -> IssuedLink:
     token = secrets.token_urlsafe(32)
     expires = timezone.now() + lifetime
     link = OneTimeLink.objects.create(kind=kind, token_hash=_hash(token), expires_at=expires, **fields)
-    return Made(link, token)
+    return IssuedLink(link, token)
 
 
 def _hash(token: str) -> str:
@@ -279,7 +279,7 @@ MOST = 200
 """Addresses that are invited at once."""
 MOST_TEXT = 100_000
 NO_MAIL = "No mail is set up: make the invitation again and send its link yourself."
-NAMED = re.compile(r"<([^<>]*)>")
+BRACKETED = re.compile(r"<([^<>]*)>")
 BETWEEN = re.compile(r"[\s,;]+")
 
 
@@ -291,7 +291,7 @@ def addresses_in(text: str) -> list[str]:
     addresses: list[str] = []
     for line in text[:MOST_TEXT].splitlines():
         for part in re.split(r"[,;]", line):
-            bracketed = NAMED.findall(part)
+            bracketed = BRACKETED.findall(part)
             addresses += [
                 names.normal_address(address)
                 for address in bracketed or BETWEEN.split(part)
@@ -313,8 +313,8 @@ def addresses_in(text: str) -> list[str]:
 @transaction.atomic
 def invite_by_mail(
     *, by: User | None, emails: Sequence[str], role: str, name: str = "", days: int = INVITATION_DAYS
-) -> list[Made]:
-    """Make an invitation for each address (see `listed`); an open one to it is replaced.
+) -> list[IssuedLink]:
+    """Make an invitation for each address (see `addresses_in`); an open one to it is replaced.
 
     Raises EmailRefused, RoleRefused, NameRefused and LinkRefused, and then invites nobody.
     """

@@ -269,7 +269,7 @@ def finish(*, person: int, campaign: int, done: int, finished: bool) -> Completi
     return Completion(participant.code, address)
 
 
-def listed(campaign: Campaign) -> QuerySet[Participant]:
+def list_participants(campaign: Campaign) -> QuerySet[Participant]:
     """Return who joined a campaign by a link, in the order of their coming, with `done` tasks submitted."""
     member = CampaignMember.objects.filter(campaign=OuterRef("campaign"), user=OuterRef("user"))
     rows = campaign.participants.select_related("user", "link")

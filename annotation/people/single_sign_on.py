@@ -55,7 +55,7 @@ class Addresses:
     secret_in_header: bool = False
 
 
-_kept: dict[str, tuple[float, Addresses]] = {}
+_address_cache: dict[str, tuple[float, Addresses]] = {}
 _lock = threading.Lock()
 
 
@@ -71,18 +71,18 @@ def provider_addresses(provider: Provider) -> Addresses:
         return Addresses(provider.endpoints)
     about = repr(provider)
     with _lock:
-        cached = _kept.get(about)
+        cached = _address_cache.get(about)
     if cached is None or time.monotonic() - cached[0] > KEPT_SECONDS:
         cached = (time.monotonic(), published(provider))
         with _lock:
-            _kept[about] = cached
+            _address_cache[about] = cached
     return cached[1]
 
 
 def forget() -> None:
     """Forget what providers published."""
     with _lock:
-        _kept.clear()
+        _address_cache.clear()
 
 
 def published(provider: Provider) -> Addresses:
@@ -179,7 +179,7 @@ KINDS = {"RS": "RSA", "ES": "EC"}
 REQUIRED = ["iss", "sub", "aud", "exp", "iat"]
 
 
-def told(provider: Provider) -> dict[str, Any]:
+def library_settings(provider: Provider) -> dict[str, Any]:
     """Return the library's settings for a provider. Raises SignOnRefused where it does not answer."""
     addresses = provider_addresses(provider)
     return {
@@ -227,17 +227,17 @@ class _Exchange(OIDCAuthenticationBackend):
     """The library's exchange, for one request. It ends with claims instead of an account."""
 
     def __init__(self, provider: Provider) -> None:
-        self.provider, self.told = provider, told(provider)
+        self.provider, self.library_settings = provider, library_settings(provider)
         self.claims: dict[str, Any] | None = None
         super().__init__()
 
     def get_settings(self, attr: str, *args: Any) -> Any:
         """Return a setting of the provider at hand."""
-        return self.told.get(attr, *args)
+        return self.library_settings.get(attr, *args)
 
     def get_token(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return the tokens for a code."""
-        tokens = token_answer(self.provider, self.OIDC_OP_TOKEN_ENDPOINT, payload, self.told)
+        tokens = token_answer(self.provider, self.OIDC_OP_TOKEN_ENDPOINT, payload, self.library_settings)
         if not isinstance(tokens.get("id_token"), str):
             cause = f"{self.OIDC_OP_TOKEN_ENDPOINT} answered without an ID token."
             raise misconfigured(self.provider, cause)

@@ -41,7 +41,7 @@ def groups(ranking: str) -> list[list[int]]:
     return [[int(number) for number in group.split("=")] for group in ranking.split(">")]
 
 
-def written(members: Iterable[Iterable[int]]) -> str:
+def ranking_text(members: Iterable[Iterable[int]]) -> str:
     """Return a ranking as it is kept, from its groups of equal members, best first."""
     return ">".join("=".join(map(str, sorted(group))) for group in members)
 
@@ -54,30 +54,30 @@ def is_ranking(text: str, members: int | None = None) -> bool:
         return False
     numbers = sorted(number for group in tied_groups for number in group)
     size = len(numbers) if members is None else members
-    return written(tied_groups) == text and numbers == list(range(size))
+    return ranking_text(tied_groups) == text and numbers == list(range(size))
 
 
-def in_own_order(value: Any, shown: Sequence[int] | None, level: str, values: Iterable[Any]) -> Any:
+def in_own_order(value: Any, order: Sequence[int] | None, level: str, values: Iterable[Any]) -> Any:
     """Return an answer about members as they were shown in terms of their own order.
 
-    `shown` are their numbers in the order shown; None: their own. What is not about members stays as it is.
+    `order` has their numbers in the order shown; None: their own. What is not about members stays as it is.
     Raises ValueError for a ranking that cannot be read.
     """
-    if shown is None or not isinstance(value, str):
+    if order is None or not isinstance(value, str):
         return value
     if level == RANKING:
         tied_groups = groups(value)
-        if max(number for group in tied_groups for number in group) >= len(shown):
-            raise ValueError(f"{value!r} ranks more than the {len(shown)} that were shown")
-        return written([[shown[number] for number in group] for group in tied_groups])
+        if max(number for group in tied_groups for number in group) >= len(order):
+            raise ValueError(f"{value!r} ranks more than the {len(order)} that were shown")
+        return ranking_text([[order[number] for number in group] for group in tied_groups])
     if is_comparison(level, values) and value in (FIRST, SECOND):
-        return (FIRST, SECOND)[shown[value == SECOND]]
+        return (FIRST, SECOND)[order[value == SECOND]]
     return value
 
 
-def as_shown(value: Any, shown: Sequence[int] | None, level: str, values: Iterable[Any]) -> Any:
-    """Return an answer in terms of the members' own order as somebody says it who sees them as `shown`."""
-    back = None if shown is None else [list(shown).index(number) for number in range(len(shown))]
+def as_shown(value: Any, order: Sequence[int] | None, level: str, values: Iterable[Any]) -> Any:
+    """Return an answer in terms of the members' own order as a rater sees them in this `order`."""
+    back = None if order is None else [list(order).index(number) for number in range(len(order))]
     return in_own_order(value, back, level, values)
 
 
@@ -143,7 +143,7 @@ class Bounded(Protocol):
     def whole(self) -> bool: ...
 
 
-def bounds_told(question: Bounded) -> str:
+def describe_bounds(question: Bounded) -> str:
     """Return in words which numbers a question without values takes."""
     kind = "a whole number" if question.whole else "any number"
     low, high = plain(question.minimum), plain(question.maximum)

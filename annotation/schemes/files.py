@@ -30,9 +30,9 @@ from annotation.schemes.rules import (
     Path,
     Problem,
     is_number,
-    named,
     place,
     problems,
+    quoted,
 )
 from annotation.text.yaml_tree import DEEPEST, MOST_BYTES, BadFile, Tree, dump, parse
 
@@ -62,7 +62,7 @@ class Reader:
     def scheme(self) -> SchemeDefinition:
         """Return what can be read as a definition; whatever cannot has its default."""
         data = self._mapping(self.data, (), "A scheme has names and values, such as title: Politeness.")
-        self._known(data, SCHEME, ())
+        self._note_unknown(data, SCHEME, ())
         key = self._text(data, "scheme", ()) or self._text(data, "key", ())
         if data.get("scheme") and data.get("key") and data["scheme"] != data["key"]:
             self._note(("key",), "scheme and key are two names of one field: leave one out.")
@@ -96,7 +96,7 @@ class Reader:
         if not isinstance(data, Mapping):
             self._note(at, "A question has names and values, such as key: polite.")
             return NOTHING
-        self._known(data, QUESTION, at)
+        self._note_unknown(data, QUESTION, at)
         level: Any = self._text(data, "level", at)
         values = self._values(data, at)
         positive = self._number(data, "positive", at)
@@ -161,9 +161,9 @@ class Reader:
                 str(name),
             )
             if value in anchors:
-                self._note((*path, str(name)), f"{named(value)} is worded twice.")
+                self._note((*path, str(name)), f"{quoted(value)} is worded twice.")
             elif not isinstance(text, str):
-                self._note((*path, str(name)), f"{_told_of_fields(text)} is not a text: write it in quotes.")
+                self._note((*path, str(name)), f"{_quote_value(text)} is not a text: write it in quotes.")
             else:
                 anchors[value] = text
         return anchors
@@ -192,12 +192,12 @@ class Reader:
         }
         return plainly
 
-    def _known(self, data: Mapping[str, Any], names: tuple[str, ...], at: Path) -> None:
+    def _note_unknown(self, data: Mapping[str, Any], names: tuple[str, ...], at: Path) -> None:
         for name in data:
             if name not in names:
                 near = get_close_matches(str(name)[:40], names, n=1)
                 hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}."
-                self._note((*at, str(name)), f"There is no field {named(name)}: {hint}")
+                self._note((*at, str(name)), f"There is no field {quoted(name)}: {hint}")
 
     def _mapping(self, value: Any, at: Path, message: str) -> Mapping[str, Any]:
         if isinstance(value, Mapping):
@@ -212,7 +212,7 @@ class Reader:
         if digits and isinstance(value, int) and not isinstance(value, bool):
             return str(value)
         if not isinstance(value, str):
-            self._note((*at, name), f"{_told_of_fields(value)} is not a text: write it in quotes.")
+            self._note((*at, name), f"{_quote_value(value)} is not a text: write it in quotes.")
             return ""
         return value
 
@@ -220,7 +220,7 @@ class Reader:
         value = data.get(name)
         if value is None or is_number(value):
             return plain(value)
-        self._note((*at, name), f"{_told_of_fields(value)} is not a number between -10^15 and 10^15.")
+        self._note((*at, name), f"{_quote_value(value)} is not a number between -10^15 and 10^15.")
         return None
 
     def _flag(self, data: Mapping[str, Any], name: str, at: Path, default: bool) -> bool:
@@ -230,7 +230,7 @@ class Reader:
         if isinstance(value, str):
             value = WORDS.get(value.lower(), value)
         if not isinstance(value, bool):
-            self._note((*at, name), f"{_told_of_fields(value)} is neither true nor false.")
+            self._note((*at, name), f"{_quote_value(value)} is neither true nor false.")
             return default
         return value
 
@@ -238,7 +238,7 @@ class Reader:
         value = data.get("version", 1)
         if isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**31:
             return value
-        self._note(("version",), f"{_told_of_fields(value)} is not the number of a version: 1, 2 or higher.")
+        self._note(("version",), f"{_quote_value(value)} is not the number of a version: 1, 2 or higher.")
         return 1
 
     def _note(self, path: Path, sentence: str) -> None:
@@ -250,11 +250,11 @@ def _about(kind: str, question: QuestionDefinition) -> QuestionDefinition:
     return replace(question, item_kind="") if question.item_kind == kind else question
 
 
-def _told_of_fields(value: Any) -> str:
+def _quote_value(value: Any) -> str:
     """Return a value that is at fault as a sentence begins with it."""
     if isinstance(value, Mapping | list | tuple):
         return "What stands here"
-    return {True: "true", False: "false"}[value] if isinstance(value, bool) else named(value)
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else quoted(value)
 
 
 def _same_number(value: Any, name: Any) -> bool:
@@ -300,12 +300,12 @@ def difference(before: SchemeDefinition, after: SchemeDefinition) -> list[Change
     return [
         *_fields(before, after, "", leave_out=("key", "version", "questions")),
         *(
-            Change("removed", key, before=_told(question.wording))
+            Change("removed", key, before=_display_value(question.wording))
             for key, question in old.items()
             if key not in new
         ),
         *(
-            Change("added", key, after=_told(question.wording))
+            Change("added", key, after=_display_value(question.wording))
             for key, question in new.items()
             if key not in old
         ),
@@ -328,7 +328,7 @@ def _fields(before: Any, after: Any, question: str, leave_out: Sequence[str] = (
 
 
 def _changed(question: str, field: str, was: Any, now: Any) -> Change:
-    return Change("changed", question, field, _told(was), _told(now))
+    return Change("changed", question, field, _display_value(was), _display_value(now))
 
 
 def _moves(old: list[str], new: list[str]) -> Iterator[Change]:
@@ -357,16 +357,16 @@ def _longest_rising(numbers: Sequence[int]) -> set[int]:
     return members
 
 
-def _told(value: Any) -> str:
+def _display_value(value: Any) -> str:
     """Return a field's value as a sentence shows it."""
     if value is None or value in ("", ()) or value == {}:
         return NO_DIFFERENCE
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_told(part)}" for name, part in value.items())
+        return ", ".join(f"{name} {_display_value(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(_told(part) for part in value)
+        return ", ".join(_display_value(part) for part in value)
     return f"“{value}”" if isinstance(value, str) else str(value)
 
 
@@ -460,7 +460,7 @@ def _json(text: str) -> Tree | None:
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         raise BadFile(f"line 1: the file has more than {MOST_BYTES >> 20} MiB")
     try:
-        value = json.loads(text, object_pairs_hook=_once, parse_constant=_refused, parse_int=_whole)
+        value = json.loads(text, object_pairs_hook=_once, parse_constant=_refused, parse_int=_parse_integer)
     except RecursionError:
         raise BadFile(f"line 1: nested more than {DEEPEST} levels deep") from None
     except BadFile:
@@ -494,7 +494,7 @@ def _refused(name: str) -> NoReturn:
     raise BadFile(f"line 1: {name} is not a number that can be an answer")
 
 
-def _whole(digits: str) -> int:
+def _parse_integer(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
         raise BadFile(f"line 1: a number of {len(digits)} digits")
     return int(digits)

@@ -47,15 +47,15 @@ class Names:
 
     def __init__(self, participants: Sequence[Participant], hide: Blind) -> None:
         self._hide = hide
-        self._shown: dict[str, str] = {}
+        self._visible_names: dict[str, str] = {}
         self._numbers: dict[str, int] = {}
         for person in participants:
             self._add(person.id, person.name or person.id)
-        self._declared = frozenset(self._shown)
+        self._declared = frozenset(self._visible_names)
 
     def of(self, speaker: str) -> str:
         """Return a speaker's name; one that nobody introduced is known by their id."""
-        return self._shown.get(speaker) or self._add(speaker, speaker)
+        return self._visible_names.get(speaker) or self._add(speaker, speaker)
 
     def colour(self, speaker: str) -> int:
         """Return the number, from 1 to COLOURS, of the colour that a speaker is shown in."""
@@ -69,14 +69,14 @@ class Names:
 
     def others(self, speaker: str) -> frozenset[str]:
         """Return the ids of everybody but a speaker."""
-        return (self._declared or frozenset(self._shown)) - {speaker}
+        return (self._declared or frozenset(self._visible_names)) - {speaker}
 
     def _add(self, speaker: str, name: str) -> str:
         visible_name = one_line(name)
         number = self._numbers.setdefault(speaker, len(self._numbers))
         if not visible_name or self._hide.names(visible_name):
             visible_name = f"Speaker {number + 1}"
-        self._shown[speaker] = visible_name
+        self._visible_names[speaker] = visible_name
         return visible_name
 
 
@@ -91,7 +91,7 @@ def private(turn: Turn, names: Names) -> str:
     if turn.audience is None or names.others(turn.speaker) <= set(turn.audience):
         return ""
     hearers = [names.of(listener) for listener in turn.audience if listener != turn.speaker]
-    return f"(private: {names.of(turn.speaker)} to {_listed(hearers) or 'nobody'})"
+    return f"(private: {names.of(turn.speaker)} to {_join_with_and(hearers) or 'nobody'})"
 
 
 def session_dates(script: Script | None) -> Mapping[str, str]:
@@ -144,10 +144,10 @@ def _addressed(turn: Turn, names: Names) -> str:
         return ""
     if len(turn.addressees) > 1 and names.others(turn.speaker) <= set(turn.addressees):
         return "to all"
-    return "to " + _listed([names.of(addressee) for addressee in turn.addressees])
+    return "to " + _join_with_and([names.of(addressee) for addressee in turn.addressees])
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_with_and(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 

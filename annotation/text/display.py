@@ -210,7 +210,7 @@ def difference_rows(first: str, second: str) -> tuple[Row, ...]:
     for tag, i, j, k, l in matcher.get_opcodes():  # noqa: E741
         if tag == "equal":
             pairs = zip(range(i, j), range(k, l), strict=True)
-            rows += [Row(_whole(a, left[a]), _whole(b, right[b])) for a, b in pairs]
+            rows += [Row(_line_side(a, left[a]), _line_side(b, right[b])) for a, b in pairs]
         else:
             rows += _changed(left, range(i, j), right, range(k, l))
     return tuple(_folded(rows))
@@ -221,7 +221,7 @@ def _matcher(left: Sequence[str], right: Sequence[str]) -> SequenceMatcher[str]:
     return SequenceMatcher(None, left, right, autojunk=max(len(left), len(right)) > LONG)
 
 
-def _whole(index: int, line: str, *, changed: bool = False) -> Side:
+def _line_side(index: int, line: str, *, changed: bool = False) -> Side:
     return Side(index + 1, ((line, changed),))
 
 
@@ -230,13 +230,13 @@ def _changed(left: Sequence[str], old: range, right: Sequence[str], new: range) 
     for a, b in zip_longest(old, new):
         if a is None or b is None:
             yield Row(
-                _whole(a, left[a], changed=True) if a is not None else None,
-                _whole(b, right[b], changed=True) if b is not None else None,
+                _line_side(a, left[a], changed=True) if a is not None else None,
+                _line_side(b, right[b], changed=True) if b is not None else None,
             )
             continue
         pieces = different_words(left[a], right[b])
         if pieces is None:
-            yield Row(_whole(a, left[a], changed=True), _whole(b, right[b], changed=True))
+            yield Row(_line_side(a, left[a], changed=True), _line_side(b, right[b], changed=True))
         else:
             yield Row(Side(a + 1, pieces[0]), Side(b + 1, pieces[1]))
 

@@ -24,12 +24,12 @@ ESCAPES = (("%", "%25"), ("/", "%2F"))
 def item_key(dialogue: str, continuation: str, turn: int | None) -> str:
     """Return the key of an item. `turn` is 0-based, None for the dialogue item."""
     place = Place(dialogue, continuation, turn)
-    return "/".join(map(_quote, kind_at(turn).written(place)))
+    return "/".join(map(_quote, kind_at(turn).key_parts(place)))
 
 
 def record_key(dialogue: str, record: RecordKey) -> str:
     """Return the key of the item that a record of a dialogue is, by the record's kind and key."""
-    return "/".join(map(_quote, KINDS[record[0]].written(Place(dialogue, "", record=record))))
+    return "/".join(map(_quote, KINDS[record[0]].key_parts(Place(dialogue, "", record=record))))
 
 
 def key_of_item(dialogue: str, continuation: str, turn: int | None, kind: str, record: str | None) -> str:
@@ -41,7 +41,7 @@ def members_key(dialogue: str, members: Sequence[Member]) -> str:
     """Return the key of an item with members, in their order; of one member, that member's own key."""
     (continuation, turn), *others = members
     kind = kind_comparing(len(members)) or kind_at(turn)
-    return "/".join(map(_quote, kind.written(Place(dialogue, continuation, turn, tuple(others)))))
+    return "/".join(map(_quote, kind.key_parts(Place(dialogue, continuation, turn, tuple(others)))))
 
 
 def place_of(key: str) -> Place:

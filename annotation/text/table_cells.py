@@ -144,7 +144,7 @@ class Names(dict[str, str]):
         return name
 
 
-def clashes_told(
+def describe_clashes(
     clashes: Iterable[Iterable[str]],
     kind: str,
     most: int = 10,

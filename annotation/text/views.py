@@ -199,7 +199,7 @@ class Blind:
         return self._in_case.hidden(self._in_text.hidden(text))
 
     @property
-    def said(self) -> tuple[Callable[[str], list[tuple[int, int]]], ...]:
+    def turn_finders(self) -> tuple[Callable[[str], list[tuple[int, int]]], ...]:
         """What finds names in a turn's text, in order: what one finds is hidden before the next looks."""
         return self._in_text.spans, self._in_case.spans
 
@@ -282,26 +282,26 @@ def blind(systems: tuple[str, ...]) -> Blind:
     return Blind(*systems)
 
 
-class Told(NamedTuple):
+class Giveaways(NamedTuple):
     """What a dialogue's conditions would give away: the names of their entries, and their texts."""
 
     keys: frozenset[str] = frozenset()
     values: tuple[str, ...] = ()
 
-    def and_of(self, other: Told) -> Told:
+    def and_of(self, other: Giveaways) -> Giveaways:
         """Return what both would give away."""
-        return Told(self.keys | other.keys, tuple(sorted({*self.values, *other.values})))
+        return Giveaways(self.keys | other.keys, tuple(sorted({*self.values, *other.values})))
 
 
-NOTHING_TOLD = Told()
+NO_GIVEAWAYS = Giveaways()
 
 
-def told_by(conditions: Iterable[Mapping[str, Any]]) -> Told:
+def giveaways_of(conditions: Iterable[Mapping[str, Any]]) -> Giveaways:
     """Return what is not to be read of conditions. Numbers stand everywhere, and are hidden by name alone."""
     entries = [entry for condition in conditions for entry in _entries(condition)]
     entries = [(name, value) for key, value in entries if (name := _squeezed(key)) not in SETTINGS]
     texts = {value for _, value in entries if value and value.casefold() not in ORDINARY}
-    return Told(frozenset(name for name, _ in entries), tuple(sorted(texts)))
+    return Giveaways(frozenset(name for name, _ in entries), tuple(sorted(texts)))
 
 
 def _entries(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
@@ -315,10 +315,12 @@ def _entries(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
         yield key, one_line(value) if isinstance(value, str) else ""
 
 
-def is_telltale(key: str, answers: Told = NOTHING_TOLD) -> bool:
+def is_telltale(key: str, giveaways: Giveaways = NO_GIVEAWAYS) -> bool:
     """Whether an entry of this name would say which system spoke, how, or what the right answer is."""
     folded = _squeezed(_HUMP.sub(" ", key))
-    return _TELLTALE.fullmatch(folded) is not None or bool(answers.keys and _squeezed(key) in answers.keys)
+    return _TELLTALE.fullmatch(folded) is not None or bool(
+        giveaways.keys and _squeezed(key) in giveaways.keys
+    )
 
 
 def _squeezed(text: str) -> str:
@@ -365,7 +367,7 @@ class Traced(NamedTuple):
         """Return the stored place of what is shown from `start` to `end` (not empty, within the text)."""
         return self.starts[start], self.ends[end - 1]
 
-    def shown(self, start: int, end: int) -> tuple[int, int] | None:
+    def shown_span(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the shown place of what is stored from `start` to `end`, None where nothing of it shows."""
         inside = [
             n
@@ -385,7 +387,7 @@ def spoken(text: str, hide: Blind) -> Traced:
     traced = untouched(text)
     for pattern, replacement in STEPS:
         traced = traced.replaced(_matches(pattern, replacement, traced.text))
-    for spans in hide.said:
+    for spans in hide.turn_finders:
         traced = traced.replaced([(start, stop, HIDDEN) for start, stop in spans(traced.text)])
     return traced
 
@@ -492,19 +494,19 @@ def no_cut(text: str) -> str:
 class View:
     """What may be seen of a dialogue. `systems` are the corpus's; `cut` shortens what is too long.
 
-    `shows` names parts (PARTS) and entries of the metadata as `metadata.KEY`. `told` is what the conditions
-    of the dialogue's continuations would give away.
+    `shows` names parts (PARTS) and entries of the metadata as `metadata.KEY`. `giveaways` are what the
+    conditions of the dialogue's continuations would give away.
     """
 
     systems: tuple[str, ...] = ()
     shows: tuple[str, ...] = DEFAULT
     cut: Callable[[str], str] = no_cut
-    told: Told = NOTHING_TOLD
+    giveaways: Giveaways = NO_GIVEAWAYS
 
     @property
     def hide(self) -> Blind:
         """What hides the systems' names and their conditions."""
-        return blind(self.systems + self.told.values)
+        return blind(self.systems + self.giveaways.values)
 
     def shows_part(self, part: str) -> bool:
         """Whether the summary, the agenda or a field of participants is shown."""
@@ -516,7 +518,7 @@ class View:
 
     def withholds(self, key: str) -> bool:
         """Whether the value of an entry, at any depth, is never shown."""
-        return is_telltale(key, self.told)
+        return is_telltale(key, self.giveaways)
 
     def about(self, text: str) -> str:
         """Return a text from around the turns as it is seen."""

@@ -74,7 +74,7 @@ _RUN = r"[\p{Katakana}ー]"
 _KINDS = tuple(regex.compile(kind, regex.V1) for kind in (_SPACED, _RUN))
 
 
-def whole(text: str, pattern: str | None = None) -> str:
+def whole_word(text: str, pattern: str | None = None) -> str:
     """Return a pattern (flag V1) for a text where it is no part of a longer word.
 
     `pattern` replaces what is matched between the bounds, which the text's first and last characters decide.
@@ -111,10 +111,10 @@ def mentioned(text: str, people: Iterable[Participant]) -> set[str]:
     name or alias does. Where names overlap in the text, the longest counts alone: `Ann Marie` does not name
     Ann. In Han, kana and Thai a name needs no space around it.
     """
-    return named(text, names(people))
+    return people_named(text, names(people))
 
 
-def named(text: str, known_names: Iterable[Name]) -> set[str]:
+def people_named(text: str, known_names: Iterable[Name]) -> set[str]:
     """Return the ids of the people whom a text names, from the names that `names` returned."""
     text = folded(text)
     people: set[str] = set()

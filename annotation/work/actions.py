@@ -25,9 +25,9 @@ from annotation.scheme_store import Questionnaire, questionnaire_of
 from annotation.schemes.base import JOIN, NOBODY, people_answer
 from annotation.work import check_tasks, labels, own_work
 from annotation.work import leases as assigning
-from annotation.work.checking import Answers, Given, check, cleaned, in_own_order, item_number
+from annotation.work.checking import Answers, CheckedAnswer, check, cleaned, in_own_order, item_number
 from annotation.work.leases import Hold, Seat
-from annotation.work.task_answers import Evidence, held, says_the_same, standing_labels, with_evidence
+from annotation.work.task_answers import Evidence, current_labels, hold_of, same_answers, with_evidence
 from config import commands
 
 # The statements behind the hot path of annotators: one round trip each, and the locks they take.
@@ -91,7 +91,7 @@ RETURNING a.state
 # Answers that name people: who is named takes part, and one set is always written in the same way.
 
 
-def with_people(*, plan: Questionnaire, answers: Sequence[Given]) -> list[Given]:
+def with_people(*, plan: Questionnaire, answers: Sequence[CheckedAnswer]) -> list[CheckedAnswer]:
     """Return answers with their sets of people in order; a query where a question asks for such a set.
 
     Raises AnswerRefused for somebody who takes no part in the dialogue.
@@ -128,7 +128,7 @@ CLIENT_LIMIT = 64
 CONFLICT = "Another tab or device saved other answers to this task. Choose which to keep."
 DIFFERENT = "Other answers to this task were submitted already and stand. To replace them, revise the task."
 VOIDED = "A researcher voided your answers to this task: {}. It is no longer yours to answer."
-SHOWN = "This task was part of the training or the test, and is over. It stays as you answered it."
+TASK_IS_OVER = "This task was part of the training or the test, and is over. It stays as you answered it."
 TAKEN_BACK = "A researcher took this task back: “{}”. Your draft is kept, but cannot be submitted any more."
 LOST = "This task went to someone else meanwhile. Your draft is kept, but cannot be submitted any more."
 PACE_CEILING_SECONDS = 900
@@ -221,8 +221,8 @@ def _draft_not_kept(
         raise LeaseLost(VOIDED.format(row.withdrawn_reason))
     if row.state == Assignment.State.SUBMITTED and not revising:
         raise AlreadySubmitted("This task is submitted already. Open it again to change it.")
-    stored_draft = held(row).draft
-    if row.written_by != client and not says_the_same(draft, stored_draft):
+    stored_draft = hold_of(row).draft
+    if row.written_by != client and not same_answers(draft, stored_draft):
         raise DraftConflict(CONFLICT, stored_draft)
     return row.revision
 
@@ -268,7 +268,7 @@ def submit(
     checked = _checked(seat, work, answers, evidence)
     if work.state == Assignment.State.SUBMITTED:
         if work.round:
-            raise AlreadySubmitted(SHOWN)
+            raise AlreadySubmitted(TASK_IS_OVER)
         own_work.must_be_allowed(seat, work.assignment)
         _revise(by, work, checked, comment, flagged)
         return Outcome("revised", seat, _next(seat))
@@ -351,7 +351,7 @@ def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat,
     if last is None:
         raise NotTaskHolder("There is no earlier task of yours to go back to.")
     own_work.must_be_allowed(seat, last.pk)
-    return seat, held(last)
+    return seat, hold_of(last)
 
 
 def _next(seat: Seat) -> Hold | None:
@@ -363,7 +363,7 @@ def _next(seat: Seat) -> Hold | None:
         campaign_id=seat.campaign, user_id=seat.user, state=Assignment.State.LEASED
     )
     last = mine.first()
-    return held(last) if last else None
+    return hold_of(last) if last else None
 
 
 def _work(seat: Seat, assignment: int) -> Work:
@@ -378,7 +378,7 @@ def _work(seat: Seat, assignment: int) -> Work:
     return work._replace(items={item_number(public, assignment): item for public, item in pairs})
 
 
-def _checked(seat: Seat, work: Work, answers: Answers, evidence: Evidence | None) -> list[Given]:
+def _checked(seat: Seat, work: Work, answers: Answers, evidence: Evidence | None) -> list[CheckedAnswer]:
     """Return the checked answers with what they point at; about a comparison in terms of its own order."""
     plan = questionnaire_of(seat.version)
     order = work.shown if plan.compares else None
@@ -387,21 +387,21 @@ def _checked(seat: Seat, work: Work, answers: Answers, evidence: Evidence | None
     return with_evidence(plan=plan, items=work.items, answers=checked, evidence=evidence, task=work.task)
 
 
-def _must_be_the_same(work: Work, answers: Sequence[Given], comment: str, flagged: bool) -> None:
+def _must_be_the_same(work: Work, answers: Sequence[CheckedAnswer], comment: str, flagged: bool) -> None:
     """A submit sent again repeats what stands; other answers must not vanish without a word."""
     assignment = Assignment.objects.get(pk=work.assignment)
-    same = {answer[:2]: answer[2:] for answer in answers} == standing_labels(assignment)
+    same = {answer[:2]: answer[2:] for answer in answers} == current_labels(assignment)
     if not (same and assignment.comment == _comment(comment) and assignment.flagged == flagged):
         assignment.draft = {}  # what stands is what is shown, not a revision begun meanwhile
-        raise SubmittedDifferently(DIFFERENT, held(assignment).draft)
+        raise SubmittedDifferently(DIFFERENT, hold_of(assignment).draft)
 
 
 def _must_have_seen(work: Work, sent: Mapping[str, Any], client: str | None, based_on: int | None) -> None:
     """Another client's draft is not overruled by one that never saw it, unless both say the same."""
     if client is None or _client(client) == work.written_by or work.revision in (0, based_on):
         return
-    stored_draft = held(Assignment.objects.get(pk=work.assignment)).draft
-    if not says_the_same(sent, stored_draft):
+    stored_draft = hold_of(Assignment.objects.get(pk=work.assignment)).draft
+    if not same_answers(sent, stored_draft):
         raise DraftConflict(CONFLICT, stored_draft)
 
 
@@ -451,7 +451,7 @@ def _comment(comment: str) -> str:
     return str(cleaned(comment)).strip()[:COMMENT_LIMIT]
 
 
-def _revise(by: User, work: Work, answers: Sequence[Given], comment: str, flagged: bool) -> None:
+def _revise(by: User, work: Work, answers: Sequence[CheckedAnswer], comment: str, flagged: bool) -> None:
     """Supersede what changed; an answer that is no longer asked for becomes missing, saying so."""
     rater = Rater.objects.get(user=by)
     assignment = Assignment.objects.get(pk=work.assignment)

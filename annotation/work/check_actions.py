@@ -13,7 +13,7 @@ from django.db.models import F, Min
 from django.utils import timezone
 
 from annotation.campaigns.actions import locked, log
-from annotation.campaigns.choice import chosen, refused
+from annotation.campaigns.choice import refused, selected_continuations
 from annotation.campaigns.settings import check_blind
 from annotation.errors import CampaignRefused
 from annotation.models import CampaignMember, CheckResult, Continuation, Label, Standing
@@ -22,7 +22,7 @@ from annotation.models.checks import CheckPlan, KeyAnswer, KeyTask
 from annotation.models.corpora import Item
 from annotation.models.labels import Occasion
 from annotation.models.work import Assignment, Task
-from annotation.scheme_store import Asked, Questionnaire, questionnaire_of
+from annotation.scheme_store import Questionnaire, ScreenQuestion, questionnaire_of
 from annotation.text.references import item_key, parse_item_key
 from annotation.work import check_stages
 from annotation.work.check_stages import Key, Place, Value, right_in_words
@@ -145,14 +145,14 @@ def gather(campaign: Campaign, rows: Iterable[tuple[int, str, Value]], tolerance
             draft.answers[row.pk, definition.id] = Key(tuple(values), _near(definition, tolerance))
     used_spots = set(Task.every.filter(campaign=campaign).values_list("continuation", "item"))
     free = [draft for spot, draft in drafts.items() if draft.answers and spot not in used_spots]
-    return sorted(free, key=lambda draft: _drawn(campaign.seed, draft.spot))
+    return sorted(free, key=lambda draft: _draw_key(campaign.seed, draft.spot))
 
 
-def _near(question: Asked, tolerance: float) -> float:
+def _near(question: ScreenQuestion, tolerance: float) -> float:
     return tolerance if question.level in ORDERED else 0.0
 
 
-def _drawn(seed: int, spot: Spot) -> str:
+def _draw_key(seed: int, spot: Spot) -> str:
     return hashlib.sha256(f"{seed}:key:{spot}".encode()).hexdigest()
 
 
@@ -207,7 +207,7 @@ def item_name(item: Item) -> str:
     return item_key(own.dialogue.key, own.key, item.turn.position if item.turn else None)
 
 
-def answers_told(campaign: Campaign, spot: Spot, rows: Sequence[Mapping[str, Any]]) -> dict[Place, Key]:
+def parse_answers(campaign: Campaign, spot: Spot, rows: Sequence[Mapping[str, Any]]) -> dict[Place, Key]:
     """Return answers as stored from `question`, `values`, and optionally `item` and `tolerance`.
 
     Without `item` an answer is about the only item of the task. Raises CampaignRefused.
@@ -278,7 +278,7 @@ def spot_of(key: KeyTask) -> Spot:
     return key.task.continuation_id, key.task.item_id
 
 
-def listed(campaign: Campaign) -> list[KeyTask]:
+def list_keys(campaign: Campaign) -> list[KeyTask]:
     """Return a campaign's keys, those retired last."""
     rows = KeyTask.objects.filter(campaign=campaign).select_related(
         "campaign", "task__continuation__dialogue", "task__item__turn"
@@ -312,7 +312,7 @@ def next_spot(campaign: Campaign) -> Spot | None:
     else:
         items = items.exclude(pk__in=existing_tasks.values("item"))
     items = items.order_by("continuation__dialogue__key", "continuation__key", "turn__position")
-    item = items.filter(continuation__in=chosen(campaign)).first() or items.first()
+    item = items.filter(continuation__in=selected_continuations(campaign)).first() or items.first()
     return None if item is None else (item.continuation_id, None if plan.is_multiple else item.pk)
 
 
@@ -588,7 +588,7 @@ REASON_LIMIT = 2_000
 @transaction.atomic
 def let_in(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
     """Open the main work to somebody who has not passed, for a reason. Raises CampaignRefused."""
-    member_status = _standing(campaign, user)
+    member_status = _lock_status(campaign, user)
     if member_status.admitted_at is not None:
         refuse("verb", "This person does the main work already.")
     now = timezone.now()
@@ -610,7 +610,7 @@ def let_in(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 @transaction.atomic
 def pause(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
     """Give somebody no new tasks until it is lifted, for a reason. Raises CampaignRefused."""
-    member_status = _standing(campaign, user)
+    member_status = _lock_status(campaign, user)
     if member_status.paused_at is not None:
         refuse("verb", "This person is paused already.")
     member_status.paused_at, member_status.paused_why = timezone.now(), _reason(reason)
@@ -621,7 +621,7 @@ def pause(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 @transaction.atomic
 def lift(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
     """End somebody's pause, for a reason; checks count from now on."""
-    member_status = _standing(campaign, user)
+    member_status = _lock_status(campaign, user)
     if member_status.paused_at is None:
         refuse("verb", "This person is not paused.")
     member_status.paused_at, member_status.paused_why, member_status.window_from = None, "", timezone.now()
@@ -632,7 +632,7 @@ def lift(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 @transaction.atomic
 def leave_out(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
     """Leave somebody's labels of a campaign out of gold, for a reason; they stay."""
-    member_status = _standing(campaign, user)
+    member_status = _lock_status(campaign, user)
     if member_status.left_out_at is not None:
         refuse("verb", "This person is left out already.")
     member_status.left_out_at, member_status.left_out_why = timezone.now(), _reason(reason)
@@ -643,7 +643,7 @@ def leave_out(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 @transaction.atomic
 def readmit(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
     """Take somebody's labels back into gold, for a reason; checks count from now on."""
-    member_status = _standing(campaign, user)
+    member_status = _lock_status(campaign, user)
     if member_status.left_out_at is None:
         refuse("verb", "This person is not left out.")
     member_status.left_out_at, member_status.left_out_why, member_status.window_from = (
@@ -664,7 +664,7 @@ VERBS: dict[str, Callable[..., None]] = {
 }
 
 
-def _standing(campaign: Campaign, user: User) -> Standing:
+def _lock_status(campaign: Campaign, user: User) -> Standing:
     """Return a person's standing, locked by their membership as in every request of their own."""
     member = CampaignMember.objects.filter(campaign=campaign, user=user)
     if (

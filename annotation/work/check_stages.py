@@ -20,7 +20,7 @@ from annotation.models.campaigns import Campaign
 from annotation.models.checks import STAGES, Attempt, CheckPlan, CheckResult, KeyTask, Standing
 from annotation.models.labels import Occasion
 from annotation.models.work import Assignment
-from annotation.scheme_store import Asked, questionnaire_of
+from annotation.scheme_store import ScreenQuestion, questionnaire_of
 from annotation.work.labels import name_of
 from annotation.work.leases import Seat, take_seat
 from config.models import Event
@@ -177,7 +177,7 @@ def rest(attempt: Attempt, seed: int) -> list[KeyTask]:
     keys = KeyTask.objects.filter(campaign=attempt.campaign_id, occasion=attempt.occasion, retired_at=None)
     open_keys = list(keys.exclude(task__in=done))
     if attempt.occasion == TEST:
-        open_keys.sort(key=lambda key: _drawn(f"{seed}:{attempt.user_id}:{attempt.number}:{key.task_id}"))
+        open_keys.sort(key=lambda key: _digest(f"{seed}:{attempt.user_id}:{attempt.number}:{key.task_id}"))
     return open_keys
 
 
@@ -239,7 +239,7 @@ def _of(attempt: Attempt) -> Any:
     return Assignment.objects.filter(mine, slot=None, round=attempt.number)
 
 
-def _drawn(text: str) -> str:
+def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -447,7 +447,7 @@ def wrong_in(attempt: Attempt) -> tuple[Row, ...]:
     return tuple(wrong)
 
 
-def _row(row: KeyAnswer, question: Asked, value: float | str | None, several: bool) -> Row:
+def _row(row: KeyAnswer, question: ScreenQuestion, value: float | str | None, several: bool) -> Row:
     key = Key(tuple(row.values), row.tolerance)
     return Row(
         place=_place(row.item) if several else "",
@@ -463,13 +463,13 @@ def _place(item: Item) -> str:
     return f"Turn {number}" if number else "The whole dialogue"
 
 
-def right_in_words(question: Asked, key: Key) -> str:
+def right_in_words(question: ScreenQuestion, key: Key) -> str:
     """Return what counts as right, as people read it: `4, or 1 more or less`."""
     words = " or ".join(worded(question, value) for value in key.values)
     return f"{words}, or up to {key.tolerance:g} more or less" if key.tolerance else words
 
 
-def worded(question: Asked, value: float | str) -> str:
+def worded(question: ScreenQuestion, value: float | str) -> str:
     """Return a value as people read it, with its anchor where it has one; a tag is yes or no."""
     if question.is_tag:
         return "yes" if value else "no"
@@ -478,7 +478,7 @@ def worded(question: Asked, value: float | str) -> str:
     return f"{text} ({anchor})" if anchor and anchor != text else text
 
 
-What = Literal["training", "feedback", "trained", "test", "passed", "failed", "paused", "warning"]
+NoticeKind = Literal["training", "feedback", "trained", "test", "passed", "failed", "paused", "warning"]
 ACCEPTED = ("training", "feedback", "trained", "test", "passed", "warning")
 
 
@@ -491,7 +491,7 @@ class Notice:
     key, `task` is what they are about and `explanation` says why. `again` is the number of another round.
     """
 
-    what: What
+    what: NoticeKind
     number: int | None
     tasks: int = 0
     tries_left: int = 0
@@ -608,7 +608,7 @@ def _test(member_status: Standing, plan: CheckPlan) -> Notice | None:
     )
 
 
-def _result(kind: What, attempt: Attempt, plan: CheckPlan, **more: Any) -> Notice:
+def _result(kind: NoticeKind, attempt: Attempt, plan: CheckPlan, **more: Any) -> Notice:
     """Tell of a try what the campaign tells; answers beside the key only once no try is left."""
     values: dict[str, Any] = {"mark": _mark(plan)}
     if plan.test_tells != CheckPlan.Tells.OUTCOME:

@@ -18,7 +18,7 @@ from annotation.models.work import Assignment
 from annotation.scheme_store import questionnaire_of
 from annotation.work import check_stages
 from annotation.work import leases as assigning
-from annotation.work.checking import Given, passes_of
+from annotation.work.checking import CheckedAnswer, passes_of
 from annotation.work.leases import FREE, RULED_FREE, Hold, Seat
 from config import commands
 
@@ -34,18 +34,18 @@ Kind = Literal["check", "repeat", ""]
 class Rates(NamedTuple):
     """One of `check` tasks is a check, one of `repeat` a repeat after `after` others; None for none.
 
-    `drawn` tells one person's places from another's: the seed of the campaign and the person.
+    `person_seed` tells one person's places from another's: the seed of the campaign and the person.
     """
 
     check: int | None
     repeat: int | None
     after: int
-    drawn: str
+    person_seed: str
 
 
 def kind_at(step: int, rates: Rates) -> Kind:
     """Return what is due at a step; a check and a repeat that fall together come one after the other."""
-    if rates.check and _place(step // rates.check, rates.check, "check", rates.drawn) == step:
+    if rates.check and _place(step // rates.check, rates.check, "check", rates.person_seed) == step:
         return "check"
     if rates.repeat and _repeat(step // rates.repeat, rates) == step:
         return "repeat"
@@ -86,10 +86,10 @@ def _main(occasions: Sequence[str], after: int) -> int:
 def _repeat(block: int, rates: Rates) -> int:
     """Return the step of a block's repeat: where a check has its place, the next one in the block without."""
     assert rates.repeat is not None
-    first, place = block * rates.repeat, _place(block, rates.repeat, "repeat", rates.drawn)
+    first, place = block * rates.repeat, _place(block, rates.repeat, "repeat", rates.person_seed)
     for further in range(rates.repeat):
         step = first + (place - first + further) % rates.repeat
-        if not rates.check or _place(step // rates.check, rates.check, "check", rates.drawn) != step:
+        if not rates.check or _place(step // rates.check, rates.check, "check", rates.person_seed) != step:
             return step
     return place
 
@@ -219,7 +219,7 @@ def next_task(*, seat: Seat) -> Hold | None:
     return again or _hidden(seat, plan, member_status) or assigning.claim(seat=seat)
 
 
-def submitted(*, seat: Seat, done: Done, answers: Iterable[Given]) -> None:
+def submitted(*, seat: Seat, done: Done, answers: Iterable[CheckedAnswer]) -> None:
     """Take note of a submission: score it where it has a key, and draw what follows from that."""
     plan = CheckPlan.objects.get(campaign=seat.campaign)
     member_status = check_stages.standing_of(seat.campaign, seat.user)
@@ -243,7 +243,7 @@ def _step(seat: Seat, plan: CheckPlan, member_status: Standing, done: Done) -> N
     if is_due:
         due = None
     if is_check and due is None:
-        due = check_stages.step_due(step, rates_of(plan, seat.campaign, seat.user).drawn)
+        due = check_stages.step_due(step, rates_of(plan, seat.campaign, seat.user).person_seed)
     member_status.marks_due = due
     Standing.objects.filter(pk=member_status.pk).update(steps=F("steps") + 1, marks_due=due)
     if is_due:
@@ -295,11 +295,11 @@ def _hidden(seat: Seat, plan: CheckPlan, member_status: Standing) -> Hold | None
         "campaign": seat.campaign,
         "user": seat.user,
         "occasion": seat.occasion,
-        "drawn": rates.drawn,
+        "drawn": rates.person_seed,
         "after": plan.repeat_after,
         "upto": seat.upto,
     }
-    task = _one(TO_CHECK if due == "check" else TO_REPEAT, values)
+    task = _fetch_number(TO_CHECK if due == "check" else TO_REPEAT, values)
     if task is None or not _goes_on(seat, values):
         return None
     member_status.hidden_at = member_status.steps
@@ -310,11 +310,11 @@ def _hidden(seat: Seat, plan: CheckPlan, member_status: Standing) -> Hold | None
 def _goes_on(seat: Seat, values: dict[str, Any]) -> bool:
     """Whether there is main work left for the member."""
     if seat.ruled:
-        return _one(IS_FREE_RULED, values | passes_of(seat.campaign, seat.user)) is not None
-    return _one(IS_FREE, values) is not None
+        return _fetch_number(IS_FREE_RULED, values | passes_of(seat.campaign, seat.user)) is not None
+    return _fetch_number(IS_FREE, values) is not None
 
 
-def _one(query: str, values: dict[str, Any]) -> int | None:
+def _fetch_number(query: str, values: dict[str, Any]) -> int | None:
     with commands.cursor() as cursor:
         cursor.execute(query, values)
         row = cursor.fetchone()

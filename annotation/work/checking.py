@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from annotation.errors import AnswerRefused
 from annotation.records import Passage
-from annotation.scheme_store import Asked, Questionnaire
+from annotation.scheme_store import Questionnaire, ScreenQuestion
 from annotation.schemes import base
-from annotation.schemes.base import bounds_told
+from annotation.schemes.base import describe_bounds
 from config import commands, request_json
 
 # JSON from a browser or a program, made safe to store.
@@ -75,7 +75,7 @@ Answers = Mapping[str, Mapping[str, Any]]
 """Item (its number in the task) to question key to value; None or an empty text is not an answer."""
 
 
-class Given(NamedTuple):
+class CheckedAnswer(NamedTuple):
     """One checked answer, with what it points at (`annotation.work.task_answers`)."""
 
     item: int
@@ -84,7 +84,9 @@ class Given(NamedTuple):
     evidence: tuple[Passage, ...] = ()
 
 
-def check(*, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answers: Answers) -> list[Given]:
+def check(
+    *, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answers: Answers
+) -> list[CheckedAnswer]:
     """Return an answer to every question that was asked of every item; untouched tags are negatives.
 
     `items` are ids, or ids by number: then answers may name an item by either.
@@ -100,7 +102,7 @@ def check(*, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answ
     unknown = set(answers) - {str(name) for pair in names.items() for name in pair}
     if unknown:
         raise AnswerRefused(f"Item {min(unknown)} is not part of this task.")
-    checked: list[Given] = []
+    checked: list[CheckedAnswer] = []
     for number, (name, item) in enumerate(names.items()):
         item_answers = answers.get(str(name)) or answers.get(str(item)) or {}
         place = place_of(plan, number, len(names))
@@ -108,7 +110,7 @@ def check(*, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answ
     return checked
 
 
-def asked_at(plan: Questionnaire, number: int, items: int) -> Sequence[Asked]:
+def asked_at(plan: Questionnaire, number: int, items: int) -> Sequence[ScreenQuestion]:
     """Return what is asked of a task's item, by its number (from 0) among so many: of the last, the whole."""
     if not plan.is_mixed:
         return plan.questions
@@ -141,18 +143,22 @@ def in_own_order(plan: Questionnaire, answers: Any, order: Sequence[int] | None)
     }
 
 
-def _own(question: Asked | None, value: Any, order: Sequence[int]) -> Any:
+def _own(question: ScreenQuestion | None, value: Any, order: Sequence[int]) -> Any:
     if question is None or value in (None, ""):
         return value
     if question.level == base.RANKING and not (isinstance(value, str) and base.is_ranking(value, len(order))):
         rule = f"put each of the {len(order)} into one order, best first, such as 1>0=2"
-        raise AnswerRefused(f"“{question.wording}” does not take {_shown(value)}: {rule}.")
+        raise AnswerRefused(f"“{question.wording}” does not take {_shorten(value)}: {rule}.")
     return base.in_own_order(value, order, question.level, question.values)
 
 
 def _check_item(
-    plan: Questionnaire, item: int, answers: Mapping[str, Any], place: str, questions: Sequence[Asked]
-) -> list[Given]:
+    plan: Questionnaire,
+    item: int,
+    answers: Mapping[str, Any],
+    place: str,
+    questions: Sequence[ScreenQuestion],
+) -> list[CheckedAnswer]:
     if not isinstance(answers, Mapping):
         raise AnswerRefused(f"{place}answers to an item must be an object of questions.")
     unknown = set(answers) - plan.by_key.keys()
@@ -170,11 +176,11 @@ def _check_item(
             value = _value(question, answers.get(question.key), place)
             if value is not None:
                 values[question.key] = value
-                checked.append(Given(item, question.id, value))
+                checked.append(CheckedAnswer(item, question.id, value))
     return checked
 
 
-def _value(question: Asked, value: Any, place: str) -> float | str | None:
+def _value(question: ScreenQuestion, value: Any, place: str) -> float | str | None:
     if isinstance(value, str):
         value = value.strip()
     if value is None or value == "":
@@ -184,18 +190,18 @@ def _value(question: Asked, value: Any, place: str) -> float | str | None:
             raise AnswerRefused(f"{place}“{question.wording}” has no answer yet.")
         return None
     if not question.accepts(value):
-        raise AnswerRefused(f"{place}“{question.wording}” does not take {_shown(value)}{_scale(question)}.")
+        raise AnswerRefused(f"{place}“{question.wording}” does not take {_shorten(value)}{_scale(question)}.")
     return float(value) if not isinstance(value, str) else value
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _scale(question: Asked) -> str:
+def _scale(question: ScreenQuestion) -> str:
     if question.values:
         return f": choose one of {', '.join(str(value) for value in question.values)}"
     if question.level in ("nominal", "text", base.RANKING):
         return ""
-    return f": write {bounds_told(question)}"
+    return f": write {describe_bounds(question)}"

@@ -22,7 +22,7 @@ from annotation.models.corpora import Corpus
 from annotation.models.labels import Rater
 from annotation.records import Passage
 from annotation.text import references
-from annotation.work.checking import Given
+from annotation.work.checking import CheckedAnswer
 from config import commands
 from config.models import Event, Tally
 
@@ -132,7 +132,7 @@ def person_called(name: str, campaign: Campaign) -> User | None:
     return None if pk is None else User.objects.get(pk=pk)
 
 
-def known(names: Iterable[str], corpus: int) -> dict[str, Rater]:
+def raters_by_pseudonym(names: Iterable[str], corpus: int) -> dict[str, Rater]:
     """Return the people with accounts whose pseudonyms in a corpus are among these names, by pseudonym."""
     pseudonyms = {name for name in names if SHAPE.fullmatch(name)}
     if not pseudonyms:
@@ -346,7 +346,7 @@ INSERT_WITH_EVIDENCE = (
 def insert(
     *,
     rater: int,
-    answers: Sequence[Given],
+    answers: Sequence[CheckedAnswer],
     occasion: str,
     campaign: int | None = None,
     assignment: int | None = None,
@@ -426,7 +426,7 @@ def _label(
         text=answer.value if isinstance(answer.value, str) else None,
         missing=answer.missing,
         explanation=answer.explanation,
-        shown=_shown(answer, assignment if compared else None),
+        shown=_order_shown(answer, assignment if compared else None),
         evidence=references.stored(answer.evidence),
         assignment=assignment,
         imported=imported,
@@ -434,7 +434,7 @@ def _label(
     )
 
 
-def _shown(answer: Answer, assignment: Assignment | None) -> list[int] | None:
+def _order_shown(answer: Answer, assignment: Assignment | None) -> list[int] | None:
     if assignment is not None:
         return assignment.shown
     return None if answer.shown is None else list(answer.shown)

@@ -273,7 +273,7 @@ class Limits(NamedTuple):
         return " · ".join(part for part in (until, today) if part)
 
     @property
-    def left(self) -> int | None:
+    def remaining(self) -> int | None:
         """How many more tasks the person may submit in all, today's bound aside; None for no bound."""
         return None if self.most is None else max(0, self.most - self.done)
 
@@ -498,7 +498,7 @@ def _onwards(seat: Seat, values: dict[str, Any]) -> Hold | None:
 
 def _from_start(seat: Seat, values: dict[str, Any]) -> Hold | None:
     if seat.balanced:
-        return _held(claim_balanced(values, ruled=seat.ruled))
+        return _hold_from_row(claim_balanced(values, ruled=seat.ruled))
     return _hold(CLAIM_RULED if seat.ruled else CLAIM, values | {"after": -1})
 
 
@@ -544,10 +544,10 @@ def _claiming(seat: Seat) -> dict[str, Any]:
 def _hold(sql: str, values: Any) -> Hold | None:
     with commands.cursor() as cursor:
         cursor.execute(sql, values)
-        return _held(cursor.fetchone())
+        return _hold_from_row(cursor.fetchone())
 
 
-def _held(row: tuple[Any, ...] | None) -> Hold | None:
+def _hold_from_row(row: tuple[Any, ...] | None) -> Hold | None:
     if row is None:
         return None
     assignment, task, state, draft, *note = row

@@ -32,7 +32,7 @@ from config.models import Event
 # Threads and their messages, as an annotator and as researchers read them.
 
 
-class Shown(NamedTuple):
+class ShownMessage(NamedTuple):
     """A message as shown: who said it, whether that is the viewer, its text, and when."""
 
     by: str
@@ -90,13 +90,13 @@ def with_annotator(campaign: Campaign, name: str) -> Q:
     return Q(annotator=person) if person else Q(pk__in=[])
 
 
-def shown(thread: Thread, viewer: User, *, annotator: str) -> list[Shown]:
+def list_messages(thread: Thread, viewer: User, *, annotator: str) -> list[ShownMessage]:
     """Return the messages of a thread, oldest first; `annotator` is what the reader calls its annotator.
 
     Everybody sees which researcher wrote; whose account is gone is “a researcher”.
     """
     return [
-        Shown(
+        ShownMessage(
             annotator
             if message.from_annotator
             else message.by.get_username()
@@ -140,7 +140,7 @@ def as_json(thread: Thread, viewer: User, *, annotator: str, line: int | None = 
         "closed": thread.closed_at is not None,
         "messages": [
             {"by": message.by, "mine": message.mine, "text": message.text, "at": message.at.isoformat()}
-            for message in shown(thread, viewer, annotator=annotator)
+            for message in list_messages(thread, viewer, annotator=annotator)
         ],
     }
 

@@ -60,7 +60,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class NoteEntry:
     """A note as researchers read it: under which pseudonym, on which turn, in which assignment, and when."""
 
     turn: int
@@ -108,7 +108,7 @@ def notes_of_assignments(assignments: Collection[int]) -> dict[int, list[TurnNot
     return by_assignment
 
 
-def notes_of_turns(turns: Collection[int], campaign: int | None = None) -> dict[int, list[Said]]:
+def notes_of_turns(turns: Collection[int], campaign: int | None = None) -> dict[int, list[NoteEntry]]:
     """Return what annotators noted on turns, as it stands, by turn and oldest first. Researchers only.
 
     `campaign` narrows it to one campaign. Bookmarks are private and never part of it.
@@ -116,31 +116,33 @@ def notes_of_turns(turns: Collection[int], campaign: int | None = None) -> dict[
     notes = TurnNote.objects.filter(turn__in=turns, superseded_at=None).select_related("campaign")
     if campaign is not None:
         notes = notes.filter(campaign=campaign)
-    by_turn: dict[int, list[Said]] = {}
+    by_turn: dict[int, list[NoteEntry]] = {}
     rows = list(notes.order_by("id"))
     names = {
         corpus: of_people({note.user_id for note in rows}, corpus)
         for corpus in {note.campaign.corpus_id for note in rows}
     }
     for note in rows:
-        by_turn.setdefault(note.turn_id, []).append(said(note, names[note.campaign.corpus_id][note.user_id]))
+        by_turn.setdefault(note.turn_id, []).append(
+            note_entry(note, names[note.campaign.corpus_id][note.user_id])
+        )
     return by_turn
 
 
-def notes_of_item(item: Item, campaign: int | None = None) -> list[Said]:
+def notes_of_item(item: Item, campaign: int | None = None) -> list[NoteEntry]:
     """Return what annotators noted about an item: on its turn, or, of a whole, on any of its turns."""
     if item.turn_id is not None:
         return notes_of_turns([item.turn_id], campaign).get(item.turn_id, [])
     continuation: Continuation = item.continuation
     turns = list(continuation.turns.order_by("position").values_list("pk", flat=True))
-    by_turn: Mapping[int, list[Said]] = notes_of_turns(turns, campaign)
+    by_turn: Mapping[int, list[NoteEntry]] = notes_of_turns(turns, campaign)
     return [note for turn in turns for note in by_turn.get(turn, [])]
 
 
-def said(note: TurnNote, name: str) -> Said:
+def note_entry(note: TurnNote, name: str) -> NoteEntry:
     """Return a note as researchers read it, under its writer's pseudonym."""
     about = note.campaign_id, note.assignment_id
-    return Said(note.turn_id, name, note.comment, note.flagged, note.created_at, *about)
+    return NoteEntry(note.turn_id, name, note.comment, note.flagged, note.created_at, *about)
 
 
 # What an annotator does with a turn that they were shown: comment on it, flag it, bookmark it.
@@ -172,7 +174,7 @@ def set_note(
     turn = turns[line - 1]
     live = TurnNote.objects.filter(campaign=campaign, user=by, turn=turn, superseded_at=None).first()
     visible = None if live is None or live.assignment_id in repeated_by(own) else live
-    new_values = _wanted(visible, comment, flagged)
+    new_values = _new_values(visible, comment, flagged)
     if new_values != (visible.comment if visible else "", visible.flagged if visible else False):
         _replace(live, visible.assignment if visible else own, turn, *new_values)
     if bookmarked is not None:
@@ -191,7 +193,7 @@ def held_by(by: User, campaign: int, assignment: int) -> Assignment:
     return own
 
 
-def _wanted(live: TurnNote | None, comment: str | None, flagged: bool | None) -> tuple[str, bool]:
+def _new_values(live: TurnNote | None, comment: str | None, flagged: bool | None) -> tuple[str, bool]:
     text = (live.comment if live else "") if comment is None else str(cleaned(comment)).strip()
     if len(text) > COMMENT_LIMIT:
         raise NoteRefused(f"A comment on a turn has at most {COMMENT_LIMIT:,} characters.")

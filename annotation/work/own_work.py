@@ -45,10 +45,10 @@ class Progress(NamedTuple):
 class _Count(NamedTuple):
     at: float
     done: int
-    left: int
+    tasks: int
 
 
-LEFT = """
+FREE_TASKS = """
 SELECT count(*) FROM (
   SELECT DISTINCT s.position FROM annotation_slot s
    WHERE s.campaign_id = %(campaign)s AND NOT s.taken AND s.position < %(upto)s
@@ -57,7 +57,7 @@ SELECT count(*) FROM (
    ORDER BY s.position LIMIT %(most)s) AS free
 """
 
-LEFT_RULED = LEFT.replace("AND NOT s.taken", f"AND NOT s.taken AND {PASSED}")
+LEFT_RULED = FREE_TASKS.replace("AND NOT s.taken", f"AND NOT s.taken AND {PASSED}")
 
 BUSY = (
     "SELECT 1 FROM annotation_assignment WHERE campaign_id = %s AND state IN ('leased', 'returned')"
@@ -91,8 +91,8 @@ def progress(*, seat: Seat, hold: Hold | None) -> Progress:
     """
     if seat.checked and (stage := stage_progress(seat)) is not None:
         return Progress(*stage, None)
-    remaining = _left(seat, hold) + _in_hand(seat, hold)
-    if (most := seat.limits.left) is not None:
+    remaining = _tasks_ahead(seat, hold) + _in_hand(seat, hold)
+    if (most := seat.limits.remaining) is not None:
         remaining = min(remaining, max(most, _in_hand(seat, hold)))
     if seat.over:
         remaining = 0
@@ -128,7 +128,7 @@ def _in_hand(seat: Seat, hold: Hold | None) -> int:
     return others + (state in ("returned", "leased"))
 
 
-def _left(seat: Seat, hold: Hold | None) -> int:
+def _tasks_ahead(seat: Seat, hold: Hold | None) -> int:
     now = time.monotonic()
     if hold is None:  # never kept: the task that comes next is among the free ones now, and will be in hand
         _counts.pop((seat.campaign, seat.user), None)
@@ -139,7 +139,7 @@ def _left(seat: Seat, hold: Hold | None) -> int:
         if len(_counts) > 10_000:
             _counts.clear()
         _counts[seat.campaign, seat.user] = count
-    return max(0, count.left - (seat.done - count.done))
+    return max(0, count.tasks - (seat.done - count.done))
 
 
 def _counted(seat: Seat, *, has_task: bool) -> int:
@@ -159,7 +159,7 @@ def _count(seat: Seat) -> int:
         if seat.ruled:
             cursor.execute(LEFT_RULED, values | passes_of(seat.campaign, seat.user))
         else:
-            cursor.execute(LEFT, values)
+            cursor.execute(FREE_TASKS, values)
         return int(cursor.fetchone()[0])
 
 
@@ -303,12 +303,12 @@ SHORT = 40
 MOST_ANSWERS = 6
 State = Assignment.State
 BOXES = ("flagged", "bookmarked", "commented")
-ASKED = ("text", "answer", "campaign", "since", "until", *BOXES)
+SEARCH_FIELDS = ("text", "answer", "campaign", "since", "until", *BOXES)
 """The fields of a search, as a form or an address gives them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SubmissionQuery:
     """What is searched for; what is empty is not asked about.
 
     `text` is looked for in the dialogue as shown, in own comments and in answers in words; `answer` is a
@@ -349,9 +349,9 @@ class Submission:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def submission_query(form: dict[str, str]) -> Wanted:
+def submission_query(form: dict[str, str]) -> SubmissionQuery:
     """Return what is searched for, from the fields of a form; a date that is none is not asked about."""
-    return Wanted(
+    return SubmissionQuery(
         text=form["text"][:200],
         answer=form["answer"][:200],
         campaign=row_id(form["campaign"]),
@@ -368,7 +368,7 @@ def _date(text: str) -> date | None:
         return None
 
 
-def own_submissions(user: User, query: Wanted) -> QuerySet[Assignment] | list[Assignment]:
+def own_submissions(user: User, query: SubmissionQuery) -> QuerySet[Assignment] | list[Assignment]:
     """Return a person's submissions that fit, latest first; with a text to look for, at most MOST_FOUND."""
     rows = _fitting(user, query).select_related("campaign").order_by("-submitted_at", "-id")
     if not query.text:
@@ -382,7 +382,7 @@ def own_submissions(user: User, query: Wanted) -> QuerySet[Assignment] | list[As
     return matches
 
 
-def told(rows: Iterable[Assignment]) -> list[Submission]:
+def describe_submissions(rows: Iterable[Assignment]) -> list[Submission]:
     """Return submissions as their annotator reads them, with what was rated, answers and notes."""
     assignments = list(rows)
     pks = [row.pk for row in assignments]
@@ -414,7 +414,7 @@ def told(rows: Iterable[Assignment]) -> list[Submission]:
     ]
 
 
-def _fitting(user: User, query: Wanted) -> QuerySet[Assignment]:
+def _fitting(user: User, query: SubmissionQuery) -> QuerySet[Assignment]:
     rows = Assignment.objects.filter(user=user, state__in=[State.SUBMITTED, State.RETURNED])
     rows = rows.filter(campaign__archived_at=None, submitted_at__isnull=False)
     submission = OuterRef("pk")

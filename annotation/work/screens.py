@@ -23,7 +23,7 @@ from annotation.script_records import date_record
 from annotation.text import views
 from annotation.text.context import Context, NamedText, Names, Person, context, happening, heading
 from annotation.text.display import language_tag
-from annotation.text.views import DEFAULT, Blind, View, told_by
+from annotation.text.views import DEFAULT, Blind, View, giveaways_of
 from annotation.work.checking import item_number
 from annotation.work.transcripts import (
     COMPARED,
@@ -46,12 +46,12 @@ from annotation.work.transcripts import (
     Writer,
     lay_out,
     one_turn,
-    whole,
+    whole_continuation,
 )
 from config import commands
 from jobs.tables import Table
 
-Named = tuple[str, str]
+NameChoice = tuple[str, str]
 """The id of a participant, and the name that is shown."""
 
 
@@ -74,7 +74,7 @@ class Screen:
     sides: tuple[Side, ...] = ()
     turns: tuple[int, ...] = ()
     whole: int | None = None
-    named: tuple[Named, ...] = ()
+    named: tuple[NameChoice, ...] = ()
     card: Card | None = None
     offered: tuple[Offered, ...] = ()
 
@@ -335,8 +335,8 @@ def _dates(head: Head) -> dict[str, str]:
 
 
 def _view(head: Head) -> View:
-    telltales = told_by(json.loads(head.conditions))
-    return View(tuple(head.systems), tuple(json.loads(head.shows)), told=telltales)
+    giveaways = giveaways_of(json.loads(head.conditions))
+    return View(tuple(head.systems), tuple(json.loads(head.shows)), giveaways=giveaways)
 
 
 def _laid(head: Head, rows: Sequence[Row], write: Writer, tagged: bool = True) -> list[Part]:
@@ -349,7 +349,7 @@ def _laid(head: Head, rows: Sequence[Row], write: Writer, tagged: bool = True) -
     turns = [row for row in rows if not row.own]
     if head.turn is not None:
         return one_turn(own, turns, head.mode, write)
-    return whole(own, turns, head.mode, "rated" if head.whole else "item", write, tagged)
+    return whole_continuation(own, turns, head.mode, "rated" if head.whole else "item", write, tagged)
 
 
 # What annotators would see: a campaign's first tasks, and a scheme's questions beside an example.
@@ -381,7 +381,7 @@ OTHERWISE = (
 """What the system might say next, for schemes that compare."""
 
 
-def _said(text: str) -> Member:
+def _sample_response(text: str) -> Member:
     return Member("rollout", True, (Row(False, 0, "ben", text, False, None, None),))
 
 
@@ -410,7 +410,7 @@ def preview_screen(definition: SchemeDefinition, tagged: bool = True) -> Screen:
             return compose(0, *sample)
     own = [Row(True, number, *turn, False, None, None) for number, turn in enumerate(BEFORE)]
     if kind.members:
-        return compare(0, head, own, [_said(text) for text in OTHERWISE[: kind.members[0]]])
+        return compare(0, head, own, [_sample_response(text) for text in OTHERWISE[: kind.members[0]]])
     turns = [Row(False, number, *turn, False, None, number + 1) for number, turn in enumerate(AFTER)]
     screen = compose(0, head, [*own, *turns], tagged)
     if kind.key == DECISION.key:

@@ -23,7 +23,7 @@ from annotation.work import check_stages, leases
 from annotation.work.checking import cleaned, passes_of
 from annotation.work.labels import called
 from annotation.work.leases import PASSED, Seat
-from annotation.work.task_answers import held
+from annotation.work.task_answers import hold_of
 from config.models import Event
 
 # What researchers do about a submission that should not stand: hand it back to its annotator, or void it.
@@ -75,7 +75,7 @@ def return_to_annotator(*, by: User, assignment: Assignment, reason: str, seen: 
     if own.state != State.SUBMITTED:
         raise SubmissionRefused(f"Only a submission can be returned; this task is {own.state}.")
     _must_be_what_was_seen(own, seen)
-    own.draft = {**held(own).draft}
+    own.draft = {**hold_of(own).draft}
     return _withdraw(by, own, State.RETURNED, reason)
 
 
@@ -201,7 +201,7 @@ def taken_back(user: User, campaign: int | None = None) -> QuerySet[Assignment]:
     return rows.filter(since).order_by("-lease_expires", "-id")
 
 
-HELD = (State.LEASED, State.RETURNED)
+HOLDING = (State.LEASED, State.RETURNED)
 GIVEN_HOURS = 72
 """How long a task that was given waits for its annotator, at least."""
 
@@ -227,7 +227,7 @@ def take_back(*, by: User, assignment: Assignment, reason: str) -> Assignment:
         )
     if own.state == State.SUBMITTED:
         _refuse(f"{name} has submitted this task meanwhile. Return or void it under All submissions.")
-    if own.state not in HELD:
+    if own.state not in HOLDING:
         _refuse(f"{name} does not hold this task any more: it is {own.state}.")
     Assignment.objects.filter(pk=own.pk).update(
         state=State.TAKEN, withdrawn_reason=reason, lease_expires=TransactionNow()
@@ -399,7 +399,7 @@ def _slot(seat: Seat, campaign: Campaign, task: Task, name: str) -> int:
         _refuse(
             f"The rules of this campaign keep {name} from this task, or somebody takes it at this moment."
         )
-    holders = task.assignments.filter(slot__isnull=False, state__in=[*HELD, State.SUBMITTED])
+    holders = task.assignments.filter(slot__isnull=False, state__in=[*HOLDING, State.SUBMITTED])
     sentences = [
         f"{called(holder.user_id, campaign.corpus_id)} "
         f"({'rated it' if holder.state == State.SUBMITTED else 'holds it'})"

@@ -49,14 +49,14 @@ class Head(NamedTuple):
     sessions: str | None = None
 
 
-WHOLE = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "whole")
+WHOLE_KINDS = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "whole")
 
 HEAD_OF = f"""
 SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.summary, d.agenda, d.language,
        k.shows, ARRAY(SELECT s.name FROM annotation_system s WHERE s.corpus_id = d.corpus_id ORDER BY s.name),
        (SELECT coalesce(jsonb_agg(DISTINCT o.condition), '[]')
           FROM annotation_continuation o WHERE o.dialogue_id = d.id),
-       coalesce(i.kind IN ({WHOLE}), false), CASE WHEN i.compared IS NOT NULL THEN i.id END,
+       coalesce(i.kind IN ({WHOLE_KINDS}), false), CASE WHEN i.compared IS NOT NULL THEN i.id END,
        CASE WHEN i.kind = '{DECISION.key}' THEN d.scenario END, c.key, i.kind,
        CASE WHEN i.record_id IS NOT NULL OR i.kind = '{ANSWER.key}' THEN d.script END,
        (SELECT w.content FROM annotation_record w WHERE w.id = i.record_id),
@@ -216,7 +216,7 @@ def one_turn(own: Sequence[Row], turns: Sequence[Row], mode: str, write: Writer)
     return [Part("", lines), Part("to be rated", (write(len(context) + 1, item, "item"),))]
 
 
-def whole(
+def whole_continuation(
     own: Sequence[Row], turns: Sequence[Row], mode: str, place: Place, write: Writer, tagged: bool = True
 ) -> list[Part]:
     """Lay out all of a continuation: each turn is an `item` (`tagged` or rated), or all are `rated`."""
@@ -311,7 +311,7 @@ def _before(own: Sequence[Row], member: Member) -> Sequence[Row]:
 
 def _side(own: Sequence[Row], shared: int, member: Member, write: Writer) -> tuple[Part, ...]:
     if member.mode == "static" and not member.is_turn:
-        return tuple(whole(own, member.turns, "static", "rated", write))
+        return tuple(whole_continuation(own, member.turns, "static", "rated", write))
     turns = member.turns
     if member.mode == "static":
         first = len(turns) - 1

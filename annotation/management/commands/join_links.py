@@ -88,7 +88,7 @@ def _revoke(campaign: Campaign, options: dict[str, Any]) -> Iterable[Any]:
 
 
 def _participants(campaign: Campaign, options: dict[str, Any]) -> Iterable[Any]:
-    return list(ParticipantSerializer(participants.listed(campaign), many=True).data)
+    return list(ParticipantSerializer(participants.list_participants(campaign), many=True).data)
 
 
 def _browsers(campaign: Campaign, options: dict[str, Any]) -> Iterable[Any]:

@@ -86,7 +86,7 @@ def _told(threads: QuerySet[Thread]) -> list[dict[str, Any]]:
     found = []
     for thread in threads:
         annotator = names[thread.annotator_id]
-        said = messages.shown(thread, thread.annotator, annotator=annotator)
+        said = messages.list_messages(thread, thread.annotator, annotator=annotator)
         found.append(
             {
                 "thread": thread.pk,

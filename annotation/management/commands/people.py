@@ -81,7 +81,7 @@ def _person(name: str) -> User:
     return found
 
 
-def address_of(made: links.Made, base: str) -> str:
+def address_of(made: links.IssuedLink, base: str) -> str:
     """Return the address of a one-time link, where Concord is found at `base`."""
     return base.rstrip("/") + reverse("use-link", args=[made.token])
 

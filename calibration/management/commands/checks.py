@@ -99,7 +99,7 @@ def _key(by: User, campaign: Campaign, file: str) -> None:
         for number, row in enumerate(given.validated_data, start=1):
             try:
                 spot = check_actions.spot_named(campaign, row["about"])
-                answers = check_actions.answers_told(campaign, spot, row["answers"])
+                answers = check_actions.parse_answers(campaign, spot, row["answers"])
                 check_actions.add_key(
                     by=by,
                     campaign=campaign,
@@ -141,5 +141,5 @@ def _line(problems: Any, where: str = "") -> str:
 def _shown(campaign: Campaign) -> str:
     plan = CheckPlan.objects.filter(campaign=campaign).first()
     settings = dict(CheckPlanSerializer(plan).data) if plan else None
-    listed = [check_actions.key_as_json(key) for key in check_actions.listed(campaign)]
+    listed = [check_actions.key_as_json(key) for key in check_actions.list_keys(campaign)]
     return json.dumps({"settings": settings, "keys": listed}, ensure_ascii=False, default=str)
