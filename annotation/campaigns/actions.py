@@ -189,7 +189,7 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
 
 
 def lock_scheme_version(ref: str) -> SchemeVersion:
-    """Return the version that a campaign asks, locked: nobody replaces it before the campaign uses it.
+    """Lock and return the scheme version that a campaign asks, so that nobody replaces it meanwhile.
 
     Raises CampaignRefused for one that is not there, is archived, or holds what people cannot be asked.
     """

@@ -33,7 +33,7 @@ LEFT_OUT = "c.mode = ANY(%(refused)s)"
 
 
 def values(campaign: Campaign) -> dict[str, Any]:
-    """Return the values that SELECTION, MODE_ALLOWED and LEFT_OUT need, with the corpus, the seed and what is rated."""
+    """Return the parameters of SELECTION, MODE_ALLOWED and LEFT_OUT, with corpus, seed and what is rated."""
     return {
         "campaign": campaign.pk,
         "corpus": campaign.corpus_id,
@@ -52,7 +52,7 @@ def values(campaign: Campaign) -> dict[str, Any]:
 
 
 def selected_continuations(campaign: Campaign) -> QuerySet[Continuation]:
-    """Return the continuations that SELECTION includes, for a query of the models."""
+    """Return the continuations that SELECTION includes, as a queryset."""
     others = Continuation.objects.filter(dialogue=OuterRef("dialogue")).exclude(key="self")
     systems = list(campaign.systems.values_list("pk", flat=True))
     by_system = Q(system__in=systems) if systems else Q()

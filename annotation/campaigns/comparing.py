@@ -270,7 +270,7 @@ def _draw_key(campaign: Campaign, rank: str) -> str:
 
 
 def describe(campaign: Campaign) -> dict[str, Any] | None:
-    """Return what pages and programs say of the comparisons of a campaign, None where it has none."""
+    """Describe a campaign's comparisons for pages and programs; None where it has none."""
     if not compares(campaign):
         return None
     return {"comparisons": campaign.compared_items.count(), "baseline": str(campaign.baseline or "")}

@@ -382,7 +382,7 @@ def dialogues(campaign: Campaign) -> list[int] | None:
 
 
 def describe(campaign: Campaign) -> dict[str, Any] | None:
-    """Return what pages and programs say of a sample, None where all dialogues are asked about.
+    """Describe a campaign's sample for pages and programs; None where all dialogues are asked about.
 
     `dialogues` and, by stratum, `strata` are how many were drawn, or would be if it opened now (`kept`);
     `refusal` says why none can be. `items` is on how many of them judge and people are `apart`, None where
@@ -409,7 +409,7 @@ def describe(campaign: Campaign) -> dict[str, Any] | None:
 
 
 def _describe_records(campaign: Campaign) -> dict[str, Any] | None:
-    """Return what is said of a sample of facts or questions, None where there is none."""
+    """Describe a sample of facts or questions; None where there is none."""
     sample = reviewed.items(campaign)
     if sample is None:
         return None

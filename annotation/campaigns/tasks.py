@@ -192,7 +192,7 @@ def measures(campaign: Campaign) -> Before:
 
 
 def overlap_size(campaign: Campaign, tasks: int) -> int:
-    """Return how many of so many tasks are to have more raters: the share of them, rounded, or the number."""
+    """Return how many of `tasks` are to have more raters: a rounded share of them, or a number."""
     if campaign.overlap_share is not None:
         return round(campaign.overlap_share * tasks)
     return min(campaign.overlap_tasks or 0, tasks)
@@ -364,7 +364,7 @@ def _count(campaign: Campaign, mode: str) -> int:
 
 
 def _lacking_query(mode: str, ranked: Campaign | None = None) -> str:
-    """Return the query of what is wanted, of a campaign whose order matters with each task's `rank`."""
+    """Return the query of the tasks to be made; with `ranked`, a campaign, each has its `rank`."""
     pieces = {"<chosen>": SELECTION, "<mode>": mode, "<rank>": "", "<with>": "", "<joined>": ""}
     pieces["<record>"] = reviewed.RECORD_SELECTION
     if ranked is not None:

@@ -199,7 +199,7 @@ def archive_scheme(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def _find_scheme(request: HttpRequest, key: str) -> tuple[SchemeDefinition, SchemeVersion | None]:
-    """Return what an address names: a scheme, and with `version` one of its versions; or 404."""
+    """Find the scheme that an address names, with `version` one of its versions; or 404."""
     version_text = request.GET.get("version", "")
     number = row_id(version_text)
     if not KEY.fullmatch(key) or (version_text and not number) or (number or 0) > 2**31 - 1:

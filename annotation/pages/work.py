@@ -455,7 +455,7 @@ def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
 
 
 def question_context(plan: Questionnaire) -> dict[str, Any]:
-    """Return what the page needs of the questions, for people and for its script."""
+    """Template context of a scheme's questions, for people and for the page's script."""
     return {
         "plan": plan,
         "about_open": plan.about_open,
@@ -517,7 +517,7 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
 
 
 def _researcher_note(hold: Hold) -> str:
-    """What the page says above a task that a researcher returned or gave."""
+    """Note above a task that a researcher returned or gave, empty for any other."""
     does = {"returned": "returned this task to you", "leased": "gave you this task"}
     return f"A researcher {does[hold.state]}: {hold.note}" if hold.note and hold.state in does else ""
 

@@ -289,7 +289,7 @@ class Giveaways(NamedTuple):
     values: tuple[str, ...] = ()
 
     def and_of(self, other: Giveaways) -> Giveaways:
-        """Return what both would give away."""
+        """Combine two sets of giveaways."""
         return Giveaways(self.keys | other.keys, tuple(sorted({*self.values, *other.values})))
 
 

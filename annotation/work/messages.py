@@ -33,7 +33,7 @@ from config.models import Event
 
 
 class ShownMessage(NamedTuple):
-    """A message as shown: who said it, whether that is the viewer, its text, and when."""
+    """A message for display: its author, whether that is the viewer, its text, and when."""
 
     by: str
     mine: bool

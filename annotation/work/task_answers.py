@@ -179,7 +179,7 @@ def _shorten(value: Any) -> str:
 
 
 def hold_of(assignment: Assignment) -> Hold:
-    """Return an assignment as the task before its holder; a submitted one carries its standing answers."""
+    """Return an assignment as the task before its holder; a submitted one carries its current answers."""
     draft = assignment.draft
     if assignment.state == Assignment.State.SUBMITTED and not draft.get("version"):
         draft = {
