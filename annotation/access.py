@@ -148,10 +148,10 @@ def scheme(key: str) -> Scheme:
 
 def scheme_version(key: str, number: int | None = None) -> SchemeVersion:
     """Return a version of a scheme, without a number its newest. Researchers see every scheme."""
-    found = find(key if number is None else f"{key}@{number}")
-    if found is None or found.scheme.key != key:
+    version = find(key if number is None else f"{key}@{number}")
+    if version is None or version.scheme.key != key:
         raise Http404
-    return found
+    return version
 
 
 def membership(viewer: User, campaign: int) -> CampaignMember:

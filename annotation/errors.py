@@ -143,18 +143,18 @@ class AlreadySubmitted(WorkError):
 
 
 class KeptOtherwise(WorkError):
-    """Other answers are kept than those sent: `kept` has them, with their version."""
+    """Other answers are kept than those sent: `stored` has them, with their version."""
 
     status = 409
 
-    def __init__(self, message: str, kept: Mapping[str, Any]) -> None:
+    def __init__(self, message: str, stored: Mapping[str, Any]) -> None:
         super().__init__(message)
-        self.kept = kept
+        self.stored = stored
 
     def details(self) -> dict[str, Any]:
         """Return the answers that are kept."""
         names = ("version", "answers", "evidence", "comment", "flagged")
-        return {"kept": {name: self.kept[name] for name in names if name in self.kept}}
+        return {"kept": {name: self.stored[name] for name in names if name in self.stored}}
 
 
 class DraftConflict(KeptOtherwise):
@@ -189,9 +189,12 @@ class SchemeRefused(WorkError):
 
     def details(self) -> dict[str, Any]:
         """Return every problem: the path to the field, the sentence, and the place in words."""
-        listed = self.problems[:MOST_PROBLEMS]
+        problems = self.problems[:MOST_PROBLEMS]
         return {
-            "problems": [{"path": one.field, "sentence": one.sentence, "place": one.place} for one in listed]
+            "problems": [
+                {"path": problem.field, "sentence": problem.sentence, "place": problem.place}
+                for problem in problems
+            ]
         }
 
 

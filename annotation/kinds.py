@@ -74,7 +74,7 @@ class ItemKind:
         """Whether its items have members that are compared with each other."""
         return self.members is not None
 
-    def written(self, place: Place) -> list[str]:
+    def key_parts(self, place: Place) -> list[str]:
         """Return the parts of an item's key; those that are ids are still unquoted."""
         if place.record is not None:
             return [place.dialogue, "", *place.record]
@@ -109,17 +109,17 @@ def members_of(parts: Sequence[str]) -> list[Member] | None:
     A continuation's id, the digits of its turn where it has one, then `+` and the next member: by their
     places the parts are told apart, so an id may look like anything.
     """
-    found: list[Member] = []
+    members: list[Member] = []
     rest = list(parts)
     while rest:
         continuation, turn = rest.pop(0), None
         if rest and rest[0].isascii() and rest[0].isdigit():
             turn = int(rest.pop(0))
-        found.append((continuation, turn))
+        members.append((continuation, turn))
         if rest and (rest.pop(0) != BETWEEN or not rest):
             return None
-    whole = {turn is None for _, turn in found}
-    return found if len(whole) == 1 else None
+    have_no_turn = {turn is None for _, turn in members}
+    return members if len(have_no_turn) == 1 else None
 
 
 # A reply of a script's main character to a question: a turn of a static continuation of the script.

@@ -204,7 +204,7 @@ class Dialogue:
 
     def is_reference(self, continuation: Continuation, turn: int) -> bool:
         """Whether a static turn repeats its reference: the same words by the same system, such as people."""
-        own, said = self.reference(continuation, turn), continuation.turns[turn]
+        own, turn_said = self.reference(continuation, turn), continuation.turns[turn]
         if own is None or continuation.system.casefold() != self.system.casefold():
             return False
-        return (own.speaker, own.text.strip()) == (said.speaker, said.text.strip())
+        return (own.speaker, own.text.strip()) == (turn_said.speaker, turn_said.text.strip())

@@ -77,7 +77,7 @@ class SetCondition:
 
     def resolved(self, everybody: frozenset[str]) -> tuple[frozenset[str], ...]:
         """Return its sets of ids, `all` replaced by those who are present."""
-        return tuple(frozenset(self._spread(one, everybody)) for one in self.sets)
+        return tuple(frozenset(self._spread(ids, everybody)) for ids in self.sets)
 
     def met(self, ids: frozenset[str], everybody: frozenset[str]) -> bool:
         """Whether a set of ids meets the condition, whatever their order."""
@@ -95,12 +95,15 @@ class SetCondition:
         """
         if self.how in ("contains", "contains_any"):
             return float(self.met(ids, everybody))
-        return max(len(one & ids) / len(one | ids) if one | ids else 1.0 for one in self.resolved(everybody))
+        return max(
+            len(expected & ids) / len(expected | ids) if expected | ids else 1.0
+            for expected in self.resolved(everybody)
+        )
 
     @staticmethod
-    def _spread(one: tuple[str, ...], everybody: frozenset[str]) -> frozenset[str]:
-        named = frozenset(one)
-        return (named - {EVERYBODY}) | everybody if EVERYBODY in named else named
+    def _spread(ids: tuple[str, ...], everybody: frozenset[str]) -> frozenset[str]:
+        members = frozenset(ids)
+        return (members - {EVERYBODY}) | everybody if EVERYBODY in members else members
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,29 +284,31 @@ def scenario_json(scenario: Scenario | None) -> Json | None:
     """Return a scenario as the native format writes its own fields, with its agent; empty ones left out."""
     if scenario is None:
         return None
-    found: Json = {
+    values: Json = {
         "agent": scenario.agent,
         "points": None if scenario.points is None else list(scenario.points),
-        "secrets": [_known(one, "text") for one in scenario.secrets],
-        "common_ground": [_known(one, "fact") for one in scenario.common_ground],
+        "secrets": [_information_json(secret, "text") for secret in scenario.secrets],
+        "common_ground": [_information_json(fact, "fact") for fact in scenario.common_ground],
         "probes": [_probe_json(probe) for probe in scenario.probes],
         "keys": {str(point): key_json(key) for point, key in sorted(scenario.keys.items())},
         "keyed_by": list(scenario.keyed_by),
         "live": [
             _without_nothing(
                 {
-                    "id": one.id,
-                    "kind": one.kind,
-                    "when": dict(one.when),
-                    "key": key_json(one.key),
-                    "parameters": dict(one.parameters),
+                    "id": live.id,
+                    "kind": live.kind,
+                    "when": dict(live.when),
+                    "key": key_json(live.key),
+                    "parameters": dict(live.parameters),
                 }
             )
-            for one in scenario.live
+            for live in scenario.live
         ],
         "addressees": "" if scenario.addressees == HIDDEN else scenario.addressees,
     }
-    return {name: value for name, value in found.items() if value or (name == "points" and value is not None)}
+    return {
+        name: value for name, value in values.items() if value or (name == "points" and value is not None)
+    }
 
 
 def native_scenario(scenario: Scenario | None) -> Json:
@@ -311,8 +316,8 @@ def native_scenario(scenario: Scenario | None) -> Json:
 
     Who is the agent stands at the participants.
     """
-    told = scenario_json(scenario)
-    return {"kind": KIND, **{name: told[name] for name in OWN_FIELDS if name in told}} if told else {}
+    values = scenario_json(scenario)
+    return {"kind": KIND, **{name: values[name] for name in OWN_FIELDS if name in values}} if values else {}
 
 
 def scenario_record(stored: Mapping[str, Any] | None) -> Scenario | None:
@@ -327,35 +332,35 @@ def scenario_record(stored: Mapping[str, Any] | None) -> Scenario | None:
         points=None if points is None else tuple(points),
         secrets=tuple(
             Secret(
-                id=one["id"],
-                owner=one["owner"],
-                known_to=tuple(one["known_to"]),
-                since=one["since"],
-                canaries=tuple(one.get("canaries") or ()),
-                text=one.get("text") or "",
+                id=secret["id"],
+                owner=secret["owner"],
+                known_to=tuple(secret["known_to"]),
+                since=secret["since"],
+                canaries=tuple(secret.get("canaries") or ()),
+                text=secret.get("text") or "",
             )
-            for one in stored.get("secrets") or ()
+            for secret in stored.get("secrets") or ()
         ),
         common_ground=tuple(
             Fact(
-                id=one["id"],
-                fact=one["fact"],
-                known_to=tuple(one["known_to"]),
-                since=one["since"],
-                canaries=tuple(one.get("canaries") or ()),
+                id=fact["id"],
+                fact=fact["fact"],
+                known_to=tuple(fact["known_to"]),
+                since=fact["since"],
+                canaries=tuple(fact.get("canaries") or ()),
             )
-            for one in stored.get("common_ground") or ()
+            for fact in stored.get("common_ground") or ()
         ),
         keyed_by=tuple(stored.get("keyed_by") or ()),
         live=tuple(
             LiveProbe(
-                id=one["id"],
-                kind=one["kind"],
-                when=one.get("when") or {},
-                key=key_record(one["key"]),
-                parameters=one.get("parameters") or {},
+                id=live["id"],
+                kind=live["kind"],
+                when=live.get("when") or {},
+                key=key_record(live["key"]),
+                parameters=live.get("parameters") or {},
             )
-            for one in stored.get("live") or ()
+            for live in stored.get("live") or ()
         ),
         addressees=stored.get("addressees") or HIDDEN,
     )
@@ -369,12 +374,14 @@ def key_json(key: Key) -> Json:
     return {
         "attend": key.attend,
         "speak": dict(key.speak),
-        **{name: one for name, one in conditions.items() if one is not None},  # [] asks for nobody
+        **{
+            name: condition for name, condition in conditions.items() if condition is not None
+        },  # [] asks for nobody
         **_without_nothing(
             {
                 "ground": None if key.ground is None else dict(key.ground),
-                "must": [_alternatives(one) for one in key.must],
-                "must_not": [_alternatives(one) for one in key.must_not],
+                "must": [_alternatives(fragments) for fragments in key.must],
+                "must_not": [_alternatives(fragments) for fragments in key.must_not],
                 "compose": "rubric" if key.rubric else "",
                 "conduct": list(key.conduct),
                 "secrets": list(key.secrets),
@@ -415,7 +422,7 @@ def condition_json(condition: SetCondition | None) -> Any:
     if condition.how == "is":
         return list(condition.sets[0])
     if condition.how == "any_of":
-        return {"any_of": [list(one) for one in condition.sets]}
+        return {"any_of": [list(ids) for ids in condition.sets]}
     return {condition.how: list(condition.sets[0])}
 
 
@@ -427,7 +434,7 @@ def condition_record(stored: Any) -> SetCondition | None:
         return SetCondition("is", (tuple(sorted(set(stored))),))
     ((how, value),) = stored.items()
     if how == "any_of":
-        return SetCondition("any_of", tuple(sorted(tuple(sorted(set(one))) for one in value)))
+        return SetCondition("any_of", tuple(sorted(tuple(sorted(set(ids))) for ids in value)))
     return SetCondition(how, (tuple(sorted(set(value))),))
 
 
@@ -464,20 +471,20 @@ def _probe_record(stored: Mapping[str, Any]) -> Probe:
     )
 
 
-def _known(one: Secret | Fact, text: str) -> Json:
+def _information_json(item: Secret | Fact, text: str) -> Json:
     return _without_nothing(
         {
-            "id": one.id,
-            "owner": getattr(one, "owner", ""),
-            text: getattr(one, text),
-            "known_to": list(one.known_to),
-            "canaries": list(one.canaries),
+            "id": item.id,
+            "owner": getattr(item, "owner", ""),
+            text: getattr(item, text),
+            "known_to": list(item.known_to),
+            "canaries": list(item.canaries),
         }
-    ) | {"since": one.since}
+    ) | {"since": item.since}
 
 
-def _alternatives(one: tuple[str, ...]) -> str | list[str]:
-    return one[0] if len(one) == 1 else list(one)
+def _alternatives(texts: tuple[str, ...]) -> str | list[str]:
+    return texts[0] if len(texts) == 1 else list(texts)
 
 
 def _contents(stored: str | list[str]) -> tuple[str, ...]:

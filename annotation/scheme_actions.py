@@ -20,7 +20,7 @@ from annotation.models.schemes import SchemeVersion
 from annotation.scheme_store import is_used
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition
-from annotation.schemes.rules import KEY, LONGEST_KEY, Problem, named, place, problems
+from annotation.schemes.rules import KEY, LONGEST_KEY, Problem, place, problems, quoted
 from config.models import Event
 
 # The questions that a corpus's files brought, as a scheme that people can be asked.
@@ -40,24 +40,25 @@ def imported_definition(corpus: Corpus, kind: str, *, key: str, title: str = "")
     corpus has no such questions.
     """
     if kind not in KINDS:
-        told = f"There is no kind of item {named(kind)}: write {' or '.join(KINDS)}."
-        raise SchemeRefused([Problem(("item_kind",), told, "item_kind")])
+        message = f"There is no kind of item {quoted(kind)}: write {' or '.join(KINDS)}."
+        raise SchemeRefused([Problem(("item_kind",), message, "item_kind")])
     version = SchemeVersion.objects.filter(scheme__key=own_key(corpus, kind)).order_by("-version").first()
     if version is None:
-        told = (
-            f"The files of {named(corpus.name)} brought no questions of their own about {KINDS[kind].plural}."
+        message = (
+            f"The files of {quoted(corpus.name)} brought no questions of their own "
+            f"about {KINDS[kind].plural}."
         )
-        raise SchemeRefused([Problem((), told)])
-    made = scheme_store.definition_of(version)
+        raise SchemeRefused([Problem((), message)])
+    definition = scheme_store.definition_of(version)
     ids = dict(version.questions.values_list("key", "pk"))
     return replace(
-        made,
+        definition,
         key=key,
         version=1,
-        title=title.strip() or made.title,
+        title=title.strip() or definition.title,
         introduction="",
         source=f"Imported with {corpus.name}",
-        questions=tuple(_questions(made.questions, ids)),
+        questions=tuple(_questions(definition.questions, ids)),
     )
 
 
@@ -65,16 +66,16 @@ def _questions(
     imported: Iterable[QuestionDefinition], ids: Mapping[str, int]
 ) -> Iterator[QuestionDefinition]:
     """Yield imported questions as people can be asked them, each with a key of its own."""
-    taken: set[str] = set()
-    for number, one in enumerate(imported, start=1):
-        key = _key(one.key)
-        if not key or key in taken:
+    used_keys: set[str] = set()
+    for number, question in enumerate(imported, start=1):
+        key = _key(question.key)
+        if not key or key in used_keys:
             key = f"question_{number}"
-        taken.add(key)
-        yield replace(_asked(one, ids[one.key]), key=key)
+        used_keys.add(key)
+        yield replace(_make_askable(question, ids[question.key]), key=key)
 
 
-def _asked(question: QuestionDefinition, pk: int) -> QuestionDefinition:
+def _make_askable(question: QuestionDefinition, pk: int) -> QuestionDefinition:
     if question.level == "binary":
         return replace(question, values=(0, 1), positive=1)
     if question.values or question.level == "text":
@@ -101,9 +102,9 @@ def _of_texts(question: QuestionDefinition, pk: int) -> QuestionDefinition:
 
 
 def _of_numbers(question: QuestionDefinition, pk: int) -> QuestionDefinition:
-    found = sorted(_answers(pk, "number", MOST_STEPS + 1))
-    low, high = (found[0], found[-1]) if found else (0.0, 0.0)
-    if 0 < high - low <= MOST_STEPS and all(value == int(value) for value in found):
+    numbers = sorted(_answers(pk, "number", MOST_STEPS + 1))
+    low, high = (numbers[0], numbers[-1]) if numbers else (0.0, 0.0)
+    if 0 < high - low <= MOST_STEPS and all(value == int(value) for value in numbers):
         return replace(question, values=tuple(range(int(low), int(high) + 1)))
     if question.level == "ratio" and low >= 0:
         return replace(question, minimum=0)
@@ -124,11 +125,11 @@ def create(*, by: User | None, definition: SchemeDefinition) -> SchemeVersion:
     """Store a new scheme as its version 1. Raises SchemeRefused with every problem."""
     _check(definition)
     if definition.key in SCHEMES:
-        told = f"{named(definition.key)} is a built-in scheme: choose another key (copy and edit)."
-        raise _refused("key", told)
-    scheme, made = _scheme(definition)
-    if not made:
-        raise _refused("key", f"There is a scheme {named(definition.key)} already: choose another key.")
+        message = f"{quoted(definition.key)} is a built-in scheme: choose another key (copy and edit)."
+        raise _refused("key", message)
+    scheme, created = _scheme(definition)
+    if not created:
+        raise _refused("key", f"There is a scheme {quoted(definition.key)} already: choose another key.")
     version = scheme_store.add(scheme=scheme, number=1, definition=replace(definition, version=1))
     _log(by, "create", version)
     return version
@@ -146,8 +147,8 @@ def save(*, by: User | None, definition: SchemeDefinition, seen: int | None) -> 
     _check(definition)
     scheme, newest = _newest(definition.key)
     if seen is not None and newest.pk != seen:
-        told = f"Somebody saved version {newest.version} meanwhile: look at it, then save again."
-        raise SchemeRefused([Problem((), told)])
+        message = f"Somebody saved version {newest.version} meanwhile: look at it, then save again."
+        raise SchemeRefused([Problem((), message)])
     if _same(scheme_store.definition_of(newest), definition):
         return newest
     number = newest.version
@@ -168,7 +169,7 @@ def save(*, by: User | None, definition: SchemeDefinition, seen: int | None) -> 
 def archive(*, by: User | None, scheme: Scheme, archived: bool = True) -> Scheme:
     """Take a scheme off the lists of what can be asked, or put it back; what uses it goes on."""
     if not scheme.own:
-        raise _refused("key", f"{named(scheme.key)} was not made here and cannot be archived.")
+        raise _refused("key", f"{quoted(scheme.key)} was not made here and cannot be archived.")
     scheme = Scheme.objects.select_for_update().get(pk=scheme.pk)
     if archived != (scheme.archived_at is not None):
         scheme.archived_at = timezone.now() if archived else None
@@ -190,8 +191,8 @@ def create_from_corpus(
 
 
 def _check(definition: SchemeDefinition) -> None:
-    if found := problems(definition):
-        raise SchemeRefused(found)
+    if faults := problems(definition):
+        raise SchemeRefused(faults)
 
 
 def _scheme(definition: SchemeDefinition) -> tuple[Scheme, bool]:
@@ -211,23 +212,23 @@ def _newest(key: str) -> tuple[Scheme, SchemeVersion]:
     """
     if key in SCHEMES:
         raise _refused(
-            "key", f"{named(key)} comes with Concord and stays as it is: copy it under another key."
+            "key", f"{quoted(key)} comes with Concord and stays as it is: copy it under another key."
         )
     scheme = Scheme.objects.select_for_update().filter(key=key).first()
     versions = SchemeVersion.objects.select_for_update(of=("self",)).filter(scheme=scheme)
     newest = versions.order_by("-version").first() if scheme else None
     if scheme is None or newest is None:
-        raise _refused("key", f"There is no scheme {named(key)}: create it first.")
+        raise _refused("key", f"There is no scheme {quoted(key)}: create it first.")
     if not scheme.own:
-        told = f"{named(key)} was not made here and stays as it is: copy it under another key."
-        raise _refused("key", told)
+        message = f"{quoted(key)} was not made here and stays as it is: copy it under another key."
+        raise _refused("key", message)
     newest.scheme = scheme
     return scheme, newest
 
 
-def _same(kept: SchemeDefinition, given: SchemeDefinition) -> bool:
+def _same(stored: SchemeDefinition, submitted: SchemeDefinition) -> bool:
     """Whether two definitions say the same: hashes tell 1 from 1.0 apart, and know no flags."""
-    return replace(kept, version=1) == replace(given, version=1)
+    return replace(stored, version=1) == replace(submitted, version=1)
 
 
 def _refused(field: str, sentence: str) -> SchemeRefused:

@@ -30,7 +30,7 @@ from annotation.schemes.files import as_plain, write
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ScreenQuestion:
     """A question as annotators meet it."""
 
     id: int
@@ -72,7 +72,7 @@ class Asked:
         return accepts(self.level, self.values, value, self.minimum, self.maximum, self.whole)
 
 
-FIELDS = tuple(field.name for field in fields(Asked) if field.name != "id")
+FIELDS = tuple(field.name for field in fields(ScreenQuestion) if field.name != "id")
 
 
 @dataclass(frozen=True)
@@ -89,12 +89,12 @@ class Questionnaire:
     introduction: str
     item_kind: str
     unit: str
-    questions: tuple[Asked, ...]
+    questions: tuple[ScreenQuestion, ...]
     about_open: bool = False
 
     def __post_init__(self) -> None:
         tags = {question.key for question in self.questions if question.is_tag}
-        told = tuple(
+        questions = tuple(
             replace(
                 question,
                 required=question.required or explains(question.level, question.show_if, tags),
@@ -102,10 +102,10 @@ class Questionnaire:
             )
             for question in self.questions
         )
-        object.__setattr__(self, "questions", told)
+        object.__setattr__(self, "questions", questions)
 
     @cached_property
-    def by_key(self) -> dict[str, Asked]:
+    def by_key(self) -> dict[str, ScreenQuestion]:
         """Questions by their key."""
         return {question.key: question for question in self.questions}
 
@@ -129,15 +129,15 @@ class Questionnaire:
         """Whether one task asks about turns and then about the whole."""
         return len(self.item_kinds) > 1
 
-    def asked_about(self, kind: str) -> tuple[Asked, ...]:
+    def asked_about(self, kind: str) -> tuple[ScreenQuestion, ...]:
         """Return its questions about items of a kind."""
         return tuple(question for question in self.questions if question.item_kind == kind)
 
     @cached_property
     def is_tagged(self) -> bool:
         """Whether its only choices are tags; questions about the whole beside those about turns aside."""
-        asked = self.asked_about(self.item_kind)
-        return all(question.is_tag or question.level == "text" for question in asked)
+        questions = self.asked_about(self.item_kind)
+        return all(question.is_tag or question.level == "text" for question in questions)
 
     @property
     def is_multiple(self) -> bool:
@@ -156,7 +156,7 @@ def questionnaire_of(version_id: int) -> Questionnaire:
         introduction=version.introduction,
         item_kind=version.item_kind,
         unit=version.unit,
-        questions=tuple(_asked(question) for question in version.questions.order_by("position")),
+        questions=tuple(_screen_question(question) for question in version.questions.order_by("position")),
         about_open=SCHEMES.get(version.scheme.key, version).about_open,
     )
 
@@ -170,14 +170,16 @@ def questionnaire_from(definition: SchemeDefinition) -> Questionnaire:
         introduction=definition.introduction,
         item_kind=definition.item_kind,
         unit=definition.unit,
-        questions=tuple(Asked(0, **_tupled(question.as_stored())) for question in definition.questions),
+        questions=tuple(
+            ScreenQuestion(0, **_tupled(question.as_stored())) for question in definition.questions
+        ),
         about_open=definition.about_open,
     )
 
 
-def _asked(question: Question) -> Asked:
+def _screen_question(question: Question) -> ScreenQuestion:
     same = {name: getattr(question, name) for name in FIELDS}
-    return Asked(question.pk, **_tupled(same))
+    return ScreenQuestion(question.pk, **_tupled(same))
 
 
 def _tupled(stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,9 +195,9 @@ def store(*, definition: SchemeDefinition) -> SchemeVersion:
     scheme, _ = Scheme.objects.get_or_create(key=definition.key, defaults={"title": definition.title})
     Scheme.objects.select_for_update().get(pk=scheme.pk)
     content_hash = definition.content_hash()
-    found = scheme.versions.filter(content_hash=content_hash).first()
-    if found:
-        return found
+    version = scheme.versions.filter(content_hash=content_hash).first()
+    if version:
+        return version
     last = scheme.versions.aggregate(last=Max("version"))["last"] or 0
     return add(scheme=scheme, number=max(last + 1, definition.version), definition=definition)
 
@@ -251,7 +253,7 @@ def definition_of(version: SchemeVersion) -> SchemeDefinition:
     if built_in is not None and built_in.content_hash() == version.content_hash:
         return built_in
     unit: Any = version.unit
-    made = SchemeDefinition(
+    definition = SchemeDefinition(
         key=version.scheme.key,
         version=version.version,
         title=version.name,
@@ -265,20 +267,22 @@ def definition_of(version: SchemeVersion) -> SchemeDefinition:
         one_conversation=built_in.one_conversation if built_in else version.one_conversation,
     )
     # A definition that differs from a stored one is numbered anew, its own number is what it was hashed with.
-    numbered = (replace(made, version=number) for number in range(version.version, 0, -1))
-    return next((one for one in numbered if one.content_hash() == version.content_hash), made)
+    numbered = (replace(definition, version=number) for number in range(version.version, 0, -1))
+    return next(
+        (candidate for candidate in numbered if candidate.content_hash() == version.content_hash), definition
+    )
 
 
 def _question(row: Question) -> QuestionDefinition:
     """Return a question's definition; numbers are whole again where its values are, as they were written."""
-    known: dict[str, Value] = {str(value): value for value in row.values}
-    same: dict[str, Any] = {one.name: getattr(row, one.name) for one in fields(QuestionDefinition)}
+    values_by_text: dict[str, Value] = {str(value): value for value in row.values}
+    same: dict[str, Any] = {field.name: getattr(row, field.name) for field in fields(QuestionDefinition)}
     return QuestionDefinition(
         **same
         | {
             "values": tuple(row.values),
             "evidence_for": tuple(row.evidence_for),
-            "anchors": {known.get(key, key): text for key, text in row.anchors.items()},
+            "anchors": {values_by_text.get(key, key): text for key, text in row.anchors.items()},
             "minimum": plain(row.minimum),
             "maximum": plain(row.maximum),
             "positive": next((value for value in row.values if value == row.positive), row.positive),
@@ -318,7 +322,7 @@ Choice = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class SchemeSummary:
     """A scheme in a list; `versions` counts those stored, of a built-in scheme that was never used none."""
 
     key: str
@@ -333,9 +337,9 @@ class Listed:
     item_kinds: tuple[str, ...]
 
 
-def schemes() -> list[Listed]:
+def schemes() -> list[SchemeSummary]:
     """Return all schemes that can be asked, one's own first, by title."""
-    return [*(_own(row) for row in own_schemes()), *(_built_in(one) for one in SCHEMES.values())]
+    return [*(_own(row) for row in own_schemes()), *(_built_in(scheme) for scheme in SCHEMES.values())]
 
 
 def own_schemes() -> QuerySet[Scheme]:
@@ -355,14 +359,14 @@ def choices() -> list[Any]:
         (earlier if row.scheme_id in seen else newest).append((row.ref, f"{row.name} ({row.ref})"))
         seen.add(row.scheme_id)
     groups = {"Built in": built_in, "Your own": newest, "Your own, earlier versions": earlier}
-    return [(name, found) for name, found in groups.items() if found]
+    return [(name, options) for name, options in groups.items() if options]
 
 
 def as_json(version: SchemeVersion) -> dict[str, Any]:
     """Return a version as programs see it: its definition, and what is known of it as stored."""
     definition = definition_of(version)
-    told = as_plain(definition) | {"version": version.version}
-    told["key"] = told.pop("scheme")
+    content = as_plain(definition) | {"version": version.version}
+    content["key"] = content.pop("scheme")
     return {
         "id": version.pk,
         "ref": version.ref,
@@ -370,27 +374,38 @@ def as_json(version: SchemeVersion) -> dict[str, Any]:
         "archived": version.scheme.archived_at is not None,
         "used": is_used(version),
         "created_at": version.created_at,
-        "definition": told,
+        "definition": content,
         "yaml": write(definition),
     }
 
 
-def _own(row: Scheme) -> Listed:
+def _own(row: Scheme) -> SchemeSummary:
     version = row.versions.order_by("-version").first()
     assert version is not None
-    asked = version.questions.count()
+    question_count = version.questions.count()
     beside = version.questions.exclude(item_kind="").values_list("item_kind", flat=True)
     kind, unit, number = version.item_kind, version.unit, version.version
     archived = row.archived_at is not None
     kinds = tuple(dict.fromkeys([kind, *beside]))
-    return Listed(row.key, row.title, kind, unit, False, number, row.versions.count(), asked, archived, kinds)
+    return SchemeSummary(
+        row.key, row.title, kind, unit, False, number, row.versions.count(), question_count, archived, kinds
+    )
 
 
-def _built_in(scheme: SchemeDefinition) -> Listed:
+def _built_in(scheme: SchemeDefinition) -> SchemeSummary:
     stored = SchemeVersion.objects.filter(scheme__key=scheme.key)
-    asked = len(scheme.questions)
+    question_count = len(scheme.questions)
     kind, unit = scheme.item_kind, scheme.unit
     newest = max(scheme.version, *stored.values_list("version", flat=True), 0)
-    return Listed(
-        scheme.key, scheme.title, kind, unit, True, newest, stored.count(), asked, False, scheme.item_kinds
+    return SchemeSummary(
+        scheme.key,
+        scheme.title,
+        kind,
+        unit,
+        True,
+        newest,
+        stored.count(),
+        question_count,
+        False,
+        scheme.item_kinds,
     )

@@ -30,7 +30,7 @@ UNKNOWN = "E"
 DEFAULT_STYLE = "default"
 ORIGINAL, ANONYMISED, SWAPPED = "original", "anonymised", "swapped"
 NAMES = (ORIGINAL, ANONYMISED, SWAPPED)
-_WRITTEN = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
+_DATE_FORM = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -59,10 +59,10 @@ class Date:
     @classmethod
     def read(cls, text: str) -> Date:
         """Return the date that `1994-09-22`, `1994-09` or `1994` writes; raise ValueError."""
-        written = _WRITTEN.fullmatch(text.strip())
-        if written is None:
+        match = _DATE_FORM.fullmatch(text.strip())
+        if match is None:
             raise ValueError(f"{text[:40]!r} is not a date: write 1994-09-22, 1994-09 or 1994")
-        year, month, day = (None if part is None else int(part) for part in written.groups())
+        year, month, day = (None if part is None else int(part) for part in match.groups())
         assert year is not None
         return cls(year, month, day)
 
@@ -229,15 +229,15 @@ class QuestionSet:
 _VERSION = re.compile(r"(.+)[:@]([0-9]{1,9})", re.DOTALL)
 
 
-def parted(told: str) -> tuple[str, int | None]:
+def parted(text: str) -> tuple[str, int | None]:
     """Return the name and the version that are told; None where no version is."""
-    found = _VERSION.fullmatch(told.strip())
-    return (found[1], int(found[2])) if found else (told.strip(), None)
+    match = _VERSION.fullmatch(text.strip())
+    return (match[1], int(match[2])) if match else (text.strip(), None)
 
 
-def versioned(told: str) -> str:
+def versioned(text: str) -> str:
     """Return NAME:VERSION however it is told, or the name alone where no version is."""
-    name, version = parted(told)
+    name, version = parted(text)
     return name if version is None else f"{name}:{version}"
 
 
@@ -258,9 +258,9 @@ def script_json(script: Script | None) -> Json | None:
         return None
     return {
         "main": script.main,
-        "sessions": [session_json(one) for one in script.sessions],
+        "sessions": [session_json(session) for session in script.sessions],
         **({"collective": list(script.collective)} if script.collective != ("all",) else {}),
-        **({"names": [_names_json(one) for one in script.names]} if script.names else {}),
+        **({"names": [_names_json(name_map) for name_map in script.names]} if script.names else {}),
     }
 
 
@@ -274,20 +274,20 @@ def script_record(stored: Mapping[str, Any] | None) -> Script | None:
         collective=tuple(stored.get("collective", ("all",))),
         names=tuple(
             NameMap(
-                kind=one["kind"],
-                version=one["version"],
-                pairs=tuple((pair[0], pair[1]) for pair in one["pairs"]),
-                kept=tuple(one.get("kept") or ()),
+                kind=name_map["kind"],
+                version=name_map["version"],
+                pairs=tuple((pair[0], pair[1]) for pair in name_map["pairs"]),
+                kept=tuple(name_map.get("kept") or ()),
             )
-            for one in stored.get("names") or ()
+            for name_map in stored.get("names") or ()
         ),
     )
 
 
 def fact_json(fact: Fact) -> Json:
     """Return a fact's content; its id and status stand beside it."""
-    told = {"head": fact.head, "relation": fact.relation, "tail": fact.tail, "session": fact.session}
-    return told | ({"turns": list(fact.turns)} if fact.turns else {})
+    content = {"head": fact.head, "relation": fact.relation, "tail": fact.tail, "session": fact.session}
+    return content | ({"turns": list(fact.turns)} if fact.turns else {})
 
 
 def fact_record(key: str, stored: Mapping[str, Any], status: str = "draft") -> Fact:
@@ -305,7 +305,7 @@ def fact_record(key: str, stored: Mapping[str, Any], status: str = "draft") -> F
 
 def question_json(question: Question) -> Json:
     """Return a question's content; its id and status stand beside it. Empty fields are left out."""
-    told = {
+    content = {
         "source": question.source,
         "hops": question.hops,
         "text": question.text,
@@ -323,7 +323,7 @@ def question_json(question: Question) -> Json:
         "styles": dict(question.styles),
         "origin": question.origin,
     }
-    return {name: value for name, value in told.items() if value or name in ALWAYS}
+    return {name: value for name, value in content.items() if value or name in ALWAYS}
 
 
 def question_record(key: str, stored: Mapping[str, Any], status: str = "draft") -> Question:
@@ -352,7 +352,7 @@ def question_record(key: str, stored: Mapping[str, Any], status: str = "draft") 
 
 def use_json(use: Use) -> Json:
     """Return a use as the native format writes it."""
-    told: Json = {
+    content: Json = {
         "question": use.question,
         "session": use.session,
         "answerable": use.answerable,
@@ -360,8 +360,8 @@ def use_json(use: Use) -> Json:
         "type": use.type,
         "order": use.order,
     }
-    told |= {"since": use.since} if use.since is not None else {}
-    return told | {"sessions": list(use.sessions), "rule": use.rule}
+    content |= {"since": use.since} if use.since is not None else {}
+    return content | {"sessions": list(use.sessions), "rule": use.rule}
 
 
 def use_record(stored: Mapping[str, Any]) -> Use:
@@ -379,25 +379,25 @@ def use_record(stored: Mapping[str, Any]) -> Use:
     )
 
 
-def set_json(found: QuestionSet) -> Json:
+def set_json(question_set: QuestionSet) -> Json:
     """Return a question set as the native format writes it."""
     return {
-        "name": found.name,
-        "seed": found.seed,
-        "policy": found.policy,
-        "presence": found.presence,
-        "imported": found.imported,
-        "uses": [use_json(one) for one in found.uses],
+        "name": question_set.name,
+        "seed": question_set.seed,
+        "policy": question_set.policy,
+        "presence": question_set.presence,
+        "imported": question_set.imported,
+        "uses": [use_json(use) for use in question_set.uses],
     }
 
 
 def session_json(session: Session) -> Json:
     """Return a session as a script's JSON holds it."""
-    told: Json = {"id": session.id, "date": date_json(session.date)}
+    content: Json = {"id": session.id, "date": date_json(session.date)}
     for name in ("place", "episode", "scene", "season"):
         if value := getattr(session, name):
-            told[name] = value
-    return told | ({"present": list(session.present)} if session.present else {})
+            content[name] = value
+    return content | ({"present": list(session.present)} if session.present else {})
 
 
 def _session_record(stored: Mapping[str, Any]) -> Session:
@@ -414,8 +414,8 @@ def _session_record(stored: Mapping[str, Any]) -> Session:
 
 def date_json(date: Date) -> Json:
     """Return a date as {year, month?, day?}."""
-    told = {"year": date.year, "month": date.month, "day": date.day}
-    return {name: value for name, value in told.items() if value is not None}
+    content = {"year": date.year, "month": date.month, "day": date.day}
+    return {name: value for name, value in content.items() if value is not None}
 
 
 def date_record(stored: Mapping[str, Any]) -> Date:
@@ -424,5 +424,9 @@ def date_record(stored: Mapping[str, Any]) -> Date:
 
 
 def _names_json(names: NameMap) -> Json:
-    told: Json = {"kind": names.kind, "version": names.version, "pairs": [list(pair) for pair in names.pairs]}
-    return told | ({"kept": list(names.kept)} if names.kept else {})
+    content: Json = {
+        "kind": names.kind,
+        "version": names.version,
+        "pairs": [list(pair) for pair in names.pairs],
+    }
+    return content | ({"kept": list(names.kept)} if names.kept else {})

@@ -135,7 +135,7 @@ WORK = [
     ),
     path("campaigns/<int:campaign>/roles/", campaigns.change_roles, name="campaign-roles"),
     path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="submissions"),
-    path("campaigns/<int:campaign>/held/", submissions.held, name="held"),
+    path("campaigns/<int:campaign>/held/", submissions.held_tasks, name="held"),
     path("campaigns/<int:campaign>/notes/", submissions.campaign_notes, name="campaign-notes"),
     path(
         "campaigns/<int:campaign>/notes.<str:form>",

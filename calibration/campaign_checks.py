@@ -17,7 +17,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from annotation.models import Assignment, Attempt, CheckPlan, CheckResult, LabelCount, Rater, Standing
 from annotation.models.campaigns import Campaign
 from annotation.models.labels import Label, Occasion
-from annotation.scheme_store import Asked, questionnaire_of
+from annotation.scheme_store import ScreenQuestion, questionnaire_of
 from annotation.text.table_cells import guarded
 from annotation.work import check_actions, check_stages
 from annotation.work.check_actions import refuse
@@ -211,7 +211,7 @@ class RepeatedAnswer:
     user: int
     item: str
     cluster: str
-    question: Asked
+    question: ScreenQuestion
     first: float | str
     second: float | str
 
@@ -383,7 +383,7 @@ def consistency(campaign: Campaign) -> list[Consistency]:
     ]
 
 
-def _figures(question: Asked, twice: Sequence[RepeatedAnswer]) -> tuple[Result, ...]:
+def _figures(question: ScreenQuestion, twice: Sequence[RepeatedAnswer]) -> tuple[Result, ...]:
     records = [
         Record(f"{answer.user}:{answer.item}", rater, value, answer.cluster)
         for answer in twice

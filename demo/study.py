@@ -209,7 +209,7 @@ def _add_join_link(study: Campaign, *, by: User) -> None:
     link = participants.make_link(by=by, campaign=study, name="Prolific, first wave", code="DEMO7")
     for number in (1, 2):
         arrival = participants.Came(f"simulated-p{number}", "demo", f"session-{number}")
-        participants.join(link=link, who=arrival, browser=f"simulated browser {number}")
+        participants.join(link=link, visitor=arrival, browser=f"simulated browser {number}")
 
 
 def _decide(study: Campaign, *, by: User, judge: User) -> None:

@@ -143,7 +143,7 @@ class OwnSubmission(serializers.Serializer[Any]):
     reason = serializers.CharField()
 
 
-SEARCH = [OpenApiParameter(name, str) for name in own_work.ASKED]
+SEARCH = [OpenApiParameter(name, str) for name in own_work.SEARCH_FIELDS]
 VERBS = {"close": message_actions.close, "open": message_actions.open_again}
 
 
@@ -152,7 +152,7 @@ def _user(request: Request) -> User:
     return request.user
 
 
-def _given(serializer: Any) -> dict[str, Any]:
+def _validated(serializer: Any) -> dict[str, Any]:
     serializer.is_valid(raise_exception=True)
     return dict(serializer.validated_data)
 
@@ -166,15 +166,15 @@ def own_notes(request: Request, campaign: int, assignment: int) -> Response:
     """Members: what they noted on the lines of a task of theirs; note something. Bookmarks are private."""
     access.membership(_user(request), campaign)
     if request.method == "POST":
-        given = _given(NewNote(data=request.data))
-        kept = note_actions.set_note(by=_user(request), campaign=campaign, assignment=assignment, **given)
-        return Response(kept.as_json())
+        values = _validated(NewNote(data=request.data))
+        note = note_actions.set_note(by=_user(request), campaign=campaign, assignment=assignment, **values)
+        return Response(note.as_json())
     own = Assignment.objects.filter(pk=assignment, campaign=campaign, user=_user(request))
-    found = own.exclude(state=Assignment.State.VOIDED).first()
-    if found is None:
+    assignment_row = own.exclude(state=Assignment.State.VOIDED).first()
+    if assignment_row is None:
         raise NotTaskHolder("This task is not yours.")
-    turns = screens.load(found.task_id).turns
-    rows = notes_on(campaign=campaign, user=_user(request).pk, assignment=found.pk, turns=turns)
+    turns = screens.load(assignment_row.task_id).turns
+    rows = notes_on(campaign=campaign, user=_user(request).pk, assignment=assignment_row.pk, turns=turns)
     return Response([rows[line].as_json() for line in sorted(rows)])
 
 
@@ -185,9 +185,9 @@ def own_notes(request: Request, campaign: int, assignment: int) -> Response:
 def campaign_notes(request: Request, campaign: int) -> Response:
     """Researchers: what annotators of a campaign noted on turns, latest first; no bookmarks."""
     pager = Pages()
-    found = access.campaign(campaign)
-    page = pager.paginate_queryset(live(found), request) or []
-    names = of_people({note.user_id for note in page}, found.corpus_id)
+    campaign_row = access.campaign(campaign)
+    page = pager.paginate_queryset(live(campaign_row), request) or []
+    names = of_people({note.user_id for note in page}, campaign_row.corpus_id)
     turn_numbers.number(note.turn for note in page)
     return pager.get_paginated_response([files.note_json(note, names) for note in page])
 
@@ -198,11 +198,13 @@ def campaign_notes(request: Request, campaign: int) -> Response:
 @permission_classes([IsSignedIn])
 def own_submissions(request: Request) -> Response:
     """Everyone signed in: what they submitted, latest first; searched as the page does it."""
-    asked = {name: request.query_params.get(name, "").replace("\0", "").strip() for name in own_work.ASKED}
+    search = {
+        name: request.query_params.get(name, "").replace("\0", "").strip() for name in own_work.SEARCH_FIELDS
+    }
     pager = Pages()
-    found: Any = own_work.own_submissions(_user(request), own_work.submission_query(asked))
-    page: Any = pager.paginate_queryset(found, request) or []
-    return pager.get_paginated_response([row.as_json() for row in own_work.told(page)])
+    submissions: Any = own_work.own_submissions(_user(request), own_work.submission_query(search))
+    page: Any = pager.paginate_queryset(submissions, request) or []
+    return pager.get_paginated_response([row.as_json() for row in own_work.describe_submissions(page)])
 
 
 @extend_schema(methods=["GET"], responses=ThreadSerializer(many=True))
@@ -220,8 +222,10 @@ def own_threads(request: Request) -> Response:
     """Everyone signed in: the threads between them and researchers, latest first; or ask something."""
     viewer = _user(request)
     if request.method == "POST":
-        made = message_actions.ask(by=viewer, **_given(Question(data=request.data)))
-        return Response(_own_thread(message_actions.of_annotator(viewer).get(pk=made.pk), viewer), status=201)
+        thread = message_actions.ask(by=viewer, **_validated(Question(data=request.data)))
+        return Response(
+            _own_thread(message_actions.of_annotator(viewer).get(pk=thread.pk), viewer), status=201
+        )
     pager = Pages()
     page = pager.paginate_queryset(message_actions.of_annotator(viewer), request) or []
     return pager.get_paginated_response([_own_thread(row, viewer) for row in page])
@@ -234,11 +238,11 @@ def own_threads(request: Request) -> Response:
 def own_thread(request: Request, thread: int) -> Response:
     """Everyone signed in: see a thread of their own, and say something in it."""
     viewer = _user(request)
-    found = access.own_thread(viewer, thread)
-    text = _given(Answer(data=request.data))["text"]
+    thread_row = access.own_thread(viewer, thread)
+    text = _validated(Answer(data=request.data))["text"]
     if text is not None:
-        message_actions.answer(by=viewer, thread=found, text=text)
-    message_actions.see(by=viewer, thread=found)
+        message_actions.answer(by=viewer, thread=thread_row, text=text)
+    message_actions.see(by=viewer, thread=thread_row)
     return Response(_own_thread(access.own_thread(viewer, thread), viewer))
 
 
@@ -255,33 +259,33 @@ def own_thread(request: Request, thread: int) -> Response:
 @answered
 def campaign_threads(request: Request, campaign: int) -> Response:
     """Researchers: the threads of a campaign, latest first; or write to annotators, each by themselves."""
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     viewer = _user(request)
     if request.method == "GET":
         pager = Pages()
-        page = pager.paginate_queryset(message_actions.of_campaign(found), request) or []
+        page = pager.paginate_queryset(message_actions.of_campaign(campaign_row), request) or []
         return pager.get_paginated_response(_threads(page, viewer))
-    given = _given(NewMessage(data=request.data))
+    values = _validated(NewMessage(data=request.data))
     about, turn = None, None
-    if given["assignment"] is not None:
-        about = found.assignments.select_related("user").filter(pk=given["assignment"]).first()
+    if values["assignment"] is not None:
+        about = campaign_row.assignments.select_related("user").filter(pk=values["assignment"]).first()
         if about is None:
             raise NoteRefused("The campaign has no such task.")
-    if given["line"] is not None:
+    if values["line"] is not None:
         turns = screens.load(about.task_id).turns if about else ()
-        if given["line"] > len(turns):
-            raise NoteRefused(f"There is no line {given['line']} in what was shown.")
-        turn = turns[given["line"] - 1]
-    to = _recipients(found, given)
-    made = message_actions.write(
+        if values["line"] > len(turns):
+            raise NoteRefused(f"There is no line {values['line']} in what was shown.")
+        turn = turns[values["line"] - 1]
+    to = _recipients(campaign_row, values)
+    threads = message_actions.write(
         by=viewer,
-        campaign=found,
+        campaign=campaign_row,
         to=[about.user] if about else to,
-        text=given["text"],
+        text=values["text"],
         assignment=about,
         turn=turn,
     )
-    rows = message_actions.of_campaign(found).filter(pk__in=[thread.pk for thread in made])
+    rows = message_actions.of_campaign(campaign_row).filter(pk__in=[thread.pk for thread in threads])
     return Response(_threads(rows, viewer), status=201)
 
 
@@ -291,23 +295,23 @@ def campaign_threads(request: Request, campaign: int) -> Response:
 @answered
 def campaign_thread(request: Request, campaign: int, thread: int) -> Response:
     """Researchers: answer in a thread, close it, or open it again."""
-    found = access.thread(campaign, thread)
-    given = _given(ThreadVerb(data=request.data))
-    verb = VERBS.get(given["verb"])
+    thread_row = access.thread(campaign, thread)
+    values = _validated(ThreadVerb(data=request.data))
+    verb = VERBS.get(values["verb"])
     if verb is None:
-        message_actions.answer(by=_user(request), thread=found, text=given["text"])
+        message_actions.answer(by=_user(request), thread=thread_row, text=values["text"])
     else:
-        verb(by=_user(request), thread=found)
-    (told,) = _threads([access.thread(campaign, thread)], _user(request))
-    return Response(told)
+        verb(by=_user(request), thread=thread_row)
+    (payload,) = _threads([access.thread(campaign, thread)], _user(request))
+    return Response(payload)
 
 
-def _recipients(campaign: Campaign, given: Mapping[str, Any]) -> list[User]:
+def _recipients(campaign: Campaign, values: Mapping[str, Any]) -> list[User]:
     """Return whom a message goes to: everybody, or the members with these pseudonyms. Raises NoteRefused."""
     members = {member.user_id: member.user for member in campaign.members.select_related("user")}
-    if given["everybody"]:
+    if values["everybody"]:
         return list(members.values())
-    names = {name.replace("\0", "") for name in given["to"]}
+    names = {name.replace("\0", "") for name in values["to"]}
     accounts = {name: account for account, name in of_people(members, campaign.corpus_id).items()}
     if unknown := names - accounts.keys():
         raise NoteRefused(

@@ -81,22 +81,22 @@ class CampaignBatchesSerializer(serializers.Serializer[Any]):
 @answered
 def campaign_batches(request: Request, campaign: int) -> Response:
     """Researchers: the batches of a campaign; POST opens the next one."""
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     if request.method == "POST":
         assert isinstance(request.user, User)
-        actions.open_next(by=request.user, campaign=found)
-        found = access.campaign(campaign)
-    told = actions.batches(found)
-    if told is None:
+        actions.open_next(by=request.user, campaign=campaign_row)
+        campaign_row = access.campaign(campaign)
+    batches = actions.batches(campaign_row)
+    if batches is None:
         nothing: dict[str, Any] = {
             "batch_size": None,
-            "next_batch": found.next_batch,
+            "next_batch": campaign_row.next_batch,
             "total": 0,
             "opened": 0,
             "listed": [],
         }
         return Response(CampaignBatchesSerializer(nothing).data)
-    return Response(CampaignBatchesSerializer(told.as_json()).data)
+    return Response(CampaignBatchesSerializer(batches.as_json()).data)
 
 
 # The API of roles in one campaign.
@@ -133,19 +133,19 @@ class MayReadRoles(IsCampaignResearcher):
 @field_errors
 def roles(request: Request, campaign: int) -> Response:
     """List who adjudicates or looks after a campaign, or give somebody a role in it (researchers)."""
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     if request.method == "GET":
         pager = Pages()
-        page = pager.paginate_queryset(found.roles.select_related("user").order_by("id"), request)
+        page = pager.paginate_queryset(campaign_row.roles.select_related("user").order_by("id"), request)
         return pager.get_paginated_response(CampaignRoleSerializer(page, many=True).data)
-    asked = CampaignRoleSerializer(data=request.data)
-    asked.is_valid(raise_exception=True)
+    serializer = CampaignRoleSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
     assert isinstance(request.user, User)
-    told = asked.validated_data
-    given = accounts.give_campaign_role(
-        by=request.user, campaign=found, person=told["user"], role=told["role"]
+    values = serializer.validated_data
+    campaign_role = accounts.give_campaign_role(
+        by=request.user, campaign=campaign_row, person=values["user"], role=values["role"]
     )
-    return Response(CampaignRoleSerializer(given).data, status=201)
+    return Response(CampaignRoleSerializer(campaign_role).data, status=201)
 
 
 @extend_schema(responses={204: None})
@@ -154,7 +154,7 @@ def roles(request: Request, campaign: int) -> Response:
 def role(request: Request, campaign: int, pk: int) -> Response:
     """Researchers: take a role in a campaign away."""
     assert isinstance(request.user, User)
-    accounts.take_campaign_role(by=request.user, given=access.campaign_role(campaign, pk))
+    accounts.take_campaign_role(by=request.user, campaign_role=access.campaign_role(campaign, pk))
     return Response(status=204)
 
 
@@ -250,16 +250,16 @@ class ParticipantBrowserSerializer(serializers.ModelSerializer[ParticipantBrowse
 @field_errors
 def join_links(request: Request, campaign: int) -> Response:
     """The links by which people join a campaign, or make one."""
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     if request.method == "GET":
         pager = Pages()
-        page = pager.paginate_queryset(found.join_links.all(), request)
-        told = JoinLinkSerializer(page, many=True, context={"request": request}).data
-        return pager.get_paginated_response(told)
-    given = JoinLinkSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    made = participants.make_link(by=user_of(request), campaign=found, **given.validated_data)
-    return Response(JoinLinkSerializer(made, context={"request": request}).data, status=201)
+        page = pager.paginate_queryset(campaign_row.join_links.all(), request)
+        payload = JoinLinkSerializer(page, many=True, context={"request": request}).data
+        return pager.get_paginated_response(payload)
+    serializer = JoinLinkSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    link = participants.make_link(by=user_of(request), campaign=campaign_row, **serializer.validated_data)
+    return Response(JoinLinkSerializer(link, context={"request": request}).data, status=201)
 
 
 @extend_schema(responses={204: None})
@@ -278,7 +278,7 @@ def join_link(request: Request, campaign: int, pk: int) -> Response:
 def participant_list(request: Request, campaign: int) -> Response:
     """Who came by links, with their ids and completion codes; days are of UTC."""
     pager = Pages()
-    page = pager.paginate_queryset(participants.listed(access.campaign(campaign)), request)
+    page = pager.paginate_queryset(participants.list_participants(access.campaign(campaign)), request)
     return pager.get_paginated_response(ParticipantSerializer(page, many=True).data)
 
 
@@ -357,15 +357,15 @@ def campaign_list(request: Request) -> Response:
         if archived not in ("true", "false"):
             raise ValidationError({"archived": "Say true or false."})
         rows = access.managed(_user(request)).filter(archived_at__isnull=archived == "false")
-        found = rows.select_related("corpus", "scheme_version__scheme").order_by("-id")
-        page = paginator.paginate_queryset(CAMPAIGNS.of(request, found), request)
+        ordered = rows.select_related("corpus", "scheme_version__scheme").order_by("-id")
+        page = paginator.paginate_queryset(CAMPAIGNS.of(request, ordered), request)
         return paginator.get_paginated_response(CampaignSerializer(page, many=True).data)
     if not is_researcher(request.user):
         raise PermissionDenied
-    given = CampaignSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    made = campaigns.create(by=_user(request), **given.arguments())
-    return Response(CampaignSerializer(made).data, status=201)
+    serializer = CampaignSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    draft = campaigns.create(by=_user(request), **serializer.arguments())
+    return Response(CampaignSerializer(draft).data, status=201)
 
 
 @extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
@@ -385,33 +385,33 @@ def campaign(request: Request, campaign: int) -> Response:
     change it: a draft in everything, one that was opened in its name, lease, deadline, limits, annotators,
     guidelines and, upwards, its raters, for which its tasks get new places at once.
     """
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     if request.method == "PATCH":
-        given = CampaignSerializer(found, data=request.data, partial=True)
-        given.is_valid(raise_exception=True)
-        if "corpus" in given.validated_data and not is_researcher(request.user):
+        serializer = CampaignSerializer(campaign_row, data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        if "corpus" in serializer.validated_data and not is_researcher(request.user):
             raise PermissionDenied("Only researchers move a campaign to another corpus.")
-        editing.change(by=_user(request), campaign=found, **given.arguments())
-        found = access.campaign(campaign)
-    return Response(_whole(found))
+        editing.change(by=_user(request), campaign=campaign_row, **serializer.arguments())
+        campaign_row = access.campaign(campaign)
+    return Response(_campaign_json(campaign_row))
 
 
-def _whole(found: Campaign) -> dict[str, Any]:
+def _campaign_json(campaign_row: Campaign) -> dict[str, Any]:
     members = [
         {
             "username": member["username"],
             "agreed_to": member["agreed_to"],
             "agreed_on": member["agreed_on"],
         }
-        for member in campaign_progress.members(found)
+        for member in campaign_progress.members(campaign_row)
     ]
-    counts = asdict(campaign_progress.counts(found))
-    lacking = campaign_progress.lacking([found]).get(found.pk, 0)
-    left_out = campaign_tasks.left_out(found)
-    told = {"counts": counts, "members": members, "annotators_lacking": lacking}
-    told |= {"left_out": left_out and left_out._asdict(), "sample": sampling.told(found)}
-    told |= {"comparing": comparing.told(found), "balanced": sampling.shares(found)}
-    return CampaignSerializer(found).data | told
+    counts = asdict(campaign_progress.counts(campaign_row))
+    lacking = campaign_progress.lacking([campaign_row]).get(campaign_row.pk, 0)
+    left_out = campaign_tasks.left_out(campaign_row)
+    payload = {"counts": counts, "members": members, "annotators_lacking": lacking}
+    payload |= {"left_out": left_out and left_out._asdict(), "sample": sampling.describe(campaign_row)}
+    payload |= {"comparing": comparing.describe(campaign_row), "balanced": sampling.shares(campaign_row)}
+    return CampaignSerializer(campaign_row).data | payload
 
 
 @extend_schema(request=CopySerializer, responses={201: CampaignSerializer})
@@ -420,11 +420,11 @@ def _whole(found: Campaign) -> dict[str, Any]:
 @answered
 def copy(request: Request, campaign: int) -> Response:
     """Researchers: set up a draft like this campaign, with its people and guidelines, none of their work."""
-    given = CopySerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    found = access.campaign(campaign)
-    made = editing.copy(by=_user(request), campaign=found, name=given.validated_data["name"])
-    return Response(CampaignSerializer(made).data, status=201)
+    serializer = CopySerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    campaign_row = access.campaign(campaign)
+    draft = editing.copy(by=_user(request), campaign=campaign_row, name=serializer.validated_data["name"])
+    return Response(CampaignSerializer(draft).data, status=201)
 
 
 @extend_schema(request=StateSerializer, responses=CampaignSerializer)
@@ -436,9 +436,9 @@ def change_state(request: Request, campaign: int) -> Response:
 
     202 with the id of a job where opening takes a while.
     """
-    given = StateSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    changed = VERBS[given.validated_data["verb"]](by=_user(request), campaign=access.campaign(campaign))
+    serializer = StateSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    changed = VERBS[serializer.validated_data["verb"]](by=_user(request), campaign=access.campaign(campaign))
     if isinstance(changed, Job):
         return Response({"job": changed.pk}, status=202)
     return Response(CampaignSerializer(access.campaign(campaign)).data)
@@ -450,10 +450,12 @@ def change_state(request: Request, campaign: int) -> Response:
 @answered
 def reorder(request: Request, campaign: int) -> Response:
     """Researchers: put the tasks that nobody has begun in order anew, or in another order."""
-    given = ReorderSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    found = access.campaign(campaign)
-    return Response({"moved": editing.reorder(by=_user(request), campaign=found, **given.validated_data)})
+    serializer = ReorderSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    campaign_row = access.campaign(campaign)
+    return Response(
+        {"moved": editing.reorder(by=_user(request), campaign=campaign_row, **serializer.validated_data)}
+    )
 
 
 @extend_schema(request=MembersSerializer, responses=CampaignSerializer)
@@ -462,17 +464,17 @@ def reorder(request: Request, campaign: int) -> Response:
 @answered
 def change_members(request: Request, campaign: int) -> Response:
     """Researchers: let people take part, or take them out."""
-    given = MembersSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    found = access.campaign(campaign)
-    groups = given.validated_data.get("groups", [])
-    joining = [*given.validated_data.get("add", [])]
+    serializer = MembersSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    campaign_row = access.campaign(campaign)
+    groups = serializer.validated_data.get("groups", [])
+    joining = [*serializer.validated_data.get("add", [])]
     joining += User.objects.filter(people_groups__in=groups, is_active=True).distinct()
     for person in joining:
-        campaigns.add_member(by=_user(request), campaign=found, user=person)
-    for person in given.validated_data.get("remove", []):
-        campaigns.remove_member(by=_user(request), campaign=found, user=person)
-    return Response(CampaignSerializer(found).data)
+        campaigns.add_member(by=_user(request), campaign=campaign_row, user=person)
+    for person in serializer.validated_data.get("remove", []):
+        campaigns.remove_member(by=_user(request), campaign=campaign_row, user=person)
+    return Response(CampaignSerializer(campaign_row).data)
 
 
 @extend_schema(request=GuidelinesSerializer, responses=GuidelinesSerializer)
@@ -481,11 +483,11 @@ def change_members(request: Request, campaign: int) -> Response:
 @answered
 def set_guidelines(request: Request, campaign: int) -> Response:
     """Researchers: change the guidelines; a version in use is kept and gets a successor."""
-    given = GuidelinesSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    text = given.validated_data["text"]
-    kept = campaigns.set_guidelines(by=_user(request), campaign=access.campaign(campaign), text=text)
-    return Response(GuidelinesSerializer(kept).data)
+    serializer = GuidelinesSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    text = serializer.validated_data["text"]
+    version = campaigns.set_guidelines(by=_user(request), campaign=access.campaign(campaign), text=text)
+    return Response(GuidelinesSerializer(version).data)
 
 
 @extend_schema(request=ConsentSerializer, responses=ConsentSerializer)
@@ -494,8 +496,8 @@ def set_guidelines(request: Request, campaign: int) -> Response:
 @answered
 def set_consent(request: Request, campaign: int) -> Response:
     """Researchers: change what annotators agree to before they work; empty, they are asked for nothing."""
-    given = ConsentSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    text = given.validated_data["text"]
-    kept = campaigns.set_consent(by=_user(request), campaign=access.campaign(campaign), text=text)
-    return Response(ConsentSerializer(kept).data)
+    serializer = ConsentSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    text = serializer.validated_data["text"]
+    version = campaigns.set_consent(by=_user(request), campaign=access.campaign(campaign), text=text)
+    return Response(ConsentSerializer(version).data)

@@ -67,23 +67,23 @@ class Systems(APIView):
     @extend_schema(responses=SystemSerializer(many=True))
     def get(self, request: Request, name: str) -> Response:
         """List all systems with their families of models (such as gpt or llama)."""
-        return _listed(access.corpus_named(name))
+        return _systems_response(access.corpus_named(name))
 
     @extend_schema(request=FamiliesRequest, responses=SystemSerializer(many=True))
     def patch(self, request: Request, name: str) -> Response:
         """Say of which family systems are; return all systems."""
         corpus = access.corpus_named(name)
-        asked = FamiliesRequest(data=request.data)
-        asked.is_valid(raise_exception=True)
+        serializer = FamiliesRequest(data=request.data)
+        serializer.is_valid(raise_exception=True)
         assert isinstance(request.user, User)
         try:
-            set_families(by=request.user, corpus=corpus, **asked.validated_data)
+            set_families(by=request.user, corpus=corpus, **serializer.validated_data)
         except FamilyRefused as refused:
             raise ValidationError({"families": [str(refused)]}) from None
-        return _listed(corpus)
+        return _systems_response(corpus)
 
 
-def _listed(corpus: Corpus) -> Response:
+def _systems_response(corpus: Corpus) -> Response:
     return Response(SystemSerializer(queries.systems(corpus), many=True).data)
 
 
@@ -116,19 +116,19 @@ class WithoutTurns(APIView):
     )
     def post(self, request: Request, name: str) -> Response:
         """Copy dialogues into a new corpus: people, metadata, agenda, topic; 200 where it is there."""
-        found = access.corpus_named(name)
-        asked = WithoutTurnsRequest(data=request.data)
-        asked.is_valid(raise_exception=True)
-        told = asked.validated_data
+        corpus = access.corpus_named(name)
+        serializer = WithoutTurnsRequest(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        values = serializer.validated_data
         assert isinstance(request.user, User)
         try:
             result = copy_without_turns(
                 by=request.user,
-                corpus=found,
-                name=told["name"],
-                first=told["first"],
-                least=told["min_turns"],
-                most=told["max_turns"],
+                corpus=corpus,
+                name=values["name"],
+                first=values["first"],
+                least=values["min_turns"],
+                most=values["max_turns"],
             )
         except ImportProblem as problem:
             answer = {"detail": str(problem), "code": "import_refused", **problem.as_answer()}
@@ -195,16 +195,16 @@ class Corpora(generics.ListAPIView[Corpus]):
             return Response(
                 {"detail": "The file is too large."}, status=status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
             )
-        asked = schemas.ImportRequest(data=request.data)
-        asked.is_valid(raise_exception=True)
+        serializer = schemas.ImportRequest(data=request.data)
+        serializer.is_valid(raise_exception=True)
         try:
-            order = _understood(**asked.validated_data)
+            order = _understood(**serializer.validated_data)
             if sum(file.size for file in order["files"]) > AT_ONCE or FORMATS[order["format"]].packed:
                 return Response(_job(request, **order), status=status.HTTP_202_ACCEPTED)
             result = _import(request, **order)
         except ImportProblem as problem:
-            told = {"detail": str(problem), "code": "import_refused", **problem.as_answer()}
-            return Response(told, status=status.HTTP_400_BAD_REQUEST)
+            answer = {"detail": str(problem), "code": "import_refused", **problem.as_answer()}
+            return Response(answer, status=status.HTTP_400_BAD_REQUEST)
         code = status.HTTP_201_CREATED if result.created else status.HTTP_200_OK
         return Response({**result.as_answer(), "format": order["format"]}, status=code)
 
@@ -216,11 +216,13 @@ def _understood(
     mapped = columns_of(columns)
     files = [file, *more]
     telling = uploads.first(files)
-    found = format or guess(FORMATS, telling.read(SIZE), mapped)
+    format_name = format or guess(FORMATS, telling.read(SIZE), mapped)
     telling.seek(0)
-    uploads.check(files, found)
-    told = settings_of({key: rest.pop(key) for key in SETTINGS}, found, FORMATS[found].settings)
-    return {"files": files, "format": found, "columns": mapped, "settings": told, **rest}
+    uploads.check(files, format_name)
+    options = settings_of(
+        {key: rest.pop(key) for key in SETTINGS}, format_name, FORMATS[format_name].settings
+    )
+    return {"files": files, "format": format_name, "columns": mapped, "settings": options, **rest}
 
 
 def _job(
@@ -271,9 +273,9 @@ class CorpusDetail(APIView):
     @extend_schema(responses=schemas.CorpusDetailSerializer)
     def get(self, request: Request, name: str) -> Response:
         """Return a corpus with its imports and systems."""
-        found = access.corpus_named(name)
-        context = {"counts": queries.counts([found])}
-        return Response(schemas.CorpusDetailSerializer(found, context=context).data)
+        corpus = access.corpus_named(name)
+        context = {"counts": queries.counts([corpus])}
+        return Response(schemas.CorpusDetailSerializer(corpus, context=context).data)
 
     @extend_schema(
         parameters=[schemas.DeletionRequest],
@@ -287,11 +289,11 @@ class CorpusDetail(APIView):
         """
         if not is_administrator(request.user):
             raise PermissionDenied
-        found = access.corpus_named(name)
-        asked = schemas.DeletionRequest(data=request.data or request.query_params)
-        asked.is_valid(raise_exception=True)
+        corpus = access.corpus_named(name)
+        serializer = schemas.DeletionRequest(data=request.data or request.query_params)
+        serializer.is_valid(raise_exception=True)
         try:
-            gone = deletion.start_deletion(corpus=found, by=_user(request), **asked.validated_data)
+            gone = deletion.start_deletion(corpus=corpus, by=_user(request), **serializer.validated_data)
         except DeletionRefused as refused:
             return Response({"confirmation": [str(refused)]}, status=status.HTTP_400_BAD_REQUEST)
         if isinstance(gone, Job):
@@ -342,12 +344,12 @@ class Turns(generics.GenericAPIView[Turn]):
         A search of a large corpus ends after a moment with what was found so far, which may be nothing:
         `next` is the address that goes on with it, null once the whole corpus was searched.
         """
-        asked = {key: _value(request, key) for key in ("text", "speaker", "system", "after")}
-        found = queries.search(access.corpus_named(name), **asked, most=Pages().get_limit(request))
-        turn_numbers.number(found.turns)
+        filters = {key: _value(request, key) for key in ("text", "speaker", "system", "after")}
+        matches = queries.search(access.corpus_named(name), **filters, most=Pages().get_limit(request))
+        turn_numbers.number(matches.turns)
         address = request.build_absolute_uri()
-        further = replace_query_param(address, "after", found.after) if found.after else None
-        return Response(schemas.TurnSearchSerializer({"next": further, "results": found.turns}).data)
+        further = replace_query_param(address, "after", matches.after) if matches.after else None
+        return Response(schemas.TurnSearchSerializer({"next": further, "results": matches.turns}).data)
 
 
 class Items(generics.ListAPIView[Item]):
@@ -365,10 +367,10 @@ class Items(generics.ListAPIView[Item]):
         """Return the items that are asked for."""
         if getattr(self, "swagger_fake_view", False):
             return Item.objects.none()
-        asked = {name: _value(self.request, name) for name in ("kind", "dialogue", "system")}
-        found = queries.items(access.corpus_named(self.kwargs["name"]), **asked)
-        found = found.select_related("turn", "record", "continuation__dialogue", "continuation__system")
-        return found.prefetch_related("members__continuation__system", "members__turn")
+        filters = {name: _value(self.request, name) for name in ("kind", "dialogue", "system")}
+        items = queries.items(access.corpus_named(self.kwargs["name"]), **filters)
+        items = items.select_related("turn", "record", "continuation__dialogue", "continuation__system")
+        return items.prefetch_related("members__continuation__system", "members__turn")
 
     def paginate_queryset(self, queryset: Any) -> Any:
         """Number the turns of a page together."""
@@ -391,11 +393,11 @@ class DialogueDetail(generics.RetrieveAPIView[Dialogue]):
 
     def get_object(self) -> Dialogue:
         """Return the dialogue with its turns, numbered together; without them where it has its own pages."""
-        found = super().get_object()
-        if hooks.own_pages(found) is None:
-            prefetch_related_objects([found], "continuations__turns")
-            turn_numbers.number(turn for own in found.continuations.all() for turn in own.turns.all())
-        return found
+        dialogue = super().get_object()
+        if hooks.own_pages(dialogue) is None:
+            prefetch_related_objects([dialogue], "continuations__turns")
+            turn_numbers.number(turn for own in dialogue.continuations.all() for turn in own.turns.all())
+        return dialogue
 
 
 class Splits(generics.ListAPIView[Split]):
@@ -414,10 +416,12 @@ class Splits(generics.ListAPIView[Split]):
     @extend_schema(request=schemas.DrawRequest, responses={201: schemas.SplitSerializer})
     def post(self, request: Request, name: str) -> Response:
         """Draw a split, or draw it anew while it is not used. One that opens test needs its `purpose`."""
-        asked = schemas.DrawRequest(data=request.data)
-        asked.is_valid(raise_exception=True)
+        serializer = schemas.DrawRequest(data=request.data)
+        serializer.is_valid(raise_exception=True)
         try:
-            split = splits.draw(corpus=access.corpus_named(name), by=_user(request), **asked.validated_data)
+            split = splits.draw(
+                corpus=access.corpus_named(name), by=_user(request), **serializer.validated_data
+            )
         except SplitRefused as refused:
             return Response({"detail": str(refused)}, status=status.HTTP_400_BAD_REQUEST)
         answer: BaseSerializer[Split] = schemas.SplitSerializer(split)

@@ -255,10 +255,10 @@ def people(request: Request) -> Response:
         pager = Pages()
         page = pager.paginate_queryset(accounts.accounts(_text(request, "text")), request) or []
         return pager.get_paginated_response(AccountSerializer(accounts.rows(page), many=True).data)
-    given = NewAccount(data=request.data)
-    given.is_valid(raise_exception=True)
-    made = accounts.create(by=user_of(request), **given.validated_data)
-    return Response(_account(made), status=status.HTTP_201_CREATED)
+    serializer = NewAccount(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    account = accounts.create(by=user_of(request), **serializer.validated_data)
+    return Response(_account(account), status=status.HTTP_201_CREATED)
 
 
 @extend_schema(methods=["GET"], responses=AccountSerializer)
@@ -276,22 +276,22 @@ def person(request: Request, pk: int) -> Response:
 
     To delete it, `confirmation` is the person's user name, in the query or in a JSON body.
     """
-    found = access.account(pk)
+    account = access.account(pk)
     if request.method == "DELETE":
-        asked = PersonDeletion(data=request.data or request.query_params)
-        asked.is_valid(raise_exception=True)
-        gone = deletion.delete_person(person=found, by=user_of(request), **asked.validated_data)
+        serializer = PersonDeletion(data=request.data or request.query_params)
+        serializer.is_valid(raise_exception=True)
+        gone = deletion.delete_person(person=account, by=user_of(request), **serializer.validated_data)
         return Response({"deleted": gone})
     if request.method == "PATCH":
         change = AccountChange(data=request.data)
         change.is_valid(raise_exception=True)
-        _change(found, user_of(request), **change.validated_data)
-    return Response(_account(found))
+        _change(account, user_of(request), **change.validated_data)
+    return Response(_account(account))
 
 
 @transaction.atomic
 def _change(
-    found: User,
+    account: User,
     by: User,
     *,
     role: str = "",
@@ -300,13 +300,13 @@ def _change(
     email: str | None = None,
 ) -> None:
     if email is not None:
-        accounts.set_email(by=by, person=found, email=email)
+        accounts.set_email(by=by, person=account, email=email)
     if role:
-        accounts.set_role(by=by, person=found, role=role)
+        accounts.set_role(by=by, person=account, role=role)
     if active is not None:
-        (accounts.activate if active else accounts.deactivate)(by=by, person=found)
+        (accounts.activate if active else accounts.deactivate)(by=by, person=account)
     if locked is False:
-        sign_in.unlock(by=by, person=found)
+        sign_in.unlock(by=by, person=account)
 
 
 @extend_schema(request=None, responses={201: LinkSerializer})
@@ -316,14 +316,14 @@ def _change(
 @field_errors
 def reset_link(request: Request, pk: int) -> Response:
     """Make a one-time link for a new password; its address is in this answer alone."""
-    made = links.reset(by=user_of(request), person=access.account(pk))
-    return _made(request, made)
+    made_link = links.reset(by=user_of(request), person=access.account(pk))
+    return _link_response(request, made_link)
 
 
-def _made(request: Request, made: links.Made) -> Response:
-    address = request.build_absolute_uri(reverse("use-link", args=[made.token]))
-    told = {"id": made.link.pk, "address": address, "expires_at": made.link.expires_at}
-    return Response(LinkSerializer(told).data, status=status.HTTP_201_CREATED)
+def _link_response(request: Request, made_link: links.IssuedLink) -> Response:
+    address = request.build_absolute_uri(reverse("use-link", args=[made_link.token]))
+    payload = {"id": made_link.link.pk, "address": address, "expires_at": made_link.link.expires_at}
+    return Response(LinkSerializer(payload).data, status=status.HTTP_201_CREATED)
 
 
 @extend_schema(methods=["GET"], responses=InvitationSerializer(many=True))
@@ -339,9 +339,9 @@ def invitations(request: Request) -> Response:
         pager = Pages()
         page = pager.paginate_queryset(links.open_invitations(), request) or []
         return pager.get_paginated_response(InvitationSerializer(page, many=True).data)
-    given = NewInvitation(data=request.data)
-    given.is_valid(raise_exception=True)
-    return _made(request, links.invite(by=user_of(request), **given.validated_data))
+    serializer = NewInvitation(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    return _link_response(request, links.invite(by=user_of(request), **serializer.validated_data))
 
 
 @extend_schema(responses={204: None})
@@ -349,8 +349,8 @@ def invitations(request: Request) -> Response:
 @permission_classes([IsAdministrator])
 def invitation(request: Request, pk: int) -> Response:
     """Withdraw an invitation."""
-    found = access.invitation(pk)
-    links.withdraw(by=user_of(request), link=found)
+    link = access.invitation(pk)
+    links.withdraw(by=user_of(request), link=link)
     return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -360,9 +360,9 @@ def invitation(request: Request, pk: int) -> Response:
 @permission_classes([IsAdministrator])
 def events(request: Request) -> Response:
     """List logged acts, newest first: of one `verb`, by or about a `person`, with a `text` in the subject."""
-    found = accounts.events(**{name: _text(request, name) for name in ("verb", "person", "text")})
+    acts = accounts.events(**{name: _text(request, name) for name in ("verb", "person", "text")})
     pager = Pages()
-    page = pager.paginate_queryset(found, request) or []
+    page = pager.paginate_queryset(acts, request) or []
     return pager.get_paginated_response(EventSerializer(page, many=True).data)
 
 
@@ -375,9 +375,9 @@ def events(request: Request) -> Response:
 @field_errors
 def password(request: Request) -> Response:
     """Change one's own password; all other sessions end."""
-    given = NewPassword(data=request.data)
-    given.is_valid(raise_exception=True)
-    accounts.change_password(person=user_of(request), **given.validated_data)
+    serializer = NewPassword(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    accounts.change_password(person=user_of(request), **serializer.validated_data)
     if request.auth is None:  # a session, which goes on with the new password
         update_session_auth_hash(request._request, user_of(request))
     return Response(status=status.HTTP_204_NO_CONTENT)
@@ -394,11 +394,11 @@ def own_tokens(request: Request) -> Response:
     person = user_of(request)
     if request.method == "GET":
         return Response(TokenSerializer(person.api_tokens.all(), many=True).data)
-    given = NewToken(data=request.data)
-    given.is_valid(raise_exception=True)
-    made = accounts.make(person=person, **given.validated_data)
-    told = TokenSerializer(made.token).data | {"key": made.key}
-    return Response(told, status=status.HTTP_201_CREATED)
+    serializer = NewToken(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    made_token = accounts.make(person=person, **serializer.validated_data)
+    payload = TokenSerializer(made_token.token).data | {"key": made_token.key}
+    return Response(payload, status=status.HTTP_201_CREATED)
 
 
 @extend_schema(responses={204: None})
@@ -406,8 +406,8 @@ def own_tokens(request: Request) -> Response:
 @permission_classes([IsSignedIn])
 def own_token(request: Request, pk: int) -> Response:
     """Revoke one of one's own tokens."""
-    found = access.own_token(user_of(request), pk)
-    accounts.revoke(by=user_of(request), token=found)
+    token = access.own_token(user_of(request), pk)
+    accounts.revoke(by=user_of(request), token=token)
     return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -424,9 +424,9 @@ def own_comfort(request: Request) -> Response:
     """One's own settings of the annotation page, and the key of each command."""
     mine = preferences.comfort_of(user_of(request))
     if request.method == "PATCH":
-        given = ComfortSerializer(data=request.data, partial=True)
-        given.is_valid(raise_exception=True)
-        mine = preferences.change(by=user_of(request), **given.validated_data)
+        serializer = ComfortSerializer(data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        mine = preferences.change(by=user_of(request), **serializer.validated_data)
     return Response(preferences.as_json(mine))
 
 
@@ -447,23 +447,27 @@ def invite_by_mail(request: Request) -> Response:
     Where it is not, `address` of each is its link, told in this answer alone. Nothing here says whether an
     address has an account.
     """
-    given = NewInvitationsByMail(data=request.data)
-    given.is_valid(raise_exception=True)
-    asked, by = dict(given.validated_data), user_of(request)
-    emails = links.addresses_in("\n".join(asked.pop("emails")))
-    made = links.invite_by_mail(by=by, emails=emails, **asked)
+    serializer = NewInvitationsByMail(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    fields, by = dict(serializer.validated_data), user_of(request)
+    emails = links.addresses_in("\n".join(fields.pop("emails")))
+    made_links = links.invite_by_mail(by=by, emails=emails, **fields)
     if links.mail_is_set_up():
         links.send_invitations(
-            by=by, invitations=[one.link for one in made], base=request.build_absolute_uri("/")
+            by=by,
+            invitations=[made_link.link for made_link in made_links],
+            base=request.build_absolute_uri("/"),
         )
-    return Response([_told(request, one) for one in made], status=status.HTTP_201_CREATED)
+    return Response(
+        [_invitation_json(request, made_link) for made_link in made_links], status=status.HTTP_201_CREATED
+    )
 
 
-def _told(request: Request, made: links.Made) -> dict[str, Any]:
-    made.link.refresh_from_db()
-    address = request.build_absolute_uri(reverse("use-link", args=[made.token]))
-    made.link.address = None if links.mail_is_set_up() else address  # type: ignore[attr-defined]
-    return dict(InvitationByMailSerializer(made.link).data)
+def _invitation_json(request: Request, made_link: links.IssuedLink) -> dict[str, Any]:
+    made_link.link.refresh_from_db()
+    address = request.build_absolute_uri(reverse("use-link", args=[made_link.token]))
+    made_link.link.address = None if links.mail_is_set_up() else address  # type: ignore[attr-defined]
+    return dict(InvitationByMailSerializer(made_link.link).data)
 
 
 @extend_schema(request=None, responses={202: InvitationSerializer})
@@ -472,10 +476,10 @@ def _told(request: Request, made: links.Made) -> dict[str, Any]:
 @field_errors
 def send_invitation(request: Request, pk: int) -> Response:
     """Send an invitation to its e-mail address once more, with a new link."""
-    found = access.invitation(pk)
-    links.send_invitations(by=user_of(request), invitations=[found], base=request.build_absolute_uri("/"))
-    found.refresh_from_db()
-    return Response(InvitationSerializer(found).data, status=status.HTTP_202_ACCEPTED)
+    link = access.invitation(pk)
+    links.send_invitations(by=user_of(request), invitations=[link], base=request.build_absolute_uri("/"))
+    link.refresh_from_db()
+    return Response(InvitationSerializer(link).data, status=status.HTTP_202_ACCEPTED)
 
 
 # The API of groups of people, of what people read and write as, and of a campaign's rules.
@@ -547,13 +551,13 @@ class RulesSerializer(serializers.Serializer[Any]):
 
     def rules(self) -> Rules:
         """Return what was written."""
-        told = self.validated_data
+        values = self.validated_data
         return Rules(
-            by_language=told["by_language"],
-            not_own=told["not_own"],
-            groups_by=told["groups_by"],
-            strata={row["stratum"]: row["group"] for row in told.get("strata", ())},
-            required={row["group"]: row["raters"] for row in told.get("required", ())},
+            by_language=values["by_language"],
+            not_own=values["not_own"],
+            groups_by=values["groups_by"],
+            strata={row["stratum"]: row["group"] for row in values.get("strata", ())},
+            required={row["group"]: row["raters"] for row in values.get("required", ())},
         )
 
 
@@ -569,10 +573,10 @@ def groups(request: Request) -> Response:
         pager = Pages()
         page = pager.paginate_queryset(PeopleGroup.objects.prefetch_related("people").order_by("id"), request)
         return pager.get_paginated_response(GroupSerializer(page, many=True).data)
-    given = GroupSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    made = people_groups.create(by=user_of(request), **given.validated_data)
-    return Response(GroupSerializer(made).data, status=201)
+    serializer = GroupSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    people_group = people_groups.create(by=user_of(request), **serializer.validated_data)
+    return Response(GroupSerializer(people_group).data, status=201)
 
 
 @extend_schema(methods=["GET"], responses=GroupSerializer)
@@ -583,15 +587,17 @@ def groups(request: Request) -> Response:
 @field_errors
 def group(request: Request, pk: int) -> Response:
     """Researchers: one group; rename it, say who is in it, or delete it."""
-    found = access.people_group(pk)
+    people_group = access.people_group(pk)
     if request.method == "DELETE":
-        people_groups.delete(by=user_of(request), group=found)
+        people_groups.delete(by=user_of(request), group=people_group)
         return Response(status=204)
     if request.method == "PATCH":
-        given = GroupSerializer(data=request.data, partial=True)
-        given.is_valid(raise_exception=True)
-        found = people_groups.change(by=user_of(request), group=found, **given.validated_data)
-    return Response(GroupSerializer(found).data)
+        serializer = GroupSerializer(data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        people_group = people_groups.change(
+            by=user_of(request), group=people_group, **serializer.validated_data
+        )
+    return Response(GroupSerializer(people_group).data)
 
 
 @extend_schema(responses=AnnotatorSerializer(many=True))
@@ -612,12 +618,12 @@ def annotators(request: Request) -> Response:
 @field_errors
 def annotator(request: Request, pk: int) -> Response:
     """Researchers: one person; say which languages they read and under which names they write."""
-    found = access.account(pk)
+    account = access.account(pk)
     if request.method == "PATCH":
-        given = AnnotatorSerializer(data=request.data, partial=True)
-        given.is_valid(raise_exception=True)
-        people_groups.describe(by=user_of(request), person=found, **given.validated_data)
-    return Response(AnnotatorSerializer(found).data)
+        serializer = AnnotatorSerializer(data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        people_groups.describe(by=user_of(request), person=account, **serializer.validated_data)
+    return Response(AnnotatorSerializer(account).data)
 
 
 @extend_schema(methods=["GET"], responses=RulesSerializer)
@@ -627,16 +633,18 @@ def annotator(request: Request, pk: int) -> Response:
 @refusals.answered
 def rules(request: Request, campaign: int) -> Response:
     """Who may and must rate what in a campaign; written, it holds from the next task handed out."""
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     if request.method == "PUT":
-        given = RulesSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        campaign_rules.set_rules(by=user_of(request), campaign=found, rules=given.rules())
-        found = access.campaign(campaign)
-    asked = campaign_rules.rules_of(found)
-    told = campaign_rules.as_json(asked) | {
-        "strata": [{"stratum": name, "group": group.name} for name, group in asked.strata.items()],
-        "required": [{"group": group.name, "raters": raters} for group, raters in asked.required.items()],
-        "unclaimable": campaign_rules.unclaimable_tasks(found),
+        serializer = RulesSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        campaign_rules.set_rules(by=user_of(request), campaign=campaign_row, rules=serializer.rules())
+        campaign_row = access.campaign(campaign)
+    stored_rules = campaign_rules.rules_of(campaign_row)
+    payload = campaign_rules.as_json(stored_rules) | {
+        "strata": [{"stratum": name, "group": group.name} for name, group in stored_rules.strata.items()],
+        "required": [
+            {"group": group.name, "raters": raters} for group, raters in stored_rules.required.items()
+        ],
+        "unclaimable": campaign_rules.unclaimable_tasks(campaign_row),
     }
-    return Response(told)
+    return Response(payload)

@@ -135,18 +135,18 @@ def _user(request: Request) -> User:
     return request.user
 
 
-def _given(serializer: Any, request: Request) -> dict[str, Any]:
-    told = serializer(data=request.data)
-    told.is_valid(raise_exception=True)
-    return dict(told.validated_data)
+def _validated(serializer: Any, request: Request) -> dict[str, Any]:
+    validated = serializer(data=request.data)
+    validated.is_valid(raise_exception=True)
+    return dict(validated.validated_data)
 
 
-def written(serializer: Any, request: Request) -> SchemeDefinition:
+def read_scheme(serializer: Any, request: Request) -> SchemeDefinition:
     """Return the scheme that a request sends; raise SchemeRefused with its problems."""
-    return _written(_given(serializer, request))
+    return _read_definition(_validated(serializer, request))
 
 
-def _written(data: dict[str, Any]) -> SchemeDefinition:
+def _read_definition(data: dict[str, Any]) -> SchemeDefinition:
     """Return what was sent as a definition; raise SchemeRefused with its problems."""
     if ("text" in data) == ("definition" in data):
         raise SchemeRefused([Problem((), "Send either definition or text.")])
@@ -162,11 +162,11 @@ def _written(data: dict[str, Any]) -> SchemeDefinition:
 def schemes(request: Request) -> Response:
     """Researchers: one's own schemes and the built-in ones; POST stores a new one. 422 lists its problems."""
     if request.method == "POST":
-        definition = _written(_given(WrittenSerializer, request))
-        made = scheme_actions.create(by=_user(request), definition=definition)
-        return Response(scheme_store.as_json(made), status=201)
+        definition = _read_definition(_validated(WrittenSerializer, request))
+        stored = scheme_actions.create(by=_user(request), definition=definition)
+        return Response(scheme_store.as_json(stored), status=201)
     pager = Pages()
-    rows: Any = [asdict(one) for one in scheme_store.schemes()]
+    rows: Any = [asdict(entry) for entry in scheme_store.schemes()]
     return pager.get_paginated_response(pager.paginate_queryset(rows, request) or [])
 
 
@@ -176,7 +176,7 @@ def schemes(request: Request) -> Response:
 def checked(request: Request) -> Response:
     """Researchers: whether a scheme can be asked; nothing is stored."""
     try:
-        _written(_given(WrittenSerializer, request))
+        _read_definition(_validated(WrittenSerializer, request))
     except SchemeRefused as error:
         return Response({"ok": False, **error.details()})
     return Response({"ok": True, "problems": []})
@@ -187,16 +187,16 @@ def checked(request: Request) -> Response:
 @permission_classes([IsResearcher])
 def compared(request: Request) -> Response:
     """Researchers: what two versions differ by, of one scheme or of two."""
-    found: list[SchemeVersion] = []
+    compared_versions: list[SchemeVersion] = []
     for name in ("a", "b"):
         version = scheme_store.find(request.query_params.get(name, ""))
         if version is None:
             raise ValidationError({name: ["A scheme's key, or key@version, that there is."]})
-        found.append(version)
-    first, second = found
+        compared_versions.append(version)
+    first, second = compared_versions
     changes = difference(scheme_store.definition_of(first), scheme_store.definition_of(second))
-    told = [asdict(one) | {"sentence": str(one)} for one in changes]
-    return Response({"first": first.ref, "second": second.ref, "changes": told})
+    rows = [asdict(change) | {"sentence": str(change)} for change in changes]
+    return Response({"first": first.ref, "second": second.ref, "changes": rows})
 
 
 @extend_schema(request=FromCorpusSerializer, responses={201: SchemeVersionSerializer})
@@ -205,12 +205,12 @@ def compared(request: Request) -> Response:
 @answered
 def from_corpus(request: Request) -> Response:
     """Researchers: make a scheme of the questions that a corpus's files brought."""
-    data = _given(FromCorpusSerializer, request)
+    data = _validated(FromCorpusSerializer, request)
     corpus = Corpus.objects.filter(name=data.pop("corpus")).first()
     if corpus is None:
         raise ValidationError({"corpus": ["There is no corpus of that name."]})
-    made = scheme_actions.create_from_corpus(by=_user(request), corpus=corpus, **data)
-    return Response(scheme_store.as_json(made), status=201)
+    stored = scheme_actions.create_from_corpus(by=_user(request), corpus=corpus, **data)
+    return Response(scheme_store.as_json(stored), status=201)
 
 
 @extend_schema(methods=["GET"], responses=SchemeVersionSerializer)
@@ -220,11 +220,11 @@ def from_corpus(request: Request) -> Response:
 @answered
 def scheme(request: Request, key: str) -> Response:
     """Researchers: the newest version of a scheme; PATCH archives or restores one of one's own."""
-    found = access.scheme_version(key)
+    newest = access.scheme_version(key)
     if request.method == "PATCH":
-        data = _given(SchemeArchivedSerializer, request)
-        found.scheme = scheme_actions.archive(by=_user(request), scheme=found.scheme, **data)
-    return Response(scheme_store.as_json(found))
+        data = _validated(SchemeArchivedSerializer, request)
+        newest.scheme = scheme_actions.archive(by=_user(request), scheme=newest.scheme, **data)
+    return Response(scheme_store.as_json(newest))
 
 
 @extend_schema(methods=["GET"], responses=SchemeVersionSerializer(many=True))
@@ -239,19 +239,19 @@ def versions(request: Request, key: str) -> Response:
     A version that nothing uses is replaced, a used one is kept and gets a successor. 422 lists the problems,
     or says that somebody saved after `seen`.
     """
-    found = access.scheme_version(key)
+    newest = access.scheme_version(key)
     if request.method == "POST":
-        data = _given(SavedSerializer, request)
-        definition = _written(data)
-        if definition.key != found.scheme.key:
-            told = f"The scheme's key is {definition.key}, but the address names {found.scheme.key}."
-            raise SchemeRefused([Problem(("key",), told, "key")])
+        data = _validated(SavedSerializer, request)
+        definition = _read_definition(data)
+        if definition.key != newest.scheme.key:
+            message = f"The scheme's key is {definition.key}, but the address names {newest.scheme.key}."
+            raise SchemeRefused([Problem(("key",), message, "key")])
         saved = scheme_actions.save(by=_user(request), definition=definition, seen=data["seen"])
         return Response(scheme_store.as_json(saved), status=201)
     pager = Pages()
-    rows = SchemeVersion.objects.filter(scheme=found.scheme).select_related("scheme").order_by("-version")
+    rows = SchemeVersion.objects.filter(scheme=newest.scheme).select_related("scheme").order_by("-version")
     page = pager.paginate_queryset(rows, request) or []
-    return pager.get_paginated_response([scheme_store.as_json(one) for one in page])
+    return pager.get_paginated_response([scheme_store.as_json(row) for row in page])
 
 
 @extend_schema(responses=SchemeVersionSerializer)

@@ -17,8 +17,8 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.access import IsCampaignResearcher
 from annotation.api.refusals import answered
-from annotation.api.schemes import WrittenSerializer, written
-from annotation.api.work import TOLD, ScreenSerializer
+from annotation.api.schemes import WrittenSerializer, read_scheme
+from annotation.api.work import QUESTION_FIELDS, ScreenSerializer
 from annotation.models import turn_numbers
 from annotation.models.campaigns import Campaign
 from annotation.models.work import Assignment
@@ -59,10 +59,10 @@ TASK = OpenApiParameter(
 @answered
 def scheme_preview(request: Request) -> Response:
     """Researchers: a scheme's questions beside a sample, as an annotator gets them; nothing is stored."""
-    definition = written(WrittenSerializer, request)
+    definition = read_scheme(WrittenSerializer, request)
     plan = questionnaire_from(definition)
     screen = screens.scheme_preview(definition, None)
-    return Response(_told_of_previews(plan, screen, definition.guidelines, 1, 1))
+    return Response(_preview_json(plan, screen, definition.guidelines, 1, 1))
 
 
 @extend_schema(parameters=[TASK], responses=PreviewSerializer)
@@ -70,25 +70,23 @@ def scheme_preview(request: Request) -> Response:
 @permission_classes([IsResearcher])
 def campaign_preview(request: Request, campaign: int) -> Response:
     """Researchers: one of a campaign's first tasks as an annotator would get it, before or after it opens."""
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     number = _number(request.query_params.get("task", "1"))
-    places = screens.preview_places(found)
+    places = screens.preview_places(campaign_row)
     if number > len(places):
         raise Http404(f"The campaign has {len(places)} tasks to look at.")
-    plan = questionnaire_of(found.scheme_version_id)
-    screen = screens.campaign_preview(found, places[number - 1])
-    guidelines = found.guidelines.order_by("-version").first()
-    return Response(
-        _told_of_previews(plan, screen, guidelines.text if guidelines else "", number, len(places))
-    )
+    plan = questionnaire_of(campaign_row.scheme_version_id)
+    screen = screens.campaign_preview(campaign_row, places[number - 1])
+    guidelines = campaign_row.guidelines.order_by("-version").first()
+    return Response(_preview_json(plan, screen, guidelines.text if guidelines else "", number, len(places)))
 
 
-def _told_of_previews(
+def _preview_json(
     plan: Questionnaire, screen: Screen, guidelines: str, number: int, of: int
 ) -> dict[str, Any]:
-    questions = [{name: getattr(question, name) for name in TOLD} for question in plan.questions]
-    told = {"number": number, "of": of, "questions": questions, "guidelines": guidelines}
-    return told | {"task": ScreenSerializer(screen).data}
+    questions = [{name: getattr(question, name) for name in QUESTION_FIELDS} for question in plan.questions]
+    payload = {"number": number, "of": of, "questions": questions, "guidelines": guidelines}
+    return payload | {"task": ScreenSerializer(screen).data}
 
 
 def _number(text: str) -> int:
@@ -167,12 +165,12 @@ SUBMISSIONS = Filters(
 @permission_classes([IsCampaignResearcher])
 def submissions(request: Request, campaign: int) -> Response:
     """Researchers: what was submitted in a campaign, latest first."""
-    found = access.campaign(campaign)
-    rows = of_annotator(request, found, SUBMISSIONS.of(request, withdrawing.submissions(found)))
+    campaign_row = access.campaign(campaign)
+    rows = of_annotator(request, campaign_row, SUBMISSIONS.of(request, withdrawing.submissions(campaign_row)))
     pager = Pages()
     page: list[Assignment] = pager.paginate_queryset(rows, request) or []
     turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
-    names = {"names": of_people({row.user_id for row in page}, found.corpus_id)}
+    names = {"names": of_people({row.user_id for row in page}, campaign_row.corpus_id)}
     return pager.get_paginated_response(SubmissionSerializer(page, many=True, context=names).data)
 
 
@@ -183,11 +181,11 @@ def submissions(request: Request, campaign: int) -> Response:
 def submission(request: Request, campaign: int, assignment: int) -> Response:
     """Researchers: hand a submission back to its annotator, or void it."""
     assert isinstance(request.user, User)
-    given = WithdrawalSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    values = dict(given.validated_data)
-    found = access.submission(campaign, assignment)
-    labels = withdrawing.VERBS[values.pop("verb")](by=request.user, assignment=found, **values)
+    serializer = WithdrawalSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    values = dict(serializer.validated_data)
+    assignment_row = access.submission(campaign, assignment)
+    labels = withdrawing.VERBS[values.pop("verb")](by=request.user, assignment=assignment_row, **values)
     return Response({"labels": labels})
 
 
@@ -238,7 +236,7 @@ class TakeSerializer(serializers.Serializer[Any]):
     to = serializers.CharField(max_length=20, required=False, allow_null=True, default=None)
 
 
-def _told(rows: list[Assignment], campaign: Campaign) -> Any:
+def _held_json(rows: list[Assignment], campaign: Campaign) -> Any:
     names = of_people({row.user_id for row in rows}, campaign.corpus_id)
     return HeldSerializer(rows, many=True, context={"names": names}).data
 
@@ -266,23 +264,23 @@ def _user(request: Request) -> User:
 @api_view(["GET", "POST"])
 @permission_classes([IsCampaignResearcher])
 @answered
-def held(request: Request, campaign: int) -> Response:
+def held_tasks(request: Request, campaign: int) -> Response:
     """Researchers: what annotators hold now, longest held first; or give a task to one of them."""
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     if request.method == "POST":
-        given = GiveSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        told = dict(given.validated_data)
-        task = handing.task_named(found, told.pop("task"))
-        told["to"] = _annotator(told["to"], found)
-        made = handing.give(by=_user(request), campaign=found, task=task, **told)
-        return Response(_told([made], found)[0], status=201)
+        serializer = GiveSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        values = dict(serializer.validated_data)
+        task = handing.task_named(campaign_row, values.pop("task"))
+        values["to"] = _annotator(values["to"], campaign_row)
+        assignment = handing.give(by=_user(request), campaign=campaign_row, task=task, **values)
+        return Response(_held_json([assignment], campaign_row)[0], status=201)
     pager = Pages()
     page: list[Assignment] = (
-        pager.paginate_queryset(of_annotator(request, found, in_hand(found)), request) or []
+        pager.paginate_queryset(of_annotator(request, campaign_row, in_hand(campaign_row)), request) or []
     )
     turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
-    return pager.get_paginated_response(_told(page, found))
+    return pager.get_paginated_response(_held_json(page, campaign_row))
 
 
 @extend_schema(request=TakeSerializer, responses=HeldSerializer, operation_id="campaigns_held_take_back")
@@ -291,13 +289,13 @@ def held(request: Request, campaign: int) -> Response:
 @answered
 def take_back(request: Request, campaign: int, assignment: int) -> Response:
     """Researchers: take a task back from who holds it, for others to find or for somebody named (`to`)."""
-    given = TakeSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    found = access.submission(campaign, assignment)
-    to, reason = given.validated_data["to"], given.validated_data["reason"]
+    serializer = TakeSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    assignment_row = access.submission(campaign, assignment)
+    to, reason = serializer.validated_data["to"], serializer.validated_data["reason"]
     if to is None:
-        made = handing.take_back(by=_user(request), assignment=found, reason=reason)
+        outcome = handing.take_back(by=_user(request), assignment=assignment_row, reason=reason)
     else:
-        person = _annotator(to, found.campaign)
-        made = handing.pass_to(by=_user(request), assignment=found, to=person, reason=reason)
-    return Response(_told([made], found.campaign)[0])
+        person = _annotator(to, assignment_row.campaign)
+        outcome = handing.pass_to(by=_user(request), assignment=assignment_row, to=person, reason=reason)
+    return Response(_held_json([outcome], assignment_row.campaign)[0])

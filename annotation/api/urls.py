@@ -108,7 +108,7 @@ WORK = [
         submissions.submission,
         name="api-submission",
     ),
-    path("campaigns/<int:campaign>/held/", submissions.held, name="api-held"),
+    path("campaigns/<int:campaign>/held/", submissions.held_tasks, name="api-held"),
     path("campaigns/<int:campaign>/held/<int:assignment>/", submissions.take_back, name="api-take-back"),
     path("campaigns/<int:campaign>/notes/", beside.campaign_notes, name="api-campaign-notes"),
     path("campaigns/<int:campaign>/messages/", beside.campaign_threads, name="api-campaign-messages"),

@@ -140,11 +140,11 @@ def _list(request: Request, campaign: Campaign | None) -> Response:
         pager = Pages()
         page = pager.paginate_queryset(Webhook.objects.filter(campaign=campaign), request)
         return pager.get_paginated_response(WebhookSerializer(page, many=True).data)
-    given = WebhookSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
+    serializer = WebhookSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
     number = None if campaign is None else campaign.pk
-    made = delivering.add(by=_user(request), campaign=number, **given.validated_data)
-    return Response(MadeWebhookSerializer(made).data, status=201)
+    made_webhook = delivering.add(by=_user(request), campaign=number, **serializer.validated_data)
+    return Response(MadeWebhookSerializer(made_webhook).data, status=201)
 
 
 @extend_schema(methods=["GET"], responses=WebhookSerializer)
@@ -155,15 +155,15 @@ def _list(request: Request, campaign: Campaign | None) -> Response:
 @answered
 def webhook(request: Request, pk: int) -> Response:
     """Researchers: a campaign's webhook; change or delete it. Administrators: any."""
-    found = jobs_access.webhook(_user(request), pk)
+    hook = jobs_access.webhook(_user(request), pk)
     if request.method == "DELETE":
-        delivering.delete(by=_user(request), webhook=found)
+        delivering.delete(by=_user(request), webhook=hook)
         return Response(status=204)
     if request.method == "PATCH":
-        given = WebhookSerializer(found, data=request.data, partial=True)
-        given.is_valid(raise_exception=True)
-        found = delivering.change(by=_user(request), webhook=found, fields=given.validated_data)
-    return Response(WebhookSerializer(found).data)
+        serializer = WebhookSerializer(hook, data=request.data, partial=True)
+        serializer.is_valid(raise_exception=True)
+        hook = delivering.change(by=_user(request), webhook=hook, fields=serializer.validated_data)
+    return Response(WebhookSerializer(hook).data)
 
 
 @extend_schema(request=WebhookVerbSerializer, responses=WebhookSerializer)
@@ -171,10 +171,10 @@ def webhook(request: Request, pk: int) -> Response:
 @permission_classes([IsResearcher])
 def webhook_act(request: Request, pk: int) -> Response:
     """Researchers: switch a webhook on or off, or send it a test (a delivery of kind `ping`)."""
-    given = WebhookVerbSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    found = jobs_access.webhook(_user(request), pk)
-    delivering.VERBS[given.validated_data["verb"]](by=_user(request), webhook=found)
+    serializer = WebhookVerbSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    hook = jobs_access.webhook(_user(request), pk)
+    delivering.VERBS[serializer.validated_data["verb"]](by=_user(request), webhook=hook)
     return Response(WebhookSerializer(jobs_access.webhook(_user(request), pk)).data)
 
 
@@ -184,8 +184,8 @@ def webhook_act(request: Request, pk: int) -> Response:
 @permission_classes([IsResearcher])
 def rotate_webhook(request: Request, pk: int) -> Response:
     """Researchers: give a webhook another secret, told this once; for a day the former one signs, too."""
-    found = jobs_access.webhook(_user(request), pk)
-    return Response(MadeWebhookSerializer(delivering.rotate(by=_user(request), webhook=found)).data)
+    hook = jobs_access.webhook(_user(request), pk)
+    return Response(MadeWebhookSerializer(delivering.rotate(by=_user(request), webhook=hook)).data)
 
 
 @extend_schema(parameters=DELIVERIES.parameters, responses=DeliverySerializer(many=True))
@@ -206,5 +206,5 @@ def deliveries(request: Request, pk: int) -> Response:
 @answered
 def redeliver(request: Request, pk: int) -> Response:
     """Researchers: send a delivery once more, now and under the same id."""
-    found = jobs_access.delivery(_user(request), pk)
-    return Response(DeliverySerializer(delivering.send_again(by=_user(request), delivery=found)).data)
+    delivery_row = jobs_access.delivery(_user(request), pk)
+    return Response(DeliverySerializer(delivering.send_again(by=_user(request), delivery=delivery_row)).data)

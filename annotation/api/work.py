@@ -17,7 +17,7 @@ from annotation import access
 from annotation.api.refusals import answered
 from annotation.campaigns.settings import Settings
 from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Guidelines, PeopleGroup, System
-from annotation.scheme_store import Asked, find, questionnaire_of
+from annotation.scheme_store import ScreenQuestion, find, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import check_stages, task_page
 from annotation.work.check_stages import ACCEPTED
@@ -261,11 +261,11 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
         if "systems" not in attrs:
             return attrs
         names = attrs["systems"]
-        found = list(System.objects.filter(corpus=corpus, name__in=names))
-        unknown = set(names) - {system.name for system in found}
+        systems = list(System.objects.filter(corpus=corpus, name__in=names))
+        unknown = set(names) - {system.name for system in systems}
         if unknown:
             raise serializers.ValidationError({"systems": f"The corpus has no system “{min(unknown)}”."})
-        return attrs | {"systems": found}
+        return attrs | {"systems": systems}
 
     def to_representation(self, instance: Campaign) -> dict[str, Any]:
         """Name what is related."""
@@ -298,10 +298,10 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
 
     def arguments(self) -> dict[str, Any]:
         """Return what was written as `campaigns.create` and `editing.change` take it."""
-        told = dict(self.validated_data)
-        if "scheme_version" in told:
-            told["scheme"] = told.pop("scheme_version")["scheme"]["key"]
-        return told
+        values = dict(self.validated_data)
+        if "scheme_version" in values:
+            values["scheme"] = values.pop("scheme_version")["scheme"]["key"]
+        return values
 
 
 class StateSerializer(serializers.Serializer[Any]):
@@ -377,7 +377,7 @@ def my_campaigns(request: Request) -> Response:
     """Everyone signed in: the campaigns they take part in."""
     mine = CampaignMember.objects.filter(user=_user(request)).exclude(campaign__state="draft")
     mine = mine.filter(campaign__archived_at=None)
-    found = mine.select_related("campaign").order_by("-campaign_id")
+    memberships = mine.select_related("campaign").order_by("-campaign_id")
     return Response(
         [
             {
@@ -387,7 +387,7 @@ def my_campaigns(request: Request) -> Response:
                 "done": member.done,
                 "limits": limits_of(member).as_json(),
             }
-            for member in found
+            for member in memberships
         ]
     )
 
@@ -417,8 +417,8 @@ def accept(request: Request, campaign: int) -> Response:
     A notice is accepted with what it is and its `version`; accepting `training` or `test` begins it.
     """
     access.membership(_user(request), campaign)
-    given = _checked(AcceptSerializer(data=request.data))
-    task_page.accept(by=_user(request), campaign=campaign, **given)
+    values = _checked(AcceptSerializer(data=request.data))
+    task_page.accept(by=_user(request), campaign=campaign, **values)
     seat, hold = labelling.start(by=_user(request), campaign=campaign)
     return Response(_state(_user(request), seat, hold, "next"))
 
@@ -429,8 +429,8 @@ def accept(request: Request, campaign: int) -> Response:
 @answered
 def reopen(request: Request, campaign: int) -> Response:
     """Members: an earlier task of theirs, to be revised."""
-    given = _checked(ReopenSerializer(data=request.data))
-    seat, hold = labelling.reopen(by=_user(request), campaign=campaign, before=given["before"])
+    values = _checked(ReopenSerializer(data=request.data))
+    seat, hold = labelling.reopen(by=_user(request), campaign=campaign, before=values["before"])
     return Response(_state(_user(request), seat, hold, "reopened"))
 
 
@@ -442,10 +442,10 @@ def save_draft(request: Request, campaign: int, assignment: int) -> Response:
     """Members: keep a draft; it replaces neither a newer one nor another client's that it has not seen."""
     draft = _checked(DraftSerializer(data=request.data))
     about = {name: draft.pop(name) for name in ("revising", "client", "based_on", "attention")}
-    kept = labelling.save_draft(
+    version = labelling.save_draft(
         by=_user(request), campaign=campaign, assignment=assignment, draft=draft, **about
     )
-    return Response({"version": kept})
+    return Response({"version": version})
 
 
 @extend_schema(request=SubmitSerializer, responses=OpenApiTypes.OBJECT)
@@ -454,8 +454,8 @@ def save_draft(request: Request, campaign: int, assignment: int) -> Response:
 @answered
 def submit(request: Request, campaign: int, assignment: int) -> Response:
     """Members: submit a task; the answer carries the next one. The same sent again changes nothing."""
-    given = _checked(SubmitSerializer(data=request.data))
-    outcome = labelling.submit(by=_user(request), campaign=campaign, assignment=assignment, **given)
+    values = _checked(SubmitSerializer(data=request.data))
+    outcome = labelling.submit(by=_user(request), campaign=campaign, assignment=assignment, **values)
     return Response(_state(_user(request), outcome.seat, outcome.next, outcome.status))
 
 
@@ -465,8 +465,8 @@ def submit(request: Request, campaign: int, assignment: int) -> Response:
 @answered
 def skip(request: Request, campaign: int, assignment: int) -> Response:
     """Members: give a task up for a reason; the answer carries the next one."""
-    given = _checked(SkipSerializer(data=request.data))
-    outcome = labelling.skip(by=_user(request), campaign=campaign, assignment=assignment, **given)
+    values = _checked(SkipSerializer(data=request.data))
+    outcome = labelling.skip(by=_user(request), campaign=campaign, assignment=assignment, **values)
     return Response(_state(_user(request), outcome.seat, outcome.next, outcome.status))
 
 
@@ -476,11 +476,11 @@ def skip(request: Request, campaign: int, assignment: int) -> Response:
 def guidelines(request: Request, campaign: int) -> Response:
     """Members: the guidelines in force."""
     access.membership(_user(request), campaign)
-    found = get_object_or_404(Guidelines.objects.filter(campaign_id=campaign).order_by("-version")[:1])
-    return Response(GuidelinesSerializer(found).data)
+    current = get_object_or_404(Guidelines.objects.filter(campaign_id=campaign).order_by("-version")[:1])
+    return Response(GuidelinesSerializer(current).data)
 
 
-TOLD = (
+QUESTION_FIELDS = (
     "key",
     "wording",
     "level",
@@ -500,9 +500,9 @@ TOLD = (
 """What programs are told of a question."""
 
 
-def _checked(given: Any) -> dict[str, Any]:
-    given.is_valid(raise_exception=True)
-    return dict(given.validated_data)
+def _checked(serializer: Any) -> dict[str, Any]:
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
 
 
 def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
@@ -530,5 +530,5 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
     }
 
 
-def _question(question: Asked) -> dict[str, Any]:
-    return {name: getattr(question, name) for name in TOLD}
+def _question(question: ScreenQuestion) -> dict[str, Any]:
+    return {name: getattr(question, name) for name in QUESTION_FIELDS}

@@ -56,19 +56,19 @@ def create(
     guidelines: str | None = None,
     consent: str = "",
     shows: Iterable[str] = views.DEFAULT,
-    **told: Unpack[Settings],
+    **options: Unpack[Settings],
 ) -> Campaign:
     """Set up a draft campaign over part of a corpus, with a scheme and its own guidelines.
 
     `scheme` is `key` (of a scheme of one's own: its newest version) or `key@version`. No systems means all of
     them. The dialogues' own turns are rated with `include_self`, and where a dialogue has nothing else.
     Without `guidelines` it starts with the scheme's. `consent` is the text that annotators agree to first,
-    if any. `shows` is what raters see beside the turns (`annotation.text.views`), `told` the rest
+    if any. `shows` is what raters see beside the turns (`annotation.text.views`), `options` the rest
     (`settings`). Raises CampaignRefused.
     """
     if any(system.corpus_id != corpus.pk for system in systems):
         raise CampaignRefused(f"A chosen system is not one of the corpus {corpus.name}.")
-    version = asked(scheme)
+    version = lock_scheme_version(scheme)
     if make := MAKE_ITEMS.get(version.scheme.key):
         make(corpus)
     check_blind(corpus, "guidelines", "The guidelines name", guidelines or "")
@@ -79,7 +79,7 @@ def create(
         include_self=include_self,
         shows=settings.allowed(shows),
         created_by=by,
-        **told,
+        **options,
     )
     settings.check(campaign)
     campaign.save()
@@ -112,11 +112,11 @@ def open(*, by: User, campaign: Campaign, progress: Callable[[int, int], None] |
         make(campaign.corpus)
     if campaign.state == State.DRAFT:
         sampling.keep(campaign, by)
-    made = campaign_tasks.make(campaign, progress)
+    task_count = campaign_tasks.make(campaign, progress)
     if not campaign.tasks.exists():
         raise CampaignRefused("Nothing in the chosen part of the corpus can be rated with this scheme.")
-    _change(by, campaign, State.OPEN, tasks=made)
-    return made
+    _change(by, campaign, State.OPEN, tasks=task_count)
+    return task_count
 
 
 @transaction.atomic
@@ -142,8 +142,8 @@ def add_member(*, by: User, campaign: Campaign, user: User) -> CampaignMember:
     """Let a person take part; nothing changes where they do already. Who was removed finds their progress."""
     if Participant.objects.filter(user=user).exclude(campaign=campaign).exists():
         raise CampaignRefused(f"{user.get_username()} came by a link into another campaign and stays in it.")
-    member, made = CampaignMember.objects.get_or_create(campaign=campaign, user=user)
-    if made:
+    member, created = CampaignMember.objects.get_or_create(campaign=campaign, user=user)
+    if created:
         submitted = Assignment.objects.filter(
             campaign=campaign, user=user, state=Assignment.State.SUBMITTED, round=0
         )
@@ -161,8 +161,8 @@ def remove_member(*, by: User, campaign: Campaign, user: User) -> None:
     gone, _ = CampaignMember.objects.filter(campaign=campaign, user=user).delete()
     if not gone:
         raise CampaignRefused(f"{user.get_username()} does not take part in this campaign.")
-    held = [Assignment.State.LEASED, Assignment.State.RETURNED]
-    mine = Assignment.objects.filter(campaign=campaign, user=user, state__in=held)
+    states = [Assignment.State.LEASED, Assignment.State.RETURNED]
+    mine = Assignment.objects.filter(campaign=campaign, user=user, state__in=states)
     mine.update(state=Assignment.State.EXPIRED)
     log(by, campaign, "remove member", user=user.get_username())
 
@@ -188,20 +188,24 @@ def set_guidelines(*, by: User, campaign: Campaign, text: str) -> Guidelines:
     return Guidelines.objects.create(campaign=campaign, version=version, text=text)
 
 
-def asked(ref: str) -> SchemeVersion:
-    """Return the version that a campaign asks, locked: nobody replaces it before the campaign uses it.
+def lock_scheme_version(ref: str) -> SchemeVersion:
+    """Lock and return the scheme version that a campaign asks, so that nobody replaces it meanwhile.
 
     Raises CampaignRefused for one that is not there, is archived, or holds what people cannot be asked.
     """
-    found = scheme_store.find(ref)
-    if found is None:
+    stored = scheme_store.find(ref)
+    if stored is None:
         settings.refuse(
             "scheme", f"There is no scheme “{ref[:80]}”. Choose one of {', '.join(SCHEMES)}, or your own."
         )
-    if found.scheme.archived_at is not None:
+    if stored.scheme.archived_at is not None:
         settings.refuse("scheme", f"The scheme “{ref}” is archived. Restore it, or choose another one.")
-    definition = scheme_store.definition_of(found)
-    wrong = [] if found.scheme.key in SCHEMES else [one for one in problems(definition) if one.field != "key"]
+    definition = scheme_store.definition_of(stored)
+    wrong = (
+        []
+        if stored.scheme.key in SCHEMES
+        else [problem for problem in problems(definition) if problem.field != "key"]
+    )
     if wrong:
         settings.refuse(
             "scheme",
@@ -209,7 +213,7 @@ def asked(ref: str) -> SchemeVersion:
             "first.",
         )
     rows = SchemeVersion.objects.select_for_update(of=("self",), no_key=True).select_related("scheme")
-    version = rows.filter(pk=found.pk).first()
+    version = rows.filter(pk=stored.pk).first()
     if version is None:
         settings.refuse(
             "scheme", f"Somebody saved “{ref}” this moment. Look at it, then set up the campaign again."
@@ -277,8 +281,8 @@ def _change(by: User, campaign: Campaign, state: str, **detail: Any) -> None:
 
 def log(by: User, campaign: Campaign, verb: str, **detail: Any) -> None:
     """Leave an entry in the audit log."""
-    told = {"campaign": campaign.pk, **detail}
-    Event.objects.create(by=by, verb=f"campaign: {verb}", subject=campaign.name, detail=told)
+    payload = {"campaign": campaign.pk, **detail}
+    Event.objects.create(by=by, verb=f"campaign: {verb}", subject=campaign.name, detail=payload)
 
 
 # Batches: the tasks of a campaign, in their order, so many at a time.
@@ -288,7 +292,7 @@ def log(by: User, campaign: Campaign, verb: str, **detail: Any) -> None:
 # trigger holds it for every slot that is taken. The next batch is opened by a researcher, or once the last
 # one open is complete: who then finds nothing to do opens it.
 
-SHOWN = 12
+MOST_BATCHES = 12
 """Batches that are listed: the last ones open, and the one after them."""
 
 OPEN_NEXT = """
@@ -370,16 +374,16 @@ def batches(campaign: Campaign) -> Batches | None:
     total = 0 if last is None else last // size + 1
     opened = min(campaign.batches_open, total)
     upto = min(opened + 1, total)
-    told = {"campaign": campaign.pk, "size": size}
-    told |= {"since": max(0, upto - SHOWN) * size, "upto": upto * size}
+    parameters = {"campaign": campaign.pk, "size": size}
+    parameters |= {"since": max(0, upto - MOST_BATCHES) * size, "upto": upto * size}
     with connection.cursor() as cursor:
-        cursor.execute(COUNTS, told)
+        cursor.execute(COUNTS, parameters)
         rows = cursor.fetchall()
-    listed = tuple(
-        Batch(number, tasks, slots, submitted, taken, number <= opened)
-        for number, tasks, slots, submitted, taken in rows
+    batch_list = tuple(
+        Batch(number, tasks, slots, submitted, taken_count, number <= opened)
+        for number, tasks, slots, submitted, taken_count in rows
     )
-    return Batches(size, campaign.next_batch, total, opened, listed)
+    return Batches(size, campaign.next_batch, total, opened, batch_list)
 
 
 @transaction.atomic
@@ -413,8 +417,8 @@ def open_where_complete(campaign: int) -> int:
         if row := cursor.fetchone():
             name, number, size = row
             why = f"all {size:,} tasks of batch {number - 1} are complete"
-            told = {"campaign": campaign, "batch": number, "reason": why}
-            Event.objects.create(by=None, verb="campaign: open a batch", subject=name, detail=told)
+            detail = {"campaign": campaign, "batch": number, "reason": why}
+            Event.objects.create(by=None, verb="campaign: open a batch", subject=name, detail=detail)
         cursor.execute(UPTO, {"campaign": campaign})
         return int(cursor.fetchone()[0])
 

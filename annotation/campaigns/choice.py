@@ -15,7 +15,7 @@ from annotation.scenario_records import POINTS
 from annotation.schemes import SCHEMES
 from annotation.schemes.base import NO_CONVERSATION, STATIC
 
-CHOSEN = """(d.part = 'training') = %(training)s AND
+SELECTION = """(d.part = 'training') = %(training)s AND
        (%(of_records)s AND c.key = 'self' OR NOT %(of_records)s AND
         (d.scenario IS NULL OR (c.key = 'points') = %(as_agent)s) AND (c.key = 'self' AND %(own)s
         OR (%(systems)s::bigint[] = '{}' OR c.system_id = ANY(%(systems)s::bigint[]))
@@ -28,12 +28,12 @@ people who decide in the agent's place, and for nobody else. Facts and questions
 are items of the dialogue's own turns, whatever systems were chosen.
 """
 
-ASKED = "c.mode <> ALL(%(refused)s)"
+MODE_ALLOWED = "c.mode <> ALL(%(refused)s)"
 LEFT_OUT = "c.mode = ANY(%(refused)s)"
 
 
 def values(campaign: Campaign) -> dict[str, Any]:
-    """Return the values that CHOSEN, ASKED and LEFT_OUT need, with the corpus, the seed and what is rated."""
+    """Return the parameters of SELECTION, MODE_ALLOWED and LEFT_OUT, with corpus, seed and what is rated."""
     return {
         "campaign": campaign.pk,
         "corpus": campaign.corpus_id,
@@ -51,22 +51,22 @@ def values(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def chosen(campaign: Campaign) -> QuerySet[Continuation]:
-    """Return the continuations that CHOSEN includes, for a query of the models."""
+def selected_continuations(campaign: Campaign) -> QuerySet[Continuation]:
+    """Return the continuations that SELECTION includes, as a queryset."""
     others = Continuation.objects.filter(dialogue=OuterRef("dialogue")).exclude(key="self")
     systems = list(campaign.systems.values_list("pk", flat=True))
     by_system = Q(system__in=systems) if systems else Q()
     own = Q(key="self") if campaign.include_self else Q(pk__in=[])
-    found = Continuation.objects.filter(
+    continuations = Continuation.objects.filter(
         of_dialogues(campaign.part, "dialogue__"), dialogue__corpus=campaign.corpus_id
     )
     if campaign.scheme_version.item_kind in OF_RECORDS:
-        return found.filter(key=SELF)
+        return continuations.filter(key=SELF)
     if campaign.scheme_version.scheme.key in MAKE_ITEMS:
-        found = found.filter(key=POINTS)
+        continuations = continuations.filter(key=POINTS)
     else:
-        found = found.exclude(key=POINTS, dialogue__scenario__isnull=False)
-    return found.filter(own | by_system & (~Q(key="self") | ~Exists(others)))
+        continuations = continuations.exclude(key=POINTS, dialogue__scenario__isnull=False)
+    return continuations.filter(own | by_system & (~Q(key="self") | ~Exists(others)))
 
 
 def refused(version: SchemeVersion) -> dict[str, str]:

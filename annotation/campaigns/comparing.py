@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from annotation.campaigns.choice import CHOSEN, values
+from annotation.campaigns.choice import SELECTION, values
 from annotation.campaigns.settings import refuse
 from annotation.corpora import comparisons
 from annotation.corpora.comparisons import Members
@@ -40,7 +40,7 @@ SELECT d.id, d.key, u.at, c.mode, c.id, u.id
   FROM annotation_dialogue d
   JOIN annotation_continuation c ON c.dialogue_id = d.id
   JOIN annotation_turn u ON u.continuation_id = c.id AND NOT u.given
- WHERE d.corpus_id = %(corpus)s AND {CHOSEN}
+ WHERE d.corpus_id = %(corpus)s AND {SELECTION}
  ORDER BY d.key COLLATE "C", u.at, c.id, u.position
 """  # noqa: S608  (a condition of ours)
 
@@ -121,7 +121,7 @@ QUERIES = {
 }
 """By what is compared: which turns are members, and which rows are."""
 
-THERE = """
+EXISTING_COMPARISONS = """
 SELECT i.id, array_agg(c.system_id),
        string_agg(concord_member_rank(d.key, c.key, u.position), '+' ORDER BY m.number)
   FROM annotation_item i
@@ -156,23 +156,23 @@ def choose(campaign: Campaign) -> int:
     campaign.compared_items.all().delete()
     if campaign.side_by_side:
         sets = chosen_responses(campaign)
-        return _keep(campaign, _made(campaign, sets))
+        return _keep(campaign, _make_items(campaign, sets))
     if not compares(campaign):
         return 0
     if campaign.compares == Campaign.Compares.THERE:
-        items = _there(campaign)
+        items = _existing_items(campaign)
     else:
-        items = _made(campaign, _chosen(campaign))
+        items = _make_items(campaign, _select_sets(campaign))
     if not items:
         refuse("compares", _nothing(campaign))
     return _keep(campaign, items)
 
 
-def _made(campaign: Campaign, sets: Sequence[comparisons.Members]) -> list[int]:
+def _make_items(campaign: Campaign, sets: Sequence[comparisons.Members]) -> list[int]:
     """Return the items that compare each set of members, made where they are lacking."""
     comparisons.make(corpus=campaign.corpus, sets=sets)
-    wanted = {comparisons.compared(members) for members in sets}
-    return list(Item.objects.filter(compared__in=wanted).values_list("pk", flat=True))
+    compared_keys = {comparisons.compared(members) for members in sets}
+    return list(Item.objects.filter(compared__in=compared_keys).values_list("pk", flat=True))
 
 
 def _keep(campaign: Campaign, items: Sequence[int]) -> int:
@@ -189,18 +189,22 @@ def _nothing(campaign: Campaign) -> str:
     return "Nothing here can be compared: no dialogue has as many of the chosen systems, at one point of it."
 
 
-def _there(campaign: Campaign) -> list[int]:
+def _existing_items(campaign: Campaign) -> list[int]:
     systems = set(campaign.systems.values_list("pk", flat=True))
     with connection.cursor() as cursor:
         kind = campaign.scheme_version.item_kind
         training = campaign.part == TRAINING
-        cursor.execute(THERE, {"corpus": campaign.corpus_id, "kind": kind, "training": training})
-        found = [(item, rank) for item, of, rank in cursor.fetchall() if not systems or set(of) <= systems]
-    found.sort(key=lambda one: _drawn(campaign, one[1]))
-    return [item for item, _ in found][: campaign.most_comparisons or MOST]
+        cursor.execute(
+            EXISTING_COMPARISONS, {"corpus": campaign.corpus_id, "kind": kind, "training": training}
+        )
+        ranked_items = [
+            (item, rank) for item, of, rank in cursor.fetchall() if not systems or set(of) <= systems
+        ]
+    ranked_items.sort(key=lambda ranked_item: _draw_key(campaign, ranked_item[1]))
+    return [item for item, _ in ranked_items][: campaign.most_comparisons or MOST]
 
 
-def _chosen(campaign: Campaign) -> list[comparisons.Members]:
+def _select_sets(campaign: Campaign) -> list[comparisons.Members]:
     """Return the sets of members that the campaign compares, drawn where it compares some of them."""
     size = 2 if campaign.scheme_version.item_kind == "pair" else campaign.ranked
     groups = [group for group in _groups(campaign) if len(group) >= size]
@@ -211,17 +215,21 @@ def _chosen(campaign: Campaign) -> list[comparisons.Members]:
     if most is not None and most > MOST:
         refuse("most_comparisons", f"At most {MOST:,} comparisons are drawn.")
     if total <= MOST:
-        every = [one for group in groups for one in combinations(group, size) if _fits(campaign, one)]
-        every.sort(key=lambda one: _drawn(campaign, "+".join(sorted(member.rank for member in one))))
-        drawn: Iterable[Sequence[Candidate]] = every[:most]
+        every = [
+            members for group in groups for members in combinations(group, size) if _fits(campaign, members)
+        ]
+        every.sort(
+            key=lambda members: _draw_key(campaign, "+".join(sorted(member.rank for member in members)))
+        )
+        sample: Iterable[Sequence[Candidate]] = every[:most]
     else:
-        drawn = _random(campaign, groups, size, most or MOST)
-    return [[(one.continuation, one.turn) for one in members] for members in drawn]
+        sample = _random(campaign, groups, size, most or MOST)
+    return [[(candidate.continuation, candidate.turn) for candidate in members] for members in sample]
 
 
 def _fits(campaign: Campaign, members: Sequence[Candidate]) -> bool:
     """Whether members are of different systems, the baseline among them where there is one."""
-    systems = {one.system for one in members}
+    systems = {member.system for member in members}
     if campaign.compares == Campaign.Compares.BASELINE and campaign.baseline_id not in systems:
         return False
     return len(systems) == len(members)
@@ -245,11 +253,11 @@ def _random(
 
 def _groups(campaign: Campaign) -> list[list[Candidate]]:
     """Return what can be compared: by dialogue and, of responses, by the point that they answer."""
-    turns, wanted = QUERIES[campaign.compared]
+    turns, condition = QUERIES[campaign.compared]
     systems = list(campaign.systems.values_list("pk", flat=True))
     groups: dict[tuple[int, int | None, bool], list[Candidate]] = defaultdict(list)
     with connection.cursor() as cursor:
-        query = MEMBERS.format(turns=turns, wanted=wanted)
+        query = MEMBERS.format(turns=turns, wanted=condition)
         training = campaign.part == TRAINING
         cursor.execute(query, {"corpus": campaign.corpus_id, "systems": systems, "training": training})
         for dialogue, at, system, continuation, turn, rank in cursor.fetchall():
@@ -257,12 +265,12 @@ def _groups(campaign: Campaign) -> list[list[Candidate]]:
     return list(groups.values())
 
 
-def _drawn(campaign: Campaign, rank: str) -> str:
+def _draw_key(campaign: Campaign, rank: str) -> str:
     return hashlib.md5(f"{campaign.seed}:compared:{rank}".encode(), usedforsecurity=False).hexdigest()
 
 
-def told(campaign: Campaign) -> dict[str, Any] | None:
-    """Return what pages and programs say of the comparisons of a campaign, None where it has none."""
+def describe(campaign: Campaign) -> dict[str, Any] | None:
+    """Describe a campaign's comparisons for pages and programs; None where it has none."""
     if not compares(campaign):
         return None
     return {"comparisons": campaign.compared_items.count(), "baseline": str(campaign.baseline or "")}

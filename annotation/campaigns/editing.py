@@ -18,9 +18,9 @@ from annotation import scheme_store
 from annotation.campaigns import choice, comparing, rules, sampling, settings, tasks
 from annotation.campaigns.actions import (
     add_member,
-    asked,
     check_askable,
     guidelines_of,
+    lock_scheme_version,
     locked,
     log,
     remove_member,
@@ -67,7 +67,7 @@ ranked AS (
 SELECT ranked.id, free.position FROM ranked JOIN free USING (place) WHERE ranked.position <> free.position
 """
 AWAY = "UPDATE annotation_task SET position = position + %(far)s WHERE id = ANY(%(tasks)s::bigint[])"
-THERE = """UPDATE annotation_task t SET position = moved.position
+NEW_PLACES = """UPDATE annotation_task t SET position = moved.position
   FROM unnest(%(tasks)s::bigint[], %(places)s::int[]) AS moved(id, position) WHERE t.id = moved.id"""
 SLOTS = """UPDATE annotation_slot s SET position = moved.position
   FROM unnest(%(tasks)s::bigint[], %(places)s::int[]) AS moved(id, position) WHERE s.task_id = moved.id"""
@@ -107,8 +107,8 @@ def reorder(
             settings.refuse(*wrong)
     campaign.save(update_fields=["task_order", "order_by", "apart_judge"])
     moved = _move(campaign)
-    told = {"task_order": campaign.task_order, "order_by": campaign.order_by, "judge": campaign.apart_judge}
-    log(by, campaign, "put in order", **told, tasks=moved)
+    order = {"task_order": campaign.task_order, "order_by": campaign.order_by, "judge": campaign.apart_judge}
+    log(by, campaign, "put in order", **order, tasks=moved)
     return moved
 
 
@@ -119,13 +119,13 @@ def _move(campaign: Campaign) -> int:
     with connection.cursor() as cursor:
         cursor.execute(_moves(campaign), choice.values(campaign) | sampling.order_values(campaign))
         rows = cursor.fetchall()
-        told: dict[str, Any] = {
+        parameters: dict[str, Any] = {
             "far": FAR,
             "tasks": [task for task, _ in rows],
             "places": [place for _, place in rows],
         }
-        for statement in (AWAY, THERE, SLOTS) if rows else ():
-            cursor.execute(statement, told)
+        for statement in (AWAY, NEW_PLACES, SLOTS) if rows else ():
+            cursor.execute(statement, parameters)
     members.update(cursor=-1)
     StratumShare.objects.filter(stratum__campaign=campaign).update(cursor=-1)
     return len(rows)
@@ -179,10 +179,10 @@ def change(*, by: User, campaign: Campaign, **changes: Unpack[Changes]) -> Campa
     campaign = locked(campaign)
     if campaign.archived_at is not None:
         raise CampaignRefused("The campaign is archived. Bring it back first.")
-    told: dict[str, Any] = dict(changes)
-    people = told.pop("annotators", None)
-    guidelines, consent = told.pop("guidelines", None), told.pop("consent", None)
-    if different := _different(campaign, told):
+    remaining: dict[str, Any] = dict(changes)
+    people = remaining.pop("annotators", None)
+    guidelines, consent = remaining.pop("guidelines", None), remaining.pop("consent", None)
+    if different := _different(campaign, remaining):
         _change(by, campaign, different)
     if people is not None:
         _set_people(by, campaign, people)
@@ -205,18 +205,18 @@ def _change(by: User, campaign: Campaign, different: dict[str, Any]) -> None:
         if different.keys() & CHOOSES:
             comparing.choose(campaign)
         check_askable(campaign)
-    made = _add_raters(campaign, before) if campaign.state != State.DRAFT else 0
-    log(by, campaign, "change", **_told(different), **({"slots": made} if made else {}))
+    slot_count = _add_raters(campaign, before) if campaign.state != State.DRAFT else 0
+    log(by, campaign, "change", **_log_detail(different), **({"slots": slot_count} if slot_count else {}))
 
 
 def _set_people(by: User, campaign: Campaign, people: Iterable[User]) -> None:
-    wanted = {person.pk: person for person in people}
-    there = {member.user_id: member.user for member in campaign.members.select_related("user")}
-    for pk in wanted.keys() - there.keys():
-        add_member(by=by, campaign=campaign, user=wanted[pk])
-    for pk in there.keys() - wanted.keys():
-        if there[pk].is_active:
-            remove_member(by=by, campaign=campaign, user=there[pk])
+    new_people = {person.pk: person for person in people}
+    current_people = {member.user_id: member.user for member in campaign.members.select_related("user")}
+    for pk in new_people.keys() - current_people.keys():
+        add_member(by=by, campaign=campaign, user=new_people[pk])
+    for pk in current_people.keys() - new_people.keys():
+        if current_people[pk].is_active:
+            remove_member(by=by, campaign=campaign, user=current_people[pk])
 
 
 @transaction.atomic
@@ -228,24 +228,24 @@ def copy(*, by: User, campaign: Campaign, name: str) -> Campaign:
     """
     campaign = locked(campaign)
     fields = {field.attname: getattr(campaign, field.attname) for field in Campaign._meta.concrete_fields}
-    kept = {
+    copied = {
         attname: value for attname, value in fields.items() if attname.removesuffix("_id") not in NOT_COPIED
     }
-    made = Campaign(**kept, name=settings.checked_name(name, campaign.corpus), created_by=by)
-    made.save()
-    made.systems.set(campaign.systems.all())
-    comparing.choose(made)
-    rules.copy(source=campaign, to=made)
+    draft = Campaign(**copied, name=settings.checked_name(name, campaign.corpus), created_by=by)
+    draft.save()
+    draft.systems.set(campaign.systems.all())
+    comparing.choose(draft)
+    rules.copy(source=campaign, to=draft)
     guidelines = campaign.guidelines.order_by("-version").first()
-    Guidelines.objects.create(campaign=made, text=guidelines.text if guidelines else "")
+    Guidelines.objects.create(campaign=draft, text=guidelines.text if guidelines else "")
     consent = campaign.consents.order_by("-version").first()
     if consent is not None and consent.text:
-        Consent.objects.create(campaign=made, text=consent.text)
+        Consent.objects.create(campaign=draft, text=consent.text)
     people = campaign.members.filter(user__is_active=True).order_by("id").values_list("user_id", flat=True)
-    CampaignMember.objects.bulk_create(CampaignMember(campaign=made, user_id=user) for user in people)
-    copy_to(by=by, of=campaign, to=made)
-    log(by, made, "copy", of=campaign.name)
-    return made
+    CampaignMember.objects.bulk_create(CampaignMember(campaign=draft, user_id=user) for user in people)
+    copy_to(by=by, of=campaign, to=draft)
+    log(by, draft, "copy", of=campaign.name)
+    return draft
 
 
 @transaction.atomic
@@ -300,7 +300,7 @@ def _apply(campaign: Campaign, changes: dict[str, Any]) -> None:
     for field in changes.keys() - {"scheme", "systems", "name"}:
         setattr(campaign, field, changes[field])
     if "scheme" in changes:
-        _follow_scheme(campaign, asked(changes["scheme"]))
+        _follow_scheme(campaign, lock_scheme_version(changes["scheme"]))
     systems = changes.get("systems", () if "corpus" in changes else None)
     if systems is not None:
         if any(system.corpus_id != campaign.corpus_id for system in systems):
@@ -310,9 +310,9 @@ def _apply(campaign: Campaign, changes: dict[str, Any]) -> None:
         name = changes.get("name", campaign.name)
         campaign.name = settings.checked_name(name, campaign.corpus, but=campaign.pk)
     if "corpus" in changes:
-        for field, what in (("guidelines", "The guidelines name"), ("consents", "The consent text names")):
+        for field, phrase in (("guidelines", "The guidelines name"), ("consents", "The consent text names")):
             texts = getattr(campaign, field).order_by("-version").values_list("text", flat=True)
-            settings.check_blind(campaign.corpus, "corpus", what, texts.first() or "")
+            settings.check_blind(campaign.corpus, "corpus", phrase, texts.first() or "")
 
 
 def _follow_scheme(campaign: Campaign, version: SchemeVersion) -> None:
@@ -322,26 +322,26 @@ def _follow_scheme(campaign: Campaign, version: SchemeVersion) -> None:
     campaign.scheme_version = version
 
 
-def _told(changes: dict[str, Any]) -> dict[str, Any]:
+def _log_detail(changes: dict[str, Any]) -> dict[str, Any]:
     """Return changes as the audit log keeps them."""
-    told = dict(changes)
-    if "corpus" in told:
-        told["corpus"] = told["corpus"].name
-    if "systems" in told:
-        told["systems"] = sorted(system.name for system in told["systems"])
-    if told.get("baseline") is not None:
-        told["baseline"] = told["baseline"].name
-    if told.get("deadline") is not None:
-        told["deadline"] = told["deadline"].isoformat()
-    return told
+    detail = dict(changes)
+    if "corpus" in detail:
+        detail["corpus"] = detail["corpus"].name
+    if "systems" in detail:
+        detail["systems"] = sorted(system.name for system in detail["systems"])
+    if detail.get("baseline") is not None:
+        detail["baseline"] = detail["baseline"].name
+    if detail.get("deadline") is not None:
+        detail["deadline"] = detail["deadline"].isoformat()
+    return detail
 
 
 def _add_raters(campaign: Campaign, before: tasks.Before) -> int:
     """Give the tasks the raters that the campaign asks for now; return how many slots are new."""
     tasks.raise_tasks(campaign, before)
     tasks.draw(campaign)
-    made = tasks.make_slots(campaign)
+    slot_count = tasks.make_slots(campaign)
     if campaign.ruled:
         tasks.apply(campaign)
     sampling.apply(campaign)
-    return made
+    return slot_count

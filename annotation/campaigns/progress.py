@@ -36,7 +36,7 @@ class Counts:
 
 def counts(campaign: Campaign) -> Counts:
     """Return the counts of a campaign's main work: training, tests, checks and repeats are not in them."""
-    made = campaign.assignments.filter(slot__isnull=False).aggregate(
+    by_state = campaign.assignments.filter(slot__isnull=False).aggregate(
         submitted=Count("id", filter=Q(state=State.SUBMITTED)),
         held=Count("id", filter=Q(state=State.LEASED)),
         skipped=Count("id", filter=Q(state=State.SKIPPED)),
@@ -44,11 +44,11 @@ def counts(campaign: Campaign) -> Counts:
         returned=Count("id", filter=Q(state=State.RETURNED)),
         voided=Count("id", filter=Q(state=State.VOIDED)),
     )
-    tasks, slots = _made(campaign)
-    return Counts(tasks=tasks, slots=slots, **made)
+    tasks, slots = _count_tasks(campaign)
+    return Counts(tasks=tasks, slots=slots, **by_state)
 
 
-def _made(campaign: Campaign) -> tuple[int, int]:
+def _count_tasks(campaign: Campaign) -> tuple[int, int]:
     """Return the numbers of a campaign's tasks and slots.
 
     Many are told from the last one's place, since places are counted through; their slots, where a part of
@@ -70,9 +70,9 @@ def members(campaign: Campaign) -> list[dict[str, Any]]:
     they have done stands under their pseudonyms elsewhere: beside the user name it would tell whose pseudonym
     is whose, and so would the minute in which they agreed, just before their first task.
     """
-    given = ConsentGiven.objects.filter(consent__campaign=campaign, user=OuterRef("user"))
-    latest = given.order_by("-consent__version")
-    found: Any = (
+    consents = ConsentGiven.objects.filter(consent__campaign=campaign, user=OuterRef("user"))
+    latest = consents.order_by("-consent__version")
+    rows: Any = (
         campaign.members.annotate(
             username=F("user__username"),
             agreed_to=Subquery(latest.values("consent__version")[:1]),
@@ -81,7 +81,7 @@ def members(campaign: Campaign) -> list[dict[str, Any]]:
         .order_by("username")
         .values("user_id", "username", "agreed_to", "agreed_on")
     )
-    return list(found)
+    return list(rows)
 
 
 def managers_in(people: Collection[int], campaign: Campaign) -> dict[int, str]:
@@ -109,7 +109,11 @@ def lacking(campaigns: Collection[Campaign]) -> dict[int, int]:
     for rows in (members, submitted.order_by().distinct()):
         for campaign, person in rows.values_list("campaign_id", "user_id"):
             able[campaign].add(person)
-    short = {one.pk: most_raters(one) - len(able[one.pk]) for one in campaigns if one.state != "closed"}
+    short = {
+        campaign.pk: most_raters(campaign) - len(able[campaign.pk])
+        for campaign in campaigns
+        if campaign.state != "closed"
+    }
     return {pk: number for pk, number in short.items() if number > 0}
 
 
@@ -120,9 +124,9 @@ def most_raters(campaign: Campaign) -> int:
 
 def remarks(campaign: Campaign) -> QuerySet[Assignment]:
     """Return the assignments that were flagged, skipped or commented on, latest first."""
-    said = Q(flagged=True) | Q(state=State.SKIPPED) | ~Q(comment="")
+    has_remark = Q(flagged=True) | Q(state=State.SKIPPED) | ~Q(comment="")
     return (
-        campaign.assignments.filter(said)
+        campaign.assignments.filter(has_remark)
         .select_related("user", "task__continuation__dialogue", "task__item__turn")
         .order_by("-id")
     )

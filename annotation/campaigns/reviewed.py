@@ -16,13 +16,13 @@ from annotation.errors import CampaignRefused
 from annotation.kinds import KINDS, OF_RECORDS
 from annotation.models import Campaign, SampledItem
 
-CHOSEN = """(i.record_id IS NULL OR EXISTS (SELECT 1 FROM annotation_record r
+RECORD_SELECTION = """(i.record_id IS NULL OR EXISTS (SELECT 1 FROM annotation_record r
         WHERE r.id = i.record_id AND r.superseded_by_id IS NULL AND %(status)s IN ('all', r.status)
           AND CASE %(about)s WHEN 'quiz_review' THEN r.content->>'source' = 'quiz' AND r.set_id IS NULL
                              WHEN 'style_review' THEN r.content->'styles' <> '{}'::jsonb ELSE true END))"""
 """Of an item `i`: whether it is no record, or one that the campaign asks about."""
 
-DRAWN = """
+SAMPLE_QUERY = """
 SELECT i.id FROM annotation_dialogue d
   JOIN annotation_continuation c ON c.dialogue_id = d.id
   JOIN annotation_item i ON i.continuation_id = c.id AND i.kind = %(kind)s
@@ -34,7 +34,7 @@ SELECT i.id FROM annotation_dialogue d
 
 
 def values(campaign: Campaign) -> dict[str, Any]:
-    """Return the values that CHOSEN needs."""
+    """Return the values that RECORD_SELECTION needs."""
     return {"status": campaign.record_status, "about": campaign.scheme_version.scheme.key}
 
 
@@ -47,30 +47,30 @@ def items(campaign: Campaign) -> list[int] | None:
     """Return the ids of the sampled items, kept or as they would be drawn now; None where all are asked."""
     if campaign.sample_records is None or not asks(campaign):
         return None
-    kept = list(SampledItem.objects.filter(campaign=campaign).values_list("item_id", flat=True))
-    if kept or campaign.state != Campaign.State.DRAFT:
-        return kept
-    query = DRAWN.replace("<chosen>", choice.CHOSEN).replace("<record>", CHOSEN)
-    told = choice.values(campaign) | values(campaign) | {"most": campaign.sample_records}
+    stored = list(SampledItem.objects.filter(campaign=campaign).values_list("item_id", flat=True))
+    if stored or campaign.state != Campaign.State.DRAFT:
+        return stored
+    query = SAMPLE_QUERY.replace("<chosen>", choice.SELECTION).replace("<record>", RECORD_SELECTION)
+    parameters = choice.values(campaign) | values(campaign) | {"most": campaign.sample_records}
     with connection.cursor() as cursor:
-        cursor.execute(query, told)
+        cursor.execute(query, parameters)
         return [pk for (pk,) in cursor.fetchall()]
 
 
 def keep(campaign: Campaign) -> None:
     """Keep the sample; raise CampaignRefused where there is less than it should have."""
-    drawn = items(campaign)
-    if drawn is None:
+    sample = items(campaign)
+    if sample is None:
         return
     assert campaign.sample_records is not None
-    if len(drawn) < campaign.sample_records:
+    if len(sample) < campaign.sample_records:
         kind = KINDS[campaign.scheme_version.item_kind].plural
         raise CampaignRefused(
-            f"{campaign.sample_records:,} {kind} are to be drawn, but there are only {len(drawn):,}. Draw "
+            f"{campaign.sample_records:,} {kind} are to be drawn, but there are only {len(sample):,}. Draw "
             "fewer, or ask about all of them."
         )
     SampledItem.objects.bulk_create(
-        (SampledItem(campaign=campaign, item_id=pk) for pk in drawn), batch_size=5_000, ignore_conflicts=True
+        (SampledItem(campaign=campaign, item_id=pk) for pk in sample), batch_size=5_000, ignore_conflicts=True
     )
 
 

@@ -150,7 +150,7 @@ def copy(*, source: Campaign, to: Campaign) -> None:
 def sentences(rules: Rules) -> list[str]:
     """Return rules in words, one line each."""
     own = rules.not_own.removeprefix(METADATA)
-    by = sampling.NAMED.get(rules.groups_by, rules.groups_by.removeprefix(METADATA))
+    by = sampling.STRATUM_TITLES.get(rules.groups_by, rules.groups_by.removeprefix(METADATA))
     return [
         *(["Who reads the language of the dialogue"] if rules.by_language else []),
         *([f"Nobody what they wrote themselves (by {own})"] if rules.not_own else []),
@@ -185,8 +185,8 @@ def _check(campaign: Campaign, rules: Rules) -> None:
     if rules.strata and not rules.groups_by:
         settings.refuse("groups_by", "Say by what tasks are grouped, then which group rates which.")
     tasks.check_required(campaign, sum(rules.required.values()))
-    asked = {group.pk: raters for group, raters in rules.required.items()}
-    if campaign.state != Campaign.State.DRAFT and asked != _required(campaign):
+    required = {group.pk: raters for group, raters in rules.required.items()}
+    if campaign.state != Campaign.State.DRAFT and required != _required(campaign):
         settings.refuse(
             "required",
             "How many raters of a group each task needs stays as it is once a campaign was opened. Copy the "

@@ -149,8 +149,8 @@ def order_judges(corpus: Corpus) -> list[str]:
     """Return the names of the judges that have answered about a corpus, in order."""
     counted = LabelCount.objects.filter(corpus=corpus).order_by().values("rater").annotate(many=Sum("n"))
     answered = counted.filter(many__gt=0).values("rater")
-    found = Rater.objects.filter(kind=Rater.Kind.JUDGE, pk__in=answered).order_by("name")
-    return list(found.values_list("name", flat=True))
+    judges = Rater.objects.filter(kind=Rater.Kind.JUDGE, pk__in=answered).order_by("name")
+    return list(judges.values_list("name", flat=True))
 
 
 def order_refusal(campaign: Campaign) -> tuple[str, str] | None:
@@ -162,9 +162,9 @@ def order_refusal(campaign: Campaign) -> tuple[str, str] | None:
     if campaign.task_order == Order.PRIORITY and (why := _not_numbered(campaign)):
         return "order_by", why
     judge = campaign.apart_judge
-    if judge and judge not in (there := order_judges(campaign.corpus)):
-        known = f"Those that have: {', '.join(there)[:500]}." if there else "Run one over it first."
-        return "apart_judge", f"No judge “{judge[:120]}” has answered about {campaign.corpus.name}. {known}"
+    if judge and judge not in (judges := order_judges(campaign.corpus)):
+        hint = f"Those that have: {', '.join(judges)[:500]}." if judges else "Run one over it first."
+        return "apart_judge", f"No judge “{judge[:120]}” has answered about {campaign.corpus.name}. {hint}"
     return None
 
 
@@ -174,8 +174,8 @@ def _not_numbered(campaign: Campaign) -> str:
         return f"Say by which field of the dialogues: {METADATA}FIELD, not “{by}”."
     with connection.cursor() as cursor:
         cursor.execute(HAS_NUMBER, {"corpus": corpus.pk, "order_field": by.removeprefix(METADATA)})
-        there = cursor.fetchone()
-    return "" if there else f"No dialogue of {corpus.name} has a number as {by.removeprefix(METADATA)}."
+        row = cursor.fetchone()
+    return "" if row else f"No dialogue of {corpus.name} has a number as {by.removeprefix(METADATA)}."
 
 
 # A sample of the items on which a judge and people differ: by at least a share of the scale.
@@ -203,34 +203,36 @@ def differing_items(campaign: Campaign) -> list[int] | None:
     """
     if campaign.sample_apart is None:
         return None
-    kept = list(SampledItem.objects.filter(campaign=campaign).values_list("item_id", flat=True))
-    if kept or campaign.state != Campaign.State.DRAFT:
-        return kept
+    stored = list(SampledItem.objects.filter(campaign=campaign).values_list("item_id", flat=True))
+    if stored or campaign.state != Campaign.State.DRAFT:
+        return stored
     about = (campaign.apart_judge, campaign.sample_apart, campaign.scheme_version_id, campaign.corpus_id)
-    known: dict[object, list[int]] = campaign.__dict__.setdefault("_differing", {})
-    if about not in known:
-        known[about] = _differing(campaign)
-    return known[about]
+    cached: dict[object, list[int]] = campaign.__dict__.setdefault("_differing", {})
+    if about not in cached:
+        cached[about] = _differing(campaign)
+    return cached[about]
 
 
 def differing_dialogues(campaign: Campaign) -> list[int] | None:
     """Return the ids of the dialogues in which something differs; None where a campaign asks about all."""
-    found = differing_items(campaign)
-    if found is None:
+    item_ids = differing_items(campaign)
+    if item_ids is None:
         return None
-    rows = Item.objects.filter(pk__in=found).order_by("continuation__dialogue").distinct()
+    rows = Item.objects.filter(pk__in=item_ids).order_by("continuation__dialogue").distinct()
     return list(rows.values_list("continuation__dialogue", flat=True))
 
 
 def keep_differing(campaign: Campaign) -> None:
     """Keep the items on which judge and people differ now; raise CampaignRefused where there are none."""
-    found = differing_items(campaign)
-    if found is None:
+    item_ids = differing_items(campaign)
+    if item_ids is None:
         return
-    if not found:
+    if not item_ids:
         raise CampaignRefused(nothing(campaign))
     SampledItem.objects.bulk_create(
-        (SampledItem(campaign=campaign, item_id=pk) for pk in found), batch_size=5_000, ignore_conflicts=True
+        (SampledItem(campaign=campaign, item_id=pk) for pk in item_ids),
+        batch_size=5_000,
+        ignore_conflicts=True,
     )
 
 
@@ -244,15 +246,15 @@ def nothing(campaign: Campaign) -> str:
 
 def _differing(campaign: Campaign) -> list[int]:
     query = DIFFERING.replace("<apart>", apart(people_only=True))
-    query = query.replace("<chosen>", choice.CHOSEN).replace("<asked>", choice.ASKED)
-    told = choice.values(campaign) | order_values(campaign) | {"least": campaign.sample_apart}
+    query = query.replace("<chosen>", choice.SELECTION).replace("<asked>", choice.MODE_ALLOWED)
+    parameters = choice.values(campaign) | order_values(campaign) | {"least": campaign.sample_apart}
     with connection.cursor() as cursor:
-        cursor.execute(query, told)
+        cursor.execute(query, parameters)
         return [pk for (pk,) in cursor.fetchall()]
 
 
 SYSTEM, PART = "system", "part"
-NAMED = {SYSTEM: "the systems that answered", PART: "dev and test"}
+STRATUM_TITLES = {SYSTEM: "the systems that answered", PART: "dev and test"}
 
 ELIGIBLE = """
 SELECT d.id, {stratum}
@@ -279,11 +281,11 @@ OF_CONTINUATION = {
 """The stratum of a continuation, which has one system."""
 
 
-class Drawn(NamedTuple):
+class Sample(NamedTuple):
     """A sample: the stratum of each dialogue drawn, by id, and whether it was kept, as at opening."""
 
     strata: dict[int, str]
-    kept: bool
+    is_stored: bool
 
     def by_stratum(self) -> list[tuple[str, int]]:
         """Return how many were drawn of each stratum, by name."""
@@ -293,8 +295,13 @@ class Drawn(NamedTuple):
 def choices(corpus: Corpus) -> list[tuple[str, str]]:
     """Return by what a sample of a corpus can be drawn, as (name, title)."""
     fields = [(name, title) for name, title in showable(corpus) if name.startswith(METADATA)]
-    part = [(PART, NAMED[PART].capitalize())] if splits.lock_of(corpus) else []
-    return [("", "Nothing: from all dialogues alike"), (SYSTEM, NAMED[SYSTEM].capitalize()), *part, *fields]
+    part = [(PART, STRATUM_TITLES[PART].capitalize())] if splits.lock_of(corpus) else []
+    return [
+        ("", "Nothing: from all dialogues alike"),
+        (SYSTEM, STRATUM_TITLES[SYSTEM].capitalize()),
+        *part,
+        *fields,
+    ]
 
 
 def refusal(corpus: Corpus, stratum: str) -> str:
@@ -303,7 +310,7 @@ def refusal(corpus: Corpus, stratum: str) -> str:
         return (
             f"{corpus.name} has no split into dev and test to draw by. Draw one on the corpus's page first."
         )
-    if stratum in ("", *NAMED) or (stratum.startswith(METADATA) and len(stratum) > len(METADATA)):
+    if stratum in ("", *STRATUM_TITLES) or (stratum.startswith(METADATA) and len(stratum) > len(METADATA)):
         return ""
     return f"A sample is drawn by system, part or {METADATA}FIELD, not by “{stratum}”."
 
@@ -319,45 +326,45 @@ def stratum_values(campaign: Campaign, source: str) -> dict[str, Any]:
     return {"split": split.pk if split else None, "field": source.removeprefix(METADATA)}
 
 
-def drawn(campaign: Campaign) -> Drawn | None:
+def draw_sample(campaign: Campaign) -> Sample | None:
     """Return the sample that was kept, else what would be drawn now; None where all are asked about.
 
     Raises CampaignRefused where there are fewer dialogues than should be drawn.
     """
     if campaign.sample_dialogues is None:
         return None
-    if kept := dict(campaign.sampled.values_list("dialogue_id", "stratum")):
-        return Drawn(kept, kept=True)
+    if stored := dict(campaign.sampled.values_list("dialogue_id", "stratum")):
+        return Sample(stored, is_stored=True)
     strata: dict[str, list[int]] = defaultdict(list)
     for dialogue, stratum in _eligible(campaign):
         strata[stratum or ""].append(dialogue)
-    sizes = {name: len(found) for name, found in strata.items()}
+    sizes = {name: len(ids) for name, ids in strata.items()}
     if (total := sum(sizes.values())) < campaign.sample_dialogues:
         raise CampaignRefused(
             f"{campaign.sample_dialogues:,} dialogues are to be drawn, but only {total:,} can be rated. "
             "Draw fewer, or ask about all of them."
         )
     shares = allocate(sizes, campaign.sample_dialogues)
-    chosen = {dialogue: name for name, found in strata.items() for dialogue in found[: shares[name]]}
-    return Drawn(chosen, kept=False)
+    stratum_by_dialogue = {dialogue: name for name, ids in strata.items() for dialogue in ids[: shares[name]]}
+    return Sample(stratum_by_dialogue, is_stored=False)
 
 
-def keep(campaign: Campaign, who: User) -> None:
+def keep(campaign: Campaign, by: User) -> None:
     """Draw the sample and keep it; what was kept stays. A split that it is drawn by is fixed."""
     keep_differing(campaign)
     reviewed.keep(campaign)
-    found = drawn(campaign)
-    if found is None or found.kept:
+    sample = draw_sample(campaign)
+    if sample is None or sample.is_stored:
         return
     SampledDialogue.objects.bulk_create(
         (
             SampledDialogue(campaign=campaign, dialogue_id=pk, stratum=name)
-            for pk, name in found.strata.items()
+            for pk, name in sample.strata.items()
         ),
         batch_size=5_000,
     )
     if campaign.sample_by == PART and (split := splits.lock_of(campaign.corpus)):
-        splits.fix(split=split, by=who)
+        splits.fix(split=split, by=by)
 
 
 def items(campaign: Campaign) -> list[int] | None:
@@ -368,14 +375,14 @@ def items(campaign: Campaign) -> list[int] | None:
 def dialogues(campaign: Campaign) -> list[int] | None:
     """Return the ids of the sample, kept or as it would be drawn now; None for all of the corpus."""
     try:
-        found = drawn(campaign)
+        sample = draw_sample(campaign)
     except CampaignRefused:
         return []  # opening says so
-    return differing_dialogues(campaign) if found is None else sorted(found.strata)
+    return differing_dialogues(campaign) if sample is None else sorted(sample.strata)
 
 
-def told(campaign: Campaign) -> dict[str, Any] | None:
-    """Return what pages and programs say of a sample, None where all dialogues are asked about.
+def describe(campaign: Campaign) -> dict[str, Any] | None:
+    """Describe a campaign's sample for pages and programs; None where all dialogues are asked about.
 
     `dialogues` and, by stratum, `strata` are how many were drawn, or would be if it opened now (`kept`);
     `refusal` says why none can be. `items` is on how many of them judge and people are `apart`, None where
@@ -383,34 +390,34 @@ def told(campaign: Campaign) -> dict[str, Any] | None:
     """
     apart = differing_items(campaign)
     if campaign.sample_dialogues is None and apart is None:
-        return _records_told(campaign)
-    by = NAMED.get(campaign.sample_by, campaign.sample_by.removeprefix(METADATA))
+        return _describe_records(campaign)
+    by = STRATUM_TITLES.get(campaign.sample_by, campaign.sample_by.removeprefix(METADATA))
     facts = {"dialogues": 0, "by": by, "strata": [], "kept": False, "refusal": ""}
     facts |= {"items": None if apart is None else len(apart), "apart": campaign.sample_apart}
     if apart == []:
         return facts | {"refusal": nothing(campaign)}
     if campaign.sample_dialogues is None:
-        kept = campaign.state != Campaign.State.DRAFT
-        return facts | {"dialogues": len(differing_dialogues(campaign) or ()), "kept": kept}
+        is_kept = campaign.state != Campaign.State.DRAFT
+        return facts | {"dialogues": len(differing_dialogues(campaign) or ()), "kept": is_kept}
     try:
-        found = drawn(campaign)
+        sample = draw_sample(campaign)
     except CampaignRefused as error:
         return facts | {"refusal": str(error)}
-    assert found is not None
-    strata = [{"stratum": name, "dialogues": n} for name, n in found.by_stratum()]
-    return facts | {"dialogues": len(found.strata), "strata": strata if by else [], "kept": found.kept}
+    assert sample is not None
+    strata = [{"stratum": name, "dialogues": n} for name, n in sample.by_stratum()]
+    return facts | {"dialogues": len(sample.strata), "strata": strata if by else [], "kept": sample.is_stored}
 
 
-def _records_told(campaign: Campaign) -> dict[str, Any] | None:
-    """Return what is said of a sample of facts or questions, None where there is none."""
-    drawn = reviewed.items(campaign)
-    if drawn is None:
+def _describe_records(campaign: Campaign) -> dict[str, Any] | None:
+    """Describe a sample of facts or questions; None where there is none."""
+    sample = reviewed.items(campaign)
+    if sample is None:
         return None
-    kept = campaign.state != Campaign.State.DRAFT
-    lacks = not kept and len(drawn) < (campaign.sample_records or 0)
-    refused = f"there are {len(drawn):,} of {campaign.sample_records:,}" if lacks else ""
-    facts = {"dialogues": 0, "by": "", "strata": [], "kept": kept, "refusal": refused}
-    return facts | {"items": len(drawn), "apart": None, "records": len(drawn)}
+    is_kept = campaign.state != Campaign.State.DRAFT
+    lacks = not is_kept and len(sample) < (campaign.sample_records or 0)
+    refused = f"there are {len(sample):,} of {campaign.sample_records:,}" if lacks else ""
+    facts = {"dialogues": 0, "by": "", "strata": [], "kept": is_kept, "refusal": refused}
+    return facts | {"items": len(sample), "apart": None, "records": len(sample)}
 
 
 def allocate(sizes: Mapping[str, int], n: int) -> dict[str, int]:
@@ -429,16 +436,16 @@ def allocate(sizes: Mapping[str, int], n: int) -> dict[str, int]:
 def _eligible(campaign: Campaign) -> list[tuple[int, str | None]]:
     by = campaign.sample_by
     stratum = {"": "''", SYSTEM: OF_SYSTEMS, PART: OF_PART}.get(by, OF_METADATA)
-    pieces = {"chosen": choice.CHOSEN, "asked": choice.ASKED}
-    record = reviewed.CHOSEN
+    pieces = {"chosen": choice.SELECTION, "asked": choice.MODE_ALLOWED}
+    record = reviewed.RECORD_SELECTION
     if by == SYSTEM:
         stratum = stratum.format(**pieces)
     split = splits.lock_of(campaign.corpus) if by == PART else None
     more: dict[str, Any] = {"split": split.pk if split else None, "field": by.removeprefix(METADATA)}
     more["items"] = items(campaign)
-    told = choice.values(campaign) | reviewed.values(campaign) | more
+    parameters = choice.values(campaign) | reviewed.values(campaign) | more
     with connection.cursor() as cursor:
-        cursor.execute(ELIGIBLE.format(stratum=stratum, record=record, **pieces), told)
+        cursor.execute(ELIGIBLE.format(stratum=stratum, record=record, **pieces), parameters)
         return list(cursor.fetchall())
 
 
@@ -508,7 +515,7 @@ def balance_refusal(campaign: Campaign) -> tuple[str, str] | None:
 def shares(campaign: Campaign) -> list[dict[str, int]]:
     """Return how many tasks of each stratum each annotator has or had, who had most first; no names."""
     rows = StratumShare.objects.filter(Q(stratum__campaign=campaign), done__gt=0)
-    found: dict[int, dict[str, int]] = {}
+    done_by_person: dict[int, dict[str, int]] = {}
     for user, stratum, done in rows.order_by("stratum__name").values_list("user", "stratum__name", "done"):
-        found.setdefault(user, {})[stratum] = done
-    return sorted(found.values(), key=lambda done: (-sum(done.values()), sorted(done.items())))
+        done_by_person.setdefault(user, {})[stratum] = done
+    return sorted(done_by_person.values(), key=lambda done: (-sum(done.values()), sorted(done.items())))

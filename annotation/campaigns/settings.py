@@ -90,10 +90,10 @@ def refuse(field: str, why: str) -> NoReturn:
 
 def check(campaign: Campaign) -> None:
     """Refuse a campaign whose settings make no sense, alone or together. It need not be saved yet."""
-    for field, (least, most, what) in BOUNDS.items():
+    for field, (least, most, message) in BOUNDS.items():
         value = getattr(campaign, field)
         if value is not None and not least <= value <= most:
-            refuse(field, f"{what} between {least:,} and {most:,}.")
+            refuse(field, f"{message} between {least:,} and {most:,}.")
     if campaign.part not in Campaign.Part.values:
         refuse("part", "A campaign's part is training, or empty for all but training.")
     if campaign.part and not campaign.corpus.has_training:
@@ -196,11 +196,11 @@ def checked_name(name: str, corpus: Corpus, but: int | None = None) -> str:
     return name
 
 
-def check_blind(corpus: Corpus, field: str, what: str, text: str) -> None:
+def check_blind(corpus: Corpus, field: str, phrase: str, text: str) -> None:
     """Refuse what annotators would read that names a system so distinctively that nothing else is meant."""
     for system in corpus.systems.all() if text else ():
         if Blind(system.name).spoken(text) != text:
-            refuse(field, f"{what} the system “{system.name}”, which annotators must not learn.")
+            refuse(field, f"{phrase} the system “{system.name}”, which annotators must not learn.")
 
 
 def allowed(shows: Any) -> list[str]:

@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Max
 
 from annotation.campaigns import reviewed, sampling, settings
-from annotation.campaigns.choice import ASKED, CHOSEN, LEFT_OUT, refused, values
+from annotation.campaigns.choice import LEFT_OUT, MODE_ALLOWED, SELECTION, refused, values
 from annotation.models import Dialogue, Gate, TaskAuthor
 from annotation.models.campaigns import Campaign
 from annotation.people import names
@@ -115,20 +115,20 @@ def _write_authors(campaign: Campaign) -> None:
             dialogues.append(dialogue.pk)
             folded.append(name[:800])
     with connection.cursor() as cursor:
-        told: dict[str, Any] = {"campaign": campaign.pk, "dialogues": dialogues, "names": folded}
-        cursor.execute(WRITE_AUTHORS, told)
+        parameters: dict[str, Any] = {"campaign": campaign.pk, "dialogues": dialogues, "names": folded}
+        cursor.execute(WRITE_AUTHORS, parameters)
 
 
 def authors_of(dialogue: Dialogue, source: str) -> Iterable[str]:
     """Return who wrote a dialogue: ids, names and aliases of its participants, or what its metadata says."""
     if source == PARTICIPANTS:
-        told: list[Any] = []
-        for one in dialogue.participants:
-            told += [one.get("id"), one.get("name"), *(one.get("aliases") or ())]
+        entries: list[Any] = []
+        for participant in dialogue.participants:
+            entries += [participant.get("id"), participant.get("name"), *(participant.get("aliases") or ())]
     else:
         value = dialogue.metadata.get(source.removeprefix(METADATA))
-        told = value if isinstance(value, list) else [value]
-    return [str(name) for name in told if isinstance(name, str | int) and not isinstance(name, bool)]
+        entries = value if isinstance(value, list) else [value]
+    return [str(name) for name in entries if isinstance(name, str | int) and not isinstance(name, bool)]
 
 
 def _values_of_gates(campaign: Campaign, groups_by: str | None = None) -> dict[str, Any]:
@@ -191,8 +191,8 @@ def measures(campaign: Campaign) -> Before:
     return Before(campaign.raters_per_item, campaign.overlap_raters)
 
 
-def wanted(campaign: Campaign, tasks: int) -> int:
-    """Return how many of so many tasks are to have more raters: the share of them, rounded, or the number."""
+def overlap_size(campaign: Campaign, tasks: int) -> int:
+    """Return how many of `tasks` are to have more raters: a rounded share of them, or a number."""
     if campaign.overlap_share is not None:
         return round(campaign.overlap_share * tasks)
     return min(campaign.overlap_tasks or 0, tasks)
@@ -215,8 +215,8 @@ def draw(campaign: Campaign, first: int = 0) -> int:
     values = _values_of_overlap(campaign)
     with connection.cursor() as cursor:
         cursor.execute(COUNT, values)
-        tasks, there = cursor.fetchone()
-        lacking = max(0, wanted(campaign, tasks) - there)
+        tasks, drawn_count = cursor.fetchone()
+        lacking = max(0, overlap_size(campaign, tasks) - drawn_count)
         cursor.execute(DRAW, values | {"first": first, "wanted": lacking})
         return int(cursor.rowcount)
 
@@ -237,7 +237,7 @@ def _values_of_overlap(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-WANTED = """
+LACKING_TASKS = """
 <with>SELECT c.id AS continuation_id, i.id AS item_id<rank>
   FROM annotation_dialogue d
   JOIN annotation_continuation c ON c.dialogue_id = d.id
@@ -314,28 +314,28 @@ def make(campaign: Campaign, progress: Callable[[int, int], None] | None = None)
     progress = progress or _untold
     progress(0, 2)
     with connection.cursor() as cursor:
-        wanted = _wanted(ASKED, campaign)
-        cursor.execute(MAKE_TASKS.format(wanted), _values(campaign) | {"first": first})
-        made = cursor.rowcount
+        candidates = _lacking_query(MODE_ALLOWED, campaign)
+        cursor.execute(MAKE_TASKS.format(candidates), _values(campaign) | {"first": first})
+        task_count = cursor.rowcount
     progress(1, 2)
     draw(campaign, first)
     make_slots(campaign)
     if campaign.ruled:
         apply(campaign)
     sampling.apply(campaign)
-    if made >= WORTH_TELLING:
+    if task_count >= WORTH_TELLING:
         tell_planner("annotation_task", "annotation_slot")
     progress(2, 2)
-    return int(made)
+    return int(task_count)
 
 
 def first(campaign: Campaign, most: int) -> list[tuple[int, int | None]]:
     """Return the first tasks, as (continuation, item or None for all of it): those made, else those to be."""
-    made = campaign.tasks.order_by("position").values_list("continuation_id", "item_id")[:most]
-    if made:
-        return list(made)
-    wanted = _wanted(ASKED, campaign)
-    query = f"SELECT continuation_id, item_id FROM ({wanted}) AS w ORDER BY rank LIMIT %(most)s"  # noqa: S608
+    existing = campaign.tasks.order_by("position").values_list("continuation_id", "item_id")[:most]
+    if existing:
+        return list(existing)
+    candidates = _lacking_query(MODE_ALLOWED, campaign)
+    query = f"SELECT continuation_id, item_id FROM ({candidates}) AS w ORDER BY rank LIMIT %(most)s"  # noqa: S608
     with connection.cursor() as cursor:
         cursor.execute(query, _values(campaign) | {"most": most})
         return list(cursor.fetchall())
@@ -343,7 +343,7 @@ def first(campaign: Campaign, most: int) -> list[tuple[int, int | None]]:
 
 def count(campaign: Campaign) -> int:
     """Return how many new tasks `make` would make, at most MOST_COUNTED."""
-    return _count(campaign, ASKED)
+    return _count(campaign, MODE_ALLOWED)
 
 
 def left_out(campaign: Campaign) -> LeftOut | None:
@@ -359,19 +359,19 @@ def left_out(campaign: Campaign) -> LeftOut | None:
 
 def _count(campaign: Campaign, mode: str) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(COUNT_WANTED.format(_wanted(mode)), _values(campaign) | {"most": MOST_COUNTED})
+        cursor.execute(COUNT_WANTED.format(_lacking_query(mode)), _values(campaign) | {"most": MOST_COUNTED})
         return int(cursor.fetchone()[0])
 
 
-def _wanted(mode: str, ranked: Campaign | None = None) -> str:
-    """Return the query of what is wanted, of a campaign whose order matters with each task's `rank`."""
-    pieces = {"<chosen>": CHOSEN, "<mode>": mode, "<rank>": "", "<with>": "", "<joined>": ""}
-    pieces["<record>"] = reviewed.CHOSEN
+def _lacking_query(mode: str, ranked: Campaign | None = None) -> str:
+    """Return the query of the tasks to be made; with `ranked`, a campaign, each has its `rank`."""
+    pieces = {"<chosen>": SELECTION, "<mode>": mode, "<rank>": "", "<with>": "", "<joined>": ""}
+    pieces["<record>"] = reviewed.RECORD_SELECTION
     if ranked is not None:
         pieces["<rank>"] = f", row_number() OVER (ORDER BY {sampling.sorted_by(ranked)}) AS rank"
         if sampling.reads_answers(ranked):
             pieces |= {"<with>": f"WITH {sampling.apart()} ", "<joined>": sampling.WITH_APART}
-    query = WANTED
+    query = LACKING_TASKS
     for name, piece in pieces.items():
         query = query.replace(name, piece)
     return query

@@ -13,7 +13,7 @@ from annotation.corpora.import_staging import NOTHING, ImportResult, copy_rows, 
 from annotation.formats.source import Faults, ImportProblem
 from annotation.models import Import, Question, Rater
 from annotation.models.corpora import Corpus
-from annotation.schemes.base import RANKING, Value, bounds_told
+from annotation.schemes.base import RANKING, Value, describe_bounds
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
 from annotation.work import labels
 from config.planner import tell_planner
@@ -68,7 +68,7 @@ def _stored(corpus: Corpus, names: list[str]) -> dict[tuple[int | None, str, str
     # A draft of a judge answers for itself alone, whatever a file's rater is called.
     shared = Rater.objects.filter(corpus=None, name__in=names).exclude(spec__has_key="draft")
     raters = {(rater.corpus_id, rater.kind, rater.name): rater for rater in [*mine, *shared]}
-    for name, rater in labels.known(names, corpus.pk).items():  # a file that this Concord wrote
+    for name, rater in labels.raters_by_pseudonym(names, corpus.pk).items():  # a file that this Concord wrote
         raters.setdefault((None, rater.kind, name), rater)
     return raters
 
@@ -341,7 +341,7 @@ def _scale(question: Question) -> str:
         return ", ".join(f"{value}" for value in values)
     if question.level == RANKING:
         return "an order of all that are compared, best first, such as 2>0=1"
-    return "any text" if question.level in WORDS else bounds_told(question)
+    return "any text" if question.level in WORDS else describe_bounds(question)
 
 
 def _refuse_repeated(faults: Faults) -> None:

@@ -29,7 +29,7 @@ from annotation.schemes.base import COMPARISON, LEVELS, RANKING, QuestionDefinit
 from annotation.schemes.cocoeval import PAPER_NAMES
 from annotation.text.table_cells import (
     Names,
-    clashes_told,
+    describe_clashes,
     folded,
     judges_of,
     looks_like_a_model,
@@ -460,7 +460,7 @@ class Tidying:
         if not self.names:
             for category, names, stored in clashes:
                 if names:
-                    faults.add(ImportProblem(f"{clashes_told(names, category, stored=stored)} {ADVICE}"))
+                    faults.add(ImportProblem(f"{describe_clashes(names, category, stored=stored)} {ADVICE}"))
         if any(map(looks_like_a_model, self.unsaid)):
             line = min((line for line in self.unsaid.values() if line), default=None)
             faults.add(ImportProblem(unsaid_judges(self.unsaid), field="kind", line=line))
@@ -471,12 +471,12 @@ class Tidying:
         """Say which names were joined, and who was taken for what."""
         categories = [("dialogues", self.dialogues), ("systems", self.systems), ("raters", self.raters)]
         notes = [
-            f"Joined: {clashes_told(names.clashes.values(), category, stored=names.stored)}."
+            f"Joined: {describe_clashes(names.clashes.values(), category, stored=names.stored)}."
             for category, names in categories
             if names.clashes
         ]
         if self.joined:
-            notes.append(f"Joined: {clashes_told(self.joined, 'speakers', stored=self.stored_speakers)}.")
+            notes.append(f"Joined: {describe_clashes(self.joined, 'speakers', stored=self.stored_speakers)}.")
         if unmet := sorted(self.missing - self.met):
             notes.append(f"No answer reads {', '.join(unmet)}: --missing took nothing as missing for it.")
         groups = {"Judges": "judge", "People": HUMAN}
@@ -515,7 +515,7 @@ class Tidying:
             if clashes:
                 title = f"answers to {reference.key}:" if self.join else "the answers"
                 where = "on the scale" if scale else "in the corpus"
-                listing = clashes_told(clashes, title, stored=stored, where=where)
+                listing = describe_clashes(clashes, title, stored=stored, where=where)
                 notes[f"Joined: {listing}." if self.join else f"{reference.key}: {listing} {SEPARATE}"] = None
         return joined if self.join else {}, list(notes)[:MOST_LISTED]
 

@@ -13,7 +13,7 @@ from annotation.formats.jsonl import MEMBERS, QUESTION_LIMIT, order
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.tables import csv_cells, row_of
 from annotation.records import Continuation, Dialogue, LabelRecord, Participant, SaidKind, Turn
-from annotation.schemes.base import BOTH_BAD, FIRST, SECOND, TIE, written
+from annotation.schemes.base import BOTH_BAD, FIRST, SECOND, TIE, ranking_text
 from annotation.text.table_cells import unsaid_judges
 
 # What one line of a file of comparisons says, whichever form it has.
@@ -193,7 +193,7 @@ def _ranking(fields: Fields, systems: list[str]) -> str:
         )
     if sorted(number for group in groups for number in group) != list(range(len(systems))):
         raise fields.problem("ranking", "must have each of the responses once")
-    return written(groups)
+    return ranking_text(groups)
 
 
 def _number(value: Any, systems: list[str], path: str) -> int:

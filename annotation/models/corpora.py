@@ -431,7 +431,7 @@ class Item(models.Model):
     def key(self) -> str:
         """The item's key; reads turn, continuation, dialogue and members, so select them."""
         if self.is_comparison:
-            members = [(one.continuation.key, one.position) for one in self.members.all()]
+            members = [(member.continuation.key, member.position) for member in self.members.all()]
             return members_key(self.continuation.dialogue.key, members)
         if self.record is not None:
             return record_key(self.continuation.dialogue.key, (self.kind, self.record.key))

@@ -49,10 +49,10 @@ def of_continuations(continuations: Sequence[int]) -> dict[int, list[int]]:
     """Return the numbers of the turns of each continuation, by its id, in the order of its turns."""
     with connection.cursor() as cursor:
         cursor.execute(IN_ORDER, [list(continuations)])
-        found: dict[int, list[int]] = {pk: [] for pk in continuations}
+        numbers: dict[int, list[int]] = {pk: [] for pk in continuations}
         for continuation, number in cursor.fetchall():
-            found[continuation].append(number)
-    return found
+            numbers[continuation].append(number)
+    return numbers
 
 
 def number(turns: Iterable[Turn | None]) -> None:

@@ -323,17 +323,17 @@ class CampaignForm(forms.Form):
 
     def changes(self) -> dict[str, Any]:
         """Return what `editing.change` takes: what is not as the page showed it."""
-        changed = {NAMED.get(name, name) for name in self.changed_data}
-        told = {name: value for name, value in self._settings().items() if name in changed}
+        changed = {SETTING_OF.get(name, name) for name in self.changed_data}
+        changes = {name: value for name, value in self._settings().items() if name in changed}
         for name in {"systems", "annotators"} & changed:
-            told[name] = list(self.cleaned_data[name])
+            changes[name] = list(self.cleaned_data[name])
         for name in {"guidelines", "consent"} & changed:
             text = self.cleaned_data[name].replace("\r\n", "\n").strip()
             if text != str(self.initial.get(name, "")).strip():
-                told[name] = text
+                changes[name] = text
         if self.campaign is not None and self.campaign.corpus_id != self.corpus.pk:
-            told["corpus"] = self.corpus
-        return told
+            changes["corpus"] = self.corpus
+        return changes
 
     def refused(self, error: CampaignRefused) -> None:
         """Show a refusal beside the field that is at fault."""
@@ -341,14 +341,14 @@ class CampaignForm(forms.Form):
         self.add_error(name if name in self.fields else None, str(error))
 
     def _settings(self) -> dict[str, Any]:
-        told = dict(self.cleaned_data)
-        percent = told.pop("overlap_percent", None)
-        return told | {"overlap_share": None if percent is None else percent / 100}
+        settings = dict(self.cleaned_data)
+        percent = settings.pop("overlap_percent", None)
+        return settings | {"overlap_share": None if percent is None else percent / 100}
 
 
 SHOWN_AS = {"overlap_share": "overlap_percent"}
 """Fields of a campaign that the form shows in another unit."""
-NAMED = {shown: name for name, shown in SHOWN_AS.items()}
+SETTING_OF = {form_name: name for name, form_name in SHOWN_AS.items()}
 
 
 def _percent(share: float) -> float:
@@ -363,22 +363,22 @@ def _scheme(campaign: Campaign) -> str:
 
 def _choices_with(campaign: Campaign | None) -> list[Any]:
     """Return the schemes that can be chosen, and what the campaign asks, also where it is archived."""
-    found = scheme_store.choices()
-    if campaign is None or any(_scheme(campaign) == ref for _, group in found for ref, _ in group):
-        return found
+    groups = scheme_store.choices()
+    if campaign is None or any(_scheme(campaign) == ref for _, group in groups for ref, _ in group):
+        return groups
     version = campaign.scheme_version
-    return [*found, ("As it is now", [(version.ref, f"{version.name} ({version.ref})")])]
+    return [*groups, ("As it is now", [(version.ref, f"{version.name} ({version.ref})")])]
 
 
 def initial(campaign: Campaign, corpus: Corpus) -> dict[str, Any]:
     """Return what the form shows of a campaign; of another corpus than its own, no systems."""
-    told = {name: getattr(campaign, name) for name in CampaignForm.base_fields if hasattr(campaign, name)}
-    told["baseline"] = campaign.baseline_id
+    values = {name: getattr(campaign, name) for name in CampaignForm.base_fields if hasattr(campaign, name)}
+    values["baseline"] = campaign.baseline_id
     share = campaign.overlap_share
     guidelines = campaign.guidelines.order_by("-version").first()
     consent = campaign.consents.order_by("-version").first()
     own = campaign.corpus_id == corpus.pk
-    return told | {
+    return values | {
         "scheme": _scheme(campaign),
         "systems": list(campaign.systems.values_list("pk", flat=True)) if own else [],
         "deadline": campaign.deadline and campaign.deadline.replace(second=0, microsecond=0),

@@ -45,23 +45,25 @@ from jobs.models import Job
 def change_roles(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: give a person (`username`) a `role` in a campaign, or `take` one away."""
     assert isinstance(request.user, User)
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     if (number := row_id(request.POST.get("take", ""))) is not None:
-        accounts.take_campaign_role(by=request.user, given=access.campaign_role(found.pk, number))
+        accounts.take_campaign_role(
+            by=request.user, campaign_role=access.campaign_role(campaign_row.pk, number)
+        )
         messages.success(request, "The role was taken away.")
-        return redirect("campaign", found.pk)
+        return redirect("campaign", campaign_row.pk)
     name = request.POST.get("username", "").strip()
     person = User.objects.filter(username=name).first()
     try:
         if person is None:
             raise RoleRefused(f"There is no account “{name[:80]}”.")
         role = request.POST.get("role", "")
-        accounts.give_campaign_role(by=request.user, campaign=found, person=person, role=role)
+        accounts.give_campaign_role(by=request.user, campaign=campaign_row, person=person, role=role)
     except RoleRefused as error:
         messages.error(request, str(error))
     else:
         messages.success(request, f"{name} has the role in this campaign.")
-    return redirect("campaign", found.pk)
+    return redirect("campaign", campaign_row.pk)
 
 
 # The page on which a campaign says who may, and who must, rate what.
@@ -70,23 +72,26 @@ def change_roles(request: HttpRequest, campaign: int) -> HttpResponse:
 @campaign_researcher_only
 def rules_page(request: HttpRequest, campaign: int) -> HttpResponse:
     """Who may manage it: who may and must rate what. `?groups_by=` offers the strata of something else."""
-    found, why = access.campaign(campaign), ""
-    asked = rules.rules_of(found)
+    campaign_row, why = access.campaign(campaign), ""
+    current_rules = rules.rules_of(campaign_row)
     if request.method == "POST":
         assert isinstance(request.user, User)
-        asked = _posted(request.POST)
+        current_rules = _posted(request.POST)
         try:
-            rules.set_rules(by=request.user, campaign=found, rules=asked)
+            rules.set_rules(by=request.user, campaign=campaign_row, rules=current_rules)
         except CampaignRefused as error:
             why = str(error)
         else:
-            if asked.groups_by and not asked.strata:
+            if current_rules.groups_by and not current_rules.strata:
                 messages.info(request, "Now say which group rates which stratum, then save again.")
-                return redirect("campaign-rules", found.pk)
+                return redirect("campaign-rules", campaign_row.pk)
             messages.success(request, "The rules hold from the next task that is handed out.")
-            return redirect("campaign", found.pk)
+            return redirect("campaign", campaign_row.pk)
     return render(
-        request, "campaigns/rules.html", _context(found, asked) | {"refused": why}, status=422 if why else 200
+        request,
+        "campaigns/rules.html",
+        _context(campaign_row, current_rules) | {"refused": why},
+        status=422 if why else 200,
     )
 
 
@@ -107,16 +112,18 @@ def _posted(sent: QueryDict) -> Rules:
     )
 
 
-def _context(campaign: Campaign, asked: Rules) -> dict[str, Any]:
+def _context(campaign: Campaign, current_rules: Rules) -> dict[str, Any]:
     fields = [pair for pair in sampling.choices(campaign.corpus) if pair[0].startswith(METADATA)]
-    required = {group.pk: number for group, number in asked.required.items()}
-    chosen = {stratum: group.pk for stratum, group in asked.strata.items()}
+    required = {group.pk: number for group, number in current_rules.required.items()}
+    groups_by_stratum = {stratum: group.pk for stratum, group in current_rules.strata.items()}
     return {
         "campaign": campaign,
-        "asked": asked,
+        "asked": current_rules,
         "authors": [("", "Nobody: anyone may rate anything"), (tasks.PARTICIPANTS, "Participants"), *fields],
         "strata_by": [("", "Nothing"), *sampling.choices(campaign.corpus)[1:]],
-        "strata": [(name, chosen.get(name)) for name in tasks.strata_of(campaign, asked.groups_by)],
+        "strata": [
+            (name, groups_by_stratum.get(name)) for name in tasks.strata_of(campaign, current_rules.groups_by)
+        ],
         "required": [(group, required.get(group.pk, 0)) for group in PeopleGroup.objects.all()],
         "groups": PeopleGroup.objects.all(),
         "active_room": "campaigns",
@@ -133,13 +140,13 @@ def choose(
 
     `back` is the address name and the text of the page that led here. For researchers; the caller says so.
     """
-    listed = Campaign.objects.filter(archived_at=None).select_related("corpus", "scheme_version__scheme")
+    visible = Campaign.objects.filter(archived_at=None).select_related("corpus", "scheme_version__scheme")
     context = {
         "title": title,
         "lead": lead,
         "back": back,
         "corpora": Corpus.objects.annotate(count=Count("dialogues")).order_by("name"),
-        "campaigns": listed.order_by("name") if campaigns else (),
+        "campaigns": visible.order_by("name") if campaigns else (),
         "active_room": room,
     }
     return render(request, "corpora/choose.html", context)
@@ -168,7 +175,7 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
     if not is_researcher(request.user) and not mine.exists():
         raise PermissionDenied
     archived = request.GET.get("archived") == "1"
-    found = (
+    rows = (
         mine.filter(archived_at__isnull=not archived)
         .select_related("corpus", "scheme_version__scheme")
         .annotate(
@@ -177,7 +184,7 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
         )
         .order_by("-id")
     )
-    page = Paginator(found, 50).get_page(request.GET.get("page"))
+    page = Paginator(rows, 50).get_page(request.GET.get("page"))
     context = {
         "page": page,
         "lacking": campaign_progress.lacking(list(page)),
@@ -191,8 +198,8 @@ def campaign_list(request: HttpRequest) -> HttpResponse:
 @researcher_only
 def new_campaign(request: HttpRequest) -> HttpResponse:
     """Researchers: choose a corpus, then set the campaign up."""
-    chosen = request.GET.get("corpus", "")
-    corpus = Corpus.objects.filter(pk=row_id(chosen) or 0).first()
+    corpus_number = request.GET.get("corpus", "")
+    corpus = Corpus.objects.filter(pk=row_id(corpus_number) or 0).first()
     if corpus is None:
         return choose(
             request,
@@ -206,11 +213,11 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     form = CampaignForm(request.POST or None, corpus=corpus, initial={"scheme": scheme} if scheme else {})
     if request.method == "POST" and form.is_valid():
         try:
-            made = campaigns.create(by=_user(request), **form.arguments())
+            draft = campaigns.create(by=_user(request), **form.arguments())
         except CampaignRefused as error:
             form.refused(error)
         else:
-            return redirect("campaign", made.pk)
+            return redirect("campaign", draft.pk)
     status = 422 if form.errors else 200
     context = {"form": form, "corpus": corpus, "active_room": "campaigns", "pilots": _pilots(_user(request))}
     context["has_scripts"] = corpus.dialogues.filter(script__isnull=False).exists()
@@ -220,33 +227,36 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
 @campaign_researcher_only
 def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change a campaign; a draft may be about another corpus, too (`?corpus=`)."""
-    found = access.campaign(campaign)
-    corpus = found.corpus
+    campaign_row = access.campaign(campaign)
+    corpus = campaign_row.corpus
     if request.GET.get("corpus") is not None and not is_researcher(request.user):
         raise PermissionDenied
-    if found.state == Campaign.State.DRAFT and (chosen := request.GET.get("corpus")) is not None:
-        other = Corpus.objects.filter(pk=row_id(chosen) or 0).first()
+    if (
+        campaign_row.state == Campaign.State.DRAFT
+        and (corpus_number := request.GET.get("corpus")) is not None
+    ):
+        other = Corpus.objects.filter(pk=row_id(corpus_number) or 0).first()
         if other is None:
             return choose(
                 request,
-                title=f"{found.name}: over which corpus?",
+                title=f"{campaign_row.name}: over which corpus?",
                 lead="A draft may be about another corpus. Its systems are chosen anew.",
                 back=("campaigns", "Campaigns"),
                 room="campaigns",
                 campaigns=False,
             )
         corpus = other
-    form = CampaignForm(request.POST or None, corpus=corpus, campaign=found)
+    form = CampaignForm(request.POST or None, corpus=corpus, campaign=campaign_row)
     if request.method == "POST" and form.is_valid():
         try:
-            editing.change(by=_user(request), campaign=found, **form.changes())
+            editing.change(by=_user(request), campaign=campaign_row, **form.changes())
         except CampaignRefused as error:
             form.refused(error)
         else:
             messages.success(request, "The campaign is changed.")
-            return redirect("campaign", found.pk)
+            return redirect("campaign", campaign_row.pk)
     status = 422 if form.errors else 200
-    context = {"form": form, "corpus": corpus, "campaign": found, "active_room": "campaigns"}
+    context = {"form": form, "corpus": corpus, "campaign": campaign_row, "active_room": "campaigns"}
     context["pilots"] = _pilots(_user(request))
     context["has_scripts"] = corpus.dialogues.filter(script__isnull=False).exists()
     return render(request, "campaigns/new.html", context, status=status)
@@ -262,56 +272,56 @@ def _pilots(user: User) -> QuerySet[Campaign]:
 @researcher_only
 def copy_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: set up a draft like this campaign, with its people and none of their work."""
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     try:
-        made = editing.copy(by=_user(request), campaign=found, name=request.POST.get("name", ""))
+        draft = editing.copy(by=_user(request), campaign=campaign_row, name=request.POST.get("name", ""))
     except CampaignRefused as error:
         messages.error(request, str(error))
-        return redirect("campaign", found.pk)
-    messages.success(request, f"A draft like {found.name}. Change what should differ, then open it.")
-    return redirect("edit-campaign", made.pk)
+        return redirect("campaign", campaign_row.pk)
+    messages.success(request, f"A draft like {campaign_row.name}. Change what should differ, then open it.")
+    return redirect("edit-campaign", draft.pk)
 
 
 @require_GET
 @campaign_researcher_only
 def campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     """Who may manage it: one campaign, with its people, its progress and what annotators remarked."""
-    found = access.campaign(campaign)
-    members = campaign_progress.members(found)
-    remarks = list(campaign_progress.remarks(found)[:MOST_REMARKS])
+    campaign_row = access.campaign(campaign)
+    members = campaign_progress.members(campaign_row)
+    remarks = list(campaign_progress.remarks(campaign_row)[:MOST_REMARKS])
     turn_numbers.number(remark.task.item.turn if remark.task.item else None for remark in remarks)
     outsiders = User.objects.filter(is_active=True, participant=None).exclude(
         pk__in=[member["user_id"] for member in members]
     )
     context = {
-        "campaign": found,
-        "counts": campaign_progress.counts(found),
+        "campaign": campaign_row,
+        "counts": campaign_progress.counts(campaign_row),
         "most_counted": campaign_tasks.MOST_COUNTED,
-        "to_make": campaign_tasks.count(found) if found.state != Campaign.State.OPEN else 0,
-        "left_out": campaign_tasks.left_out(found),
+        "to_make": campaign_tasks.count(campaign_row) if campaign_row.state != Campaign.State.OPEN else 0,
+        "left_out": campaign_tasks.left_out(campaign_row),
         "members": members,
-        "lacking": campaign_progress.lacking([found]).get(found.pk, 0),
-        "rules": campaign_rules.sentences(campaign_rules.rules_of(found)),
-        "unclaimable": campaign_rules.unclaimable_tasks(found),
+        "lacking": campaign_progress.lacking([campaign_row]).get(campaign_row.pk, 0),
+        "rules": campaign_rules.sentences(campaign_rules.rules_of(campaign_row)),
+        "unclaimable": campaign_rules.unclaimable_tasks(campaign_row),
         "groups": PeopleGroup.objects.all(),
-        "roles": accounts.campaign_roles_of(found),
+        "roles": accounts.campaign_roles_of(campaign_row),
         "role_choices": CampaignRole.Role.choices,
         "outsiders": outsiders.order_by("username"),
-        "sample": sampling.told(found),
-        "batches": campaigns.batches(found),
-        "shares": sampling.shares(found) if found.balance_by else (),
+        "sample": sampling.describe(campaign_row),
+        "batches": campaigns.batches(campaign_row),
+        "shares": sampling.shares(campaign_row) if campaign_row.balance_by else (),
         "orders": Campaign.Order.choices,
-        "order_fields": sampling.order_fields(found.corpus),
-        "judges": sampling.order_judges(found.corpus),
-        "bounds": bounds_of(found),
-        "percent": f"{100 * (found.overlap_share or 0):g}",
-        "shown": views.titles(found.shows),
+        "order_fields": sampling.order_fields(campaign_row.corpus),
+        "judges": sampling.order_judges(campaign_row.corpus),
+        "bounds": bounds_of(campaign_row),
+        "percent": f"{100 * (campaign_row.overlap_share or 0):g}",
+        "shown": views.titles(campaign_row.shows),
         "remarks": remarks,
-        "guidelines": found.guidelines.order_by("-version").first(),
-        "events": _events(found),
-        "consent": campaign_progress.consent(found),
-        "waiting": str(waiting_threads(found) or ""),
-        "disagree": campaign_progress.disagree(found),
+        "guidelines": campaign_row.guidelines.order_by("-version").first(),
+        "events": _events(campaign_row),
+        "consent": campaign_progress.consent(campaign_row),
+        "waiting": str(waiting_threads(campaign_row) or ""),
+        "disagree": campaign_progress.disagree(campaign_row),
         "active_room": "campaigns",
     }
     return render(request, "campaigns/campaign.html", context)
@@ -338,11 +348,11 @@ def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
 @campaign_researcher_only
 def reorder(request: HttpRequest, campaign: int) -> HttpResponse:
     """Who may manage it: put the tasks that nobody has begun in order anew, or in another order."""
-    told = {name: request.POST.get(name) for name in ("task_order", "order_by", "apart_judge")}
-    if told["task_order"] != Campaign.Order.PRIORITY:
-        told["order_by"] = ""  # of a choice that this order does not read
+    order = {name: request.POST.get(name) for name in ("task_order", "order_by", "apart_judge")}
+    if order["task_order"] != Campaign.Order.PRIORITY:
+        order["order_by"] = ""  # of a choice that this order does not read
     try:
-        moved = editing.reorder(by=_user(request), campaign=access.campaign(campaign), **told)
+        moved = editing.reorder(by=_user(request), campaign=access.campaign(campaign), **order)
     except CampaignRefused as error:
         messages.error(request, str(error))
     else:
@@ -370,15 +380,15 @@ def open_batch(request: HttpRequest, campaign: int) -> HttpResponse:
 @campaign_researcher_only
 def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
     """Who may manage it: let people (`add`) and groups (`group`) take part, or take one out (`remove`)."""
-    found = access.campaign(campaign)
-    chosen = Q(pk__in=_numbers(request.POST.getlist("add")))
+    campaign_row = access.campaign(campaign)
+    selected = Q(pk__in=_numbers(request.POST.getlist("add")))
     groups = _numbers(request.POST.getlist("group"))
-    people = User.objects.filter(chosen | Q(people_groups__in=groups, is_active=True)).distinct()
+    people = User.objects.filter(selected | Q(people_groups__in=groups, is_active=True)).distinct()
     for person in people:
-        campaigns.add_member(by=_user(request), campaign=found, user=person)
+        campaigns.add_member(by=_user(request), campaign=campaign_row, user=person)
     for person in User.objects.filter(pk__in=_numbers(request.POST.getlist("remove"))):
         try:
-            campaigns.remove_member(by=_user(request), campaign=found, user=person)
+            campaigns.remove_member(by=_user(request), campaign=campaign_row, user=person)
         except CampaignRefused as error:
             messages.error(request, str(error))
     return redirect("campaign", campaign)
@@ -390,11 +400,11 @@ def set_guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change the guidelines; a version in use is kept and gets a successor."""
     text = request.POST.get("text", "").replace("\r\n", "\n").strip()
     try:
-        kept = campaigns.set_guidelines(by=_user(request), campaign=access.campaign(campaign), text=text)
+        version = campaigns.set_guidelines(by=_user(request), campaign=access.campaign(campaign), text=text)
     except CampaignRefused as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"Guidelines version {kept.version} is in force.")
+        messages.success(request, f"Guidelines version {version.version} is in force.")
     return redirect("campaign", campaign)
 
 
@@ -412,12 +422,12 @@ def set_consent(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change what annotators agree to first; a version that somebody agreed to is kept."""
     text = request.POST.get("text", "").replace("\r\n", "\n")
     try:
-        kept = campaigns.set_consent(by=_user(request), campaign=access.campaign(campaign), text=text)
+        version = campaigns.set_consent(by=_user(request), campaign=access.campaign(campaign), text=text)
     except CampaignRefused as error:
         messages.error(request, str(error))
     else:
-        saved = f"Consent text version {kept.version} is in force."
-        messages.success(request, saved if kept.text else "Nobody is asked to agree to anything.")
+        saved = f"Consent text version {version.version} is in force."
+        messages.success(request, saved if version.text else "Nobody is asked to agree to anything.")
     return redirect("campaign", campaign)
 
 

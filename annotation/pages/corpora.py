@@ -84,13 +84,13 @@ def _schemes() -> list[tuple[str, str]]:
 
 def _field(setting: Setting) -> forms.Field:
     """Return the form's field for what a user may say of a file."""
-    shown: dict[str, Any] = {"required": False, "label": setting.title, "help_text": setting.help}
+    options: dict[str, Any] = {"required": False, "label": setting.title, "help_text": setting.help}
     if setting.kind == "choice":
         none = "no" if len(setting.choices) == 1 else "neither"
         words = setting.words or (none, *setting.choices)
         choices = list(zip(("", *setting.choices), words, strict=True))
-        return forms.ChoiceField(choices=choices, **shown)
-    return forms.CharField(max_length=setting.limit, **shown)
+        return forms.ChoiceField(choices=choices, **options)
+    return forms.CharField(max_length=setting.limit, **options)
 
 
 class ImportForm(forms.Form):
@@ -179,8 +179,8 @@ class ImportForm(forms.Form):
             cleaned["format"] = cleaned["format"] or guess(FORMATS, file.read(SIZE), cleaned["columns"])
             uploads.check(files, cleaned["format"])
             format = FORMATS[cleaned["format"]]
-            told = {key: cleaned.get(key) for key in SETTINGS}
-            cleaned["settings"] = settings_of(told, format.key, format.settings)
+            values = {key: cleaned.get(key) for key in SETTINGS}
+            cleaned["settings"] = settings_of(values, format.key, format.settings)
         except ImportProblem as problem:
             self.add_error(problem.field, problem.reason)
         file.seek(0)
@@ -274,14 +274,14 @@ def _form(request: HttpRequest, form: ImportForm, status: int = 200) -> HttpResp
 @researcher_only
 def upload(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: how far the import of a file of theirs is."""
-    found = access.upload(_user(request), pk)
+    upload_row = access.upload(_user(request), pk)
     context: dict[str, Any] = {
-        "upload": found,
-        "job": found.job,
-        "repeatable": uploads.can_be_repeated(found),
+        "upload": upload_row,
+        "job": upload_row.job,
+        "repeatable": uploads.can_be_repeated(upload_row),
     }
     template = "corpora/_upload.html" if request.headers.get("HX-Request") else "corpora/upload.html"
-    context |= {"format": FORMATS.get(found.format), "most": MOST}
+    context |= {"format": FORMATS.get(upload_row.format), "most": MOST}
     return render(request, template, context | ROOM)
 
 
@@ -318,75 +318,81 @@ TURNS_SHOWN = 400
 @researcher_only
 def dialogue(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: one dialogue, with one of its continuations (its own turns where none is asked for)."""
-    found = access.dialogue(pk)
-    own_page = hooks.own_pages(found)
+    dialogue_row = access.dialogue(pk)
+    own_page = hooks.own_pages(dialogue_row)
     if own_page is not None and request.GET.get("continuation", SELF) == SELF:
-        return _to_own_page(request, found, own_page.page)
-    parts = list(found.continuations.select_related("system").annotate(length=Count("turns")).order_by("id"))
+        return _to_own_page(request, dialogue_row, own_page.page)
+    parts = list(
+        dialogue_row.continuations.select_related("system").annotate(length=Count("turns")).order_by("id")
+    )
     own = next((part for part in parts if part.key == SELF), None)
-    shown = _chosen(parts, request.GET.get("continuation"), own)
-    asked, index = _counted(request, "turn", least=1), _counted(request, "index", least=0)
+    continuation = _selected_continuation(parts, request.GET.get("continuation"), own)
+    turn_asked, index = _counted(request, "turn", least=1), _counted(request, "index", least=0)
     number = request.GET.get("page")
-    if asked and number is None:
-        number = str((asked - 1) // TURNS_SHOWN + 1)
-    page = _history(found, own).get_page(number)
-    turns = [] if shown is None or shown is own else list(shown.turns.order_by("position"))
+    if turn_asked and number is None:
+        number = str((turn_asked - 1) // TURNS_SHOWN + 1)
+    page = _history(dialogue_row, own).get_page(number)
+    turns = (
+        [] if continuation is None or continuation is own else list(continuation.turns.order_by("position"))
+    )
     turn_numbers.number([*page, *turns])
-    who = dialogue_view.speakers(found, [*page, *turns])
-    history = dialogue_view.lines(found, list(page), who, requested=index)
-    lines = dialogue_view.lines(found, turns, who, requested=index)
-    judged = history if shown is own else lines
-    anchor = f"turn-{asked}"
+    speakers = dialogue_view.speakers(dialogue_row, [*page, *turns])
+    history = dialogue_view.lines(dialogue_row, list(page), speakers, requested=index)
+    lines = dialogue_view.lines(dialogue_row, turns, speakers, requested=index)
+    judged = history if continuation is own else lines
+    anchor = f"turn-{turn_asked}"
     rated = next((line.position for line in judged if line.anchor == anchor), None)
     in_history = next((line.position for line in history if line.anchor == anchor), None)
-    unopened = splits.unopened(found.corpus).values_list("cluster", flat=True)
-    locked = splits.is_locked(found, set(unopened))
-    answers = [] if locked or shown is None else dialogue_view.answers(shown)
+    unopened = splits.unopened(dialogue_row.corpus).values_list("cluster", flat=True)
+    locked = splits.is_locked(dialogue_row, set(unopened))
+    answers = [] if locked or continuation is None else dialogue_view.answers(continuation)
     context = {
-        "dialogue": found,
-        "corpus": found.corpus,
-        "language": language_tag(found.language),
+        "dialogue": dialogue_row,
+        "corpus": dialogue_row.corpus,
+        "language": language_tag(dialogue_row.language),
         "parts": parts,
-        "shown": shown,
+        "shown": continuation,
         "page": page,
-        "own_shown": shown is own,
+        "own_shown": continuation is own,
         "n_own": own.length if own else 0,
         "rated": rated,
-        "rated_own": in_history if rated is None or shown is own else None,
-        "history_anchored": shown is None or shown is own or shown.mode == Continuation.Mode.ROLLOUT,
+        "rated_own": in_history if rated is None or continuation is own else None,
+        "history_anchored": continuation is None
+        or continuation is own
+        or continuation.mode == Continuation.Mode.ROLLOUT,
         "history": history,
         "lines": lines,
-        "people": _people(found, who),
-        "metadata": [(key, _shown(value)) for key, value in found.metadata.items()],
+        "people": _people(dialogue_row, speakers),
+        "metadata": [(key, _display_value(value)) for key, value in dialogue_row.metadata.items()],
         "has_marks": any(is_mark for line in [*history, *lines] for _, is_mark in line.pieces),
         "has_given": any(line.given for line in [*history, *lines]),
         "numbers": {line.position + 1: line.number for line in judged},
         "anchors": {line.position + 1: line.anchor for line in judged},
         "locked": locked,
         "noted": {} if locked else of_turns([turn.pk for turn in (*page, *turns)]),
-        "turn_links": {} if locked or shown is None else _links(found, shown),
+        "turn_links": {} if locked or continuation is None else _links(dialogue_row, continuation),
         "answers": [entry for entry in answers if not entry.is_unset],
         "unset": dialogue_view.unset(answers),
         "n_unset": sum(entry.is_unset for entry in answers),
-        "may_share": bool(queries.may_share([found.pk])),
-        "has_metrics": shown is not None and dialogue_view.has_metrics(shown),
+        "may_share": bool(queries.may_share([dialogue_row.pk])),
+        "has_metrics": continuation is not None and dialogue_view.has_metrics(continuation),
         "kinds": [kind for kind in dialogue_view.KINDS.values() if any(kind in a.by_kind for a in answers)],
         "active_room": "corpora",
     }
     return render(request, "corpora/dialogue.html", context)
 
 
-def _to_own_page(request: HttpRequest, found: Dialogue, page: str) -> HttpResponse:
+def _to_own_page(request: HttpRequest, dialogue_row: Dialogue, page: str) -> HttpResponse:
     """Lead to the page of dialogues of its kind, and to the turn that the link names."""
-    address = reverse(page, args=[found.corpus_id, found.pk])
-    asked = _counted(request, "turn", least=1)
-    return redirect(f"{address}?turn={asked}#turn-{asked}" if asked else address)
+    address = reverse(page, args=[dialogue_row.corpus_id, dialogue_row.pk])
+    number = _counted(request, "turn", least=1)
+    return redirect(f"{address}?turn={number}#turn-{number}" if number else address)
 
 
-def _history(found: Dialogue, own: Any) -> Paginator[Turn]:
+def _history(dialogue_row: Dialogue, own: Any) -> Paginator[Turn]:
     """Return the dialogue's own turns by pages; none of one that has a page of its own."""
     turns = Turn.objects.filter(continuation=own).order_by("position")
-    is_shown = own is not None and hooks.own_pages(found) is None
+    is_shown = own is not None and hooks.own_pages(dialogue_row) is None
     pages = Paginator(turns if is_shown else turns.none(), TURNS_SHOWN)
     pages.count = own.length if is_shown else 0  # counted already
     return pages
@@ -398,24 +404,28 @@ def _counted(request: HttpRequest, name: str, *, least: int) -> int | None:
     `turn` is a turn's number as annotators count it; `index` its place within the continuation, from 0, which
     tells static turns of one number apart.
     """
-    asked = request.GET.get(name, "")
-    number = 0 if asked == "0" else row_id(asked)
+    text = request.GET.get(name, "")
+    number = 0 if text == "0" else row_id(text)
     return number if number is not None and least <= number < 10**6 else None
 
 
-def _chosen(parts: Sequence[Continuation], key: str | None, own: Continuation | None) -> Continuation | None:
+def _selected_continuation(
+    parts: Sequence[Continuation], key: str | None, own: Continuation | None
+) -> Continuation | None:
     """Return the continuation to be shown, None where the dialogue has none at all."""
     if key:
-        found = next((part for part in parts if part.key == key), None)
-        if found is None:
+        match = next((part for part in parts if part.key == key), None)
+        if match is None:
             raise Http404
-        return found
+        return match
     return own or next(iter(parts), None)
 
 
-def _links(dialogue: Dialogue, shown: Continuation) -> dict[int, tuple[str, str]]:
+def _links(dialogue: Dialogue, continuation: Continuation) -> dict[int, tuple[str, str]]:
     """Return the links that suites add to turns, by their ids: text and address."""
-    return {turn: link for of_turns in hooks.LINK_TURNS for turn, link in of_turns(dialogue, shown).items()}
+    return {
+        turn: link for of_turns in hooks.LINK_TURNS for turn, link in of_turns(dialogue, continuation).items()
+    }
 
 
 def _people(dialogue: Dialogue, names: Names) -> list[dict[str, Any]]:
@@ -424,13 +434,13 @@ def _people(dialogue: Dialogue, names: Names) -> list[dict[str, Any]]:
             **person,
             "name": names.of(person["id"]),
             "colour": names.colour(person["id"]),
-            "extra": _shown(person["extra"]) if person.get("extra") else "",
+            "extra": _display_value(person["extra"]) if person.get("extra") else "",
         }
         for person in dialogue.participants
     ]
 
 
-def _shown(value: Any) -> str:
+def _display_value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -441,12 +451,12 @@ def _shown(value: Any) -> str:
 @researcher_only
 def copy(request: HttpRequest, name: str) -> HttpResponse:
     """Researchers: copy dialogues with their people and topics, without turns, into a new corpus."""
-    found = access.corpus_named(name)
+    corpus_row = access.corpus_named(name)
     assert isinstance(request.user, User)
     new = request.POST.get("name", "").strip()
     try:
-        numbers = {key: _whole(request, key) for key in ("first", "least", "most")}
-        result = copy_without_turns(by=request.user, corpus=found, name=new, **numbers)
+        numbers = {key: _parse_count(request, key) for key in ("first", "least", "most")}
+        result = copy_without_turns(by=request.user, corpus=corpus_row, name=new, **numbers)
     except ImportProblem as problem:
         messages.error(request, f"Not copied: {problem}.")
         return redirect("corpus", name)
@@ -455,21 +465,21 @@ def copy(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("corpus", result.corpus)
 
 
-def _whole(request: HttpRequest, name: str) -> int:
-    told = request.POST.get(name, "").strip() or "0"
-    if not told.isascii() or not told.isdigit() or len(told) > 9:
-        raise ImportProblem(f"{told[:20]!r} is not a number", field=name)
-    return int(told)
+def _parse_count(request: HttpRequest, name: str) -> int:
+    text = request.POST.get(name, "").strip() or "0"
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise ImportProblem(f"{text[:20]!r} is not a number", field=name)
+    return int(text)
 
 
-SHOWN = 50
+PAGE_SIZE = 50
 
 
 @require_GET
 @researcher_only
 def corpora(request: HttpRequest) -> HttpResponse:
     """Researchers: all corpora, and imports of theirs that have not ended."""
-    page = Paginator(Corpus.objects.order_by("name"), SHOWN).get_page(request.GET.get("page"))
+    page = Paginator(Corpus.objects.order_by("name"), PAGE_SIZE).get_page(request.GET.get("page"))
     counted = queries.counts(list(page))
     under_way = Upload.objects.filter(by=_user(request), job__state__in=jobs.ACTIVE)
     rows = [(corpus, counted[corpus.pk]) for corpus in page]
@@ -480,23 +490,23 @@ def corpora(request: HttpRequest) -> HttpResponse:
 @researcher_only
 def corpus(request: HttpRequest, name: str) -> HttpResponse:
     """Researchers: one corpus, with its dialogues or the turns that a search finds."""
-    found = access.corpus_named(name)
+    corpus_row = access.corpus_named(name)
     search = {
         key: request.GET.get(key, "").replace("\0", "").strip() for key in ("text", "speaker", "system")
     }
     context = {
-        "corpus": found,
-        "counts": queries.counts([found])[found.pk],
-        "labels": labels.count_labels(found),
-        "systems": queries.systems(found),
-        "imports": found.imports.select_related("created_by"),
-        "splits": _splits(found),
-        "parts": splits.sizes(found),
-        "has_scenarios": found.dialogues.filter(scenario__isnull=False).exists(),
-        "has_scripts": found.dialogues.filter(script__isnull=False).exists(),
+        "corpus": corpus_row,
+        "counts": queries.counts([corpus_row])[corpus_row.pk],
+        "labels": labels.count_labels(corpus_row),
+        "systems": queries.systems(corpus_row),
+        "imports": corpus_row.imports.select_related("created_by"),
+        "splits": _splits(corpus_row),
+        "parts": splits.sizes(corpus_row),
+        "has_scenarios": corpus_row.dialogues.filter(scenario__isnull=False).exists(),
+        "has_scripts": corpus_row.dialogues.filter(script__isnull=False).exists(),
         "search": search,
         "query": "".join(f"{key}={quote_plus(value)}&" for key, value in search.items() if value),
-        **_results(found, search, request.GET.get("page"), request.GET.get("after", "")),
+        **_results(corpus_row, search, request.GET.get("page"), request.GET.get("after", "")),
         **ROOM,
     }
     return render(request, "corpora/corpus.html", context)
@@ -505,12 +515,12 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
 def _results(corpus: Corpus, search: dict[str, str], number: str | None, after: str) -> dict[str, Any]:
     """Return the turns that a search finds, else the page of dialogues."""
     if search["text"] or search["speaker"]:
-        found = queries.search(corpus, **search, after=after, most=SHOWN)
-        turn_numbers.number(found.turns)
-        return {"found": found, "shows_turns": True}
-    chosen = queries.dialogues(corpus, system=search["system"])
+        matches = queries.search(corpus, **search, after=after, most=PAGE_SIZE)
+        turn_numbers.number(matches.turns)
+        return {"found": matches, "shows_turns": True}
+    dialogues = queries.dialogues(corpus, system=search["system"])
     many, more = queries.count_dialogues(corpus, system=search["system"])
-    page = LongPaginator(chosen, SHOWN, many=many, more=more).get_page(number)
+    page = LongPaginator(dialogues, PAGE_SIZE, many=many, more=more).get_page(number)
     beginnings = queries.beginnings(list(page))
     rows = [(dialogue, *beginnings.get(dialogue.pk, (0, ""))) for dialogue in page]
     return {"page": page, "rows": rows, "shows_turns": False}
@@ -533,7 +543,7 @@ def _splits(corpus: Corpus) -> list[dict[str, Any]]:
 @researcher_only
 def draw_split(request: HttpRequest, name: str) -> HttpResponse:
     """Researchers: draw dev and test from a seed, or anew while they are not used."""
-    found = access.corpus_named(name)
+    corpus_row = access.corpus_named(name)
     try:
         seed, share = int(request.POST.get("seed", "0")), float(request.POST.get("test_share", "0.5"))
         if not 0 <= seed < 2**31:
@@ -542,7 +552,7 @@ def draw_split(request: HttpRequest, name: str) -> HttpResponse:
         messages.error(request, "The seed is a whole number of 0 or more, the share lies between 0 and 1.")
         return redirect("corpus", name)
     try:
-        splits.draw(corpus=found, by=_user(request), seed=seed, test_share=share)
+        splits.draw(corpus=corpus_row, by=_user(request), seed=seed, test_share=share)
     except SplitRefused as refused:
         messages.error(request, f"Not drawn: {refused}.")
     else:
@@ -554,10 +564,12 @@ def draw_split(request: HttpRequest, name: str) -> HttpResponse:
 @researcher_only
 def change_families(request: HttpRequest, name: str) -> HttpResponse:
     """Researchers: say of which family of models the systems of a corpus are."""
-    found = access.corpus_named(name)
-    named, told = request.POST.getlist("system"), request.POST.getlist("family")
+    corpus_row = access.corpus_named(name)
+    systems, families = request.POST.getlist("system"), request.POST.getlist("family")
     try:
-        changed = set_families(by=_user(request), corpus=found, families=dict(zip(named, told, strict=False)))
+        changed = set_families(
+            by=_user(request), corpus=corpus_row, families=dict(zip(systems, families, strict=False))
+        )
     except FamilyRefused as refused:
         messages.error(request, f"Not saved: {refused}")
     else:
@@ -568,12 +580,12 @@ def change_families(request: HttpRequest, name: str) -> HttpResponse:
 @administrator_only
 def delete_corpus(request: HttpRequest, name: str) -> HttpResponse:
     """Administrators: delete a corpus with everything about it, confirmed by typing its name."""
-    found = access.corpus_named(name)
+    corpus_row = access.corpus_named(name)
     refused = ""
     if request.method == "POST":
         try:
             gone = deletion.start_deletion(
-                corpus=found, by=_user(request), confirmation=request.POST.get("confirmation", "")
+                corpus=corpus_row, by=_user(request), confirmation=request.POST.get("confirmation", "")
             )
         except DeletionRefused as error:
             refused = str(error)
@@ -584,10 +596,10 @@ def delete_corpus(request: HttpRequest, name: str) -> HttpResponse:
             messages.success(request, f"The corpus {name} was deleted.")
             return redirect("corpora")
     context = {
-        "corpus": found,
-        "counts": queries.counts([found])[found.pk],
-        "labels": labels.count_labels(found),
-        "campaigns": found.campaigns.count(),
+        "corpus": corpus_row,
+        "counts": queries.counts([corpus_row])[corpus_row.pk],
+        "labels": labels.count_labels(corpus_row),
+        "campaigns": corpus_row.campaigns.count(),
         "refused": refused,
         **ROOM,
     }

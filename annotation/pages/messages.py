@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib import messages as told
+from django.contrib import messages as flash
 from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -57,12 +57,12 @@ def my_messages(request: HttpRequest) -> HttpResponse:
 @require_POST
 def answer_message(request: HttpRequest, thread: int) -> HttpResponse:
     """Everyone signed in: say something in a thread of their own."""
-    found = access.own_thread(_user(request), thread)
+    thread_row = access.own_thread(_user(request), thread)
     try:
-        messages.answer(by=_user(request), thread=found, text=request.POST.get("text", ""))
-        told.success(request, "Your answer is sent.")
+        messages.answer(by=_user(request), thread=thread_row, text=request.POST.get("text", ""))
+        flash.success(request, "Your answer is sent.")
     except WorkError as error:
-        told.error(request, str(error))
+        flash.error(request, str(error))
     return redirect("my-messages")
 
 
@@ -72,9 +72,9 @@ def ask_researcher(request: HttpRequest, campaign: int) -> HttpResponse:
     access.membership(_user(request), campaign)
     try:
         messages.ask(by=_user(request), campaign=campaign, text=request.POST.get("text", ""))
-        told.success(request, "Your message is sent.")
+        flash.success(request, "Your message is sent.")
     except WorkError as error:
-        told.error(request, str(error))
+        flash.error(request, str(error))
     return redirect("my-messages")
 
 
@@ -85,30 +85,30 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
     `?annotator=` lists those of one person, `?waiting=1` those that wait for an answer; `?assignment=` writes
     about that task, `&turn=` (a line of it, from 1) about a turn.
     """
-    found = access.campaign(campaign)
-    about = _about(request, found)
-    if request.method == "POST" and _write(request, found, about):
-        return redirect("campaign-messages", found.pk)
-    rows = messages.of_campaign(found)
+    campaign_row = access.campaign(campaign)
+    about = _about(request, campaign_row)
+    if request.method == "POST" and _write(request, campaign_row, about):
+        return redirect("campaign-messages", campaign_row.pk)
+    rows = messages.of_campaign(campaign_row)
     annotator = request.GET.get("annotator", "").replace("\x00", "")
     waiting = request.GET.get("waiting") == "1"
     if annotator:
-        rows = rows.filter(messages.with_annotator(found, annotator))
+        rows = rows.filter(messages.with_annotator(campaign_row, annotator))
     if waiting:
         rows = rows.filter(waits=True, closed_at=None)
     page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
-    members = found.members.values_list("user", flat=True)
-    kept = {"annotator": annotator, "waiting": "1" if waiting else ""}
-    kept = {name: value for name, value in kept.items() if value}
+    members = campaign_row.members.values_list("user", flat=True)
+    filters = {"annotator": annotator, "waiting": "1" if waiting else ""}
+    filters = {name: value for name, value in filters.items() if value}
     context = {
-        "campaign": found,
+        "campaign": campaign_row,
         "page": page,
         "rows": _rows(page.object_list, _user(request), messages.pseudonyms(page.object_list)),
-        "query": f"{urlencode(kept)}&" if kept else "",
+        "query": f"{urlencode(filters)}&" if filters else "",
         "annotator": annotator,
         "waiting": waiting,
-        "n_waiting": messages.waiting(found),
-        "members": sorted(of_people(members, found.corpus_id).values()),
+        "n_waiting": messages.waiting(campaign_row),
+        "members": sorted(of_people(members, campaign_row.corpus_id).values()),
         "about": about,
         "text": request.POST.get("text", ""),
         "active_room": "campaigns",
@@ -122,17 +122,17 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
 @campaign_researcher_only
 def campaign_thread(request: HttpRequest, campaign: int, thread: int) -> HttpResponse:
     """Researchers: answer in a thread (`text`), close it or open it again (`verb`)."""
-    found = access.thread(campaign, thread)
+    thread_row = access.thread(campaign, thread)
     verb = VERBS.get(request.POST.get("verb", ""))
     try:
         if verb is not None:
-            verb(by=_user(request), thread=found)
+            verb(by=_user(request), thread=thread_row)
         else:
-            messages.answer(by=_user(request), thread=found, text=request.POST.get("text", ""))
-            name = called(found.annotator_id, found.campaign.corpus_id)
-            told.success(request, f"{name} finds your answer beside their work.")
+            messages.answer(by=_user(request), thread=thread_row, text=request.POST.get("text", ""))
+            name = called(thread_row.annotator_id, thread_row.campaign.corpus_id)
+            flash.success(request, f"{name} finds your answer beside their work.")
     except WorkError as error:
-        told.error(request, str(error))
+        flash.error(request, str(error))
     return redirect("campaign-messages", campaign)
 
 
@@ -148,30 +148,30 @@ def _about(request: HttpRequest, campaign: Campaign) -> dict[str, Any] | None:
     screen = screens.load(assignment.task_id)
     lines = [line for part in screen.parts for line in part.lines]
     turn_numbers.number([assignment.task.item.turn if assignment.task.item else None])
-    chosen = row_id(request.POST.get("line") or request.GET.get("line") or "")
+    line_number = row_id(request.POST.get("line") or request.GET.get("line") or "")
     name = called(assignment.user_id, campaign.corpus_id)
     return {
         "assignment": assignment,
         "annotator": name,
         "lines": lines,
         "turns": screen.turns,
-        "line": chosen,
+        "line": line_number,
     }
 
 
 def _write(request: HttpRequest, campaign: Campaign, about: dict[str, Any] | None) -> bool:
-    chosen = request.POST.getlist("to")
-    if "everybody" in chosen:
+    recipients = request.POST.getlist("to")
+    if "everybody" in recipients:
         to = [member.user for member in campaign.members.select_related("user")]
     else:
-        to = [person for name in chosen if (person := person_called(name, campaign))]
+        to = [person for name in recipients if (person := person_called(name, campaign))]
     turn = None
     if about is not None:
         to = [about["assignment"].user]
         line = about["line"]
         turn = about["turns"][line - 1] if line and line <= len(about["turns"]) else None
     try:
-        made = messages.write(
+        threads = messages.write(
             by=_user(request),
             campaign=campaign,
             to=to,
@@ -180,23 +180,23 @@ def _write(request: HttpRequest, campaign: Campaign, about: dict[str, Any] | Non
             turn=turn,
         )
     except WorkError as error:
-        told.error(request, str(error))
+        flash.error(request, str(error))
         return False
-    told.success(
-        request, f"Sent to {len(made)} annotator{'' if len(made) == 1 else 's'}, each by themselves."
+    flash.success(
+        request, f"Sent to {len(threads)} annotator{'' if len(threads) == 1 else 's'}, each by themselves."
     )
     return True
 
 
 def _rows(threads: Any, viewer: User, names: Mapping[int, str]) -> list[dict[str, Any]]:
     """Return threads with their messages and the numbers of their turns; annotators are called by `names`."""
-    found: list[Thread] = list(threads)
-    turn_numbers.number(thread.turn for thread in found)
+    thread_list: list[Thread] = list(threads)
+    turn_numbers.number(thread.turn for thread in thread_list)
     return [
         {
             "thread": thread,
             "annotator": names[thread.annotator_id],
-            "messages": messages.shown(thread, viewer, annotator=names[thread.annotator_id]),
+            "messages": messages.list_messages(thread, viewer, annotator=names[thread.annotator_id]),
         }
-        for thread in found
+        for thread in thread_list
     ]

@@ -66,14 +66,14 @@ def settings(request: HttpRequest) -> HttpResponse:
     person = request.user
     assert isinstance(person, User)
     mine = preferences.comfort_of(person)
-    told = preferences.as_json(mine)
-    keys = {f"key_{command}": key for command, key in told.pop("keys").items()}
-    form = ComfortForm(request.POST or None, initial=told | keys)
+    stored = preferences.as_json(mine)
+    keys = {f"key_{command}": key for command, key in stored.pop("keys").items()}
+    form = ComfortForm(request.POST or None, initial=stored | keys)
     if request.method == "POST" and form.is_valid():
-        given = dict(form.cleaned_data)
-        chosen = {command: given.pop(f"key_{command}") for command in preferences.COMMANDS}
+        values = dict(form.cleaned_data)
+        new_keys = {command: values.pop(f"key_{command}") for command in preferences.COMMANDS}
         try:
-            preferences.change(by=person, **given, keys=chosen)
+            preferences.change(by=person, **values, keys=new_keys)
         except ComfortRefused as error:
             refused(form, error)
         else:
@@ -106,7 +106,7 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
     )
     context = {
         "memberships": mine,
-        "limits": {one.campaign_id: limits_of(one) for one in mine},
+        "limits": {member.campaign_id: limits_of(member) for member in mine},
         "waiting": with_work(user=viewer.pk),
         "left": own_work.tasks_left(user=viewer.pk),
         "paces": own_work.paces(user=viewer.pk),
@@ -127,19 +127,19 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
 def my_submissions(request: HttpRequest) -> HttpResponse:
     """Everyone signed in: what they submitted, to be searched and opened."""
     viewer = _user(request)
-    asked = {name: request.GET.get(name, "").replace("\x00", "").strip() for name in own_work.ASKED}
-    page = Paginator(own_work.own_submissions(viewer, own_work.submission_query(asked)), ROWS).get_page(
+    search = {name: request.GET.get(name, "").replace("\x00", "").strip() for name in own_work.SEARCH_FIELDS}
+    page = Paginator(own_work.own_submissions(viewer, own_work.submission_query(search)), ROWS).get_page(
         request.GET.get("page")
     )
     mine = CampaignMember.objects.filter(user=viewer, campaign__archived_at=None)
-    kept = {name: value for name, value in asked.items() if value}
+    filters = {name: value for name, value in search.items() if value}
     context = {
         "page": page,
-        "rows": own_work.told(page.object_list),
-        "asked": asked,
-        "searched": bool(kept),
+        "rows": own_work.describe_submissions(page.object_list),
+        "asked": search,
+        "searched": bool(filters),
         "most": own_work.MOST_FOUND,
-        "query": f"{urlencode(kept)}&" if kept else "",
+        "query": f"{urlencode(filters)}&" if filters else "",
         "campaigns": mine.exclude(campaign__state="draft").values_list("campaign_id", "campaign__name"),
         "active_room": "work",
     }
@@ -148,22 +148,22 @@ def my_submissions(request: HttpRequest) -> HttpResponse:
 
 def _agreed(viewer: User) -> dict[int, Any]:
     """Return the latest consent text that a person agreed to, by campaign."""
-    given = ConsentGiven.objects.filter(user=viewer).select_related("consent").order_by("consent__version")
-    return {one.consent.campaign_id: one for one in given}
+    consents = ConsentGiven.objects.filter(user=viewer).select_related("consent").order_by("consent__version")
+    return {consent.consent.campaign_id: consent for consent in consents}
 
 
 def _taken_back(viewer: User) -> dict[int, list[Any]]:
     """Return what was taken back from a person and not told of by later work, by campaign."""
-    found: dict[int, list[Any]] = {}
-    for one in taken_back(viewer):
-        found.setdefault(one.campaign_id, []).append(one)
-    return found
+    by_campaign: dict[int, list[Any]] = {}
+    for assignment in taken_back(viewer):
+        by_campaign.setdefault(assignment.campaign_id, []).append(assignment)
+    return by_campaign
 
 
 def _unread(viewer: User) -> dict[int, int]:
     """Return how many messages a person has not seen, by campaign."""
     rows = Thread.objects.filter(annotator=viewer, unread__gt=0).values_list("campaign_id", "unread")
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for campaign, number in rows:
-        found[campaign] = found.get(campaign, 0) + number
-    return found
+        counts[campaign] = counts.get(campaign, 0) + number
+    return counts

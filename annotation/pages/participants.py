@@ -70,43 +70,45 @@ class JoinLinkForm(forms.Form):
 def participant_list(request: HttpRequest, campaign: int) -> HttpResponse:
     """Who may manage it: the links into a campaign and who came by them; make a link, revoke one."""
     assert isinstance(request.user, User)
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     if (number := row_id(request.POST.get("dismiss", ""))) is not None:
-        browser = access.participant_browser(found.pk, number)
+        browser = access.participant_browser(campaign_row.pk, number)
         participants.dismiss(by=request.user, browser=browser)
         message = "That browser waits no more."
         if browser.confirmed_at is not None:
             message = "The confirmation is taken back, and the participant signed out in all browsers."
         messages.success(request, message)
-        return redirect("participants", found.pk)
+        return redirect("participants", campaign_row.pk)
     if (number := row_id(request.POST.get("revoke", ""))) is not None:
-        participants.revoke(by=request.user, link=access.join_link(found.pk, number))
+        participants.revoke(by=request.user, link=access.join_link(campaign_row.pk, number))
         messages.success(request, "Nobody can join by this link any more.")
-        return redirect("participants", found.pk)
+        return redirect("participants", campaign_row.pk)
     if (number := row_id(request.POST.get("confirm", ""))) is not None:
-        participants.confirm(by=request.user, browser=access.participant_browser(found.pk, number))
+        participants.confirm(by=request.user, browser=access.participant_browser(campaign_row.pk, number))
         messages.success(request, "Confirmed. They can open their link again in that browser.")
-        return redirect("participants", found.pk)
+        return redirect("participants", campaign_row.pk)
     form = JoinLinkForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            participants.make_link(by=request.user, campaign=found, **form.cleaned_data)
+            participants.make_link(by=request.user, campaign=campaign_row, **form.cleaned_data)
         except JoinRefused as error:
             form.add_error(error.field if error.field in form.fields else None, str(error))
         else:
             messages.success(request, "The link is made. Copy its address below.")
-            return redirect("participants", found.pk)
-    links = found.join_links.all()
-    browsers = list(participants.browsers(found))
+            return redirect("participants", campaign_row.pk)
+    links = campaign_row.join_links.all()
+    browsers = list(participants.browsers(campaign_row))
     context = {
-        "campaign": found,
+        "campaign": campaign_row,
         "form": form,
         "links": [(link, _address(request, link), link.participants.count()) for link in links],
-        "keys": _keys(found, links),
+        "keys": _keys(campaign_row, links),
         "waiting": [browser for browser in browsers if browser.confirmed_at is None],
         "confirmed": [browser for browser in browsers if browser.confirmed_at is not None],
-        "page": Paginator(participants.listed(found), ROWS).get_page(request.GET.get("page")),
-        "failed": check_stages.failed(found),
+        "page": Paginator(participants.list_participants(campaign_row), ROWS).get_page(
+            request.GET.get("page")
+        ),
+        "failed": check_stages.failed(campaign_row),
         "active_room": "campaigns",
     }
     return render(request, "campaigns/participants.html", context, status=422 if form.errors else 200)
@@ -129,15 +131,15 @@ def _address(request: HttpRequest, link: JoinLink) -> str:
 def participants_file(request: HttpRequest, campaign: int) -> HttpResponse:
     """Who may manage it: who came by links, with ids and codes, as CSV to pay by. Logged."""
     assert isinstance(request.user, User)
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="participants-{found.pk}.csv"'
+    response["Content-Disposition"] = f'attachment; filename="participants-{campaign_row.pk}.csv"'
     writer = csv.writer(response, lineterminator="\n")
     writer.writerow(COLUMNS)
-    rows, failed = list(participants.listed(found)), check_stages.failed(found)
+    rows, failed = list(participants.list_participants(campaign_row)), check_stages.failed(campaign_row)
     for row in rows:
         writer.writerow([guarded(str(cell)) for cell in _cells(row, failed)])
-    campaigns.log(request.user, found, "export participants", participants=len(rows))
+    campaigns.log(request.user, campaign_row, "export participants", participants=len(rows))
     return response
 
 

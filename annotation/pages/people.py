@@ -139,7 +139,7 @@ class AuditForm(forms.Form):
         super().__init__(*args, **kwargs)
         verb = self.fields["verb"]
         assert isinstance(verb, forms.ChoiceField)
-        verb.choices = [("", "All"), *((one, one) for one in verbs)]
+        verb.choices = [("", "All"), *((name, name) for name in verbs)]
 
 
 # One's own account: its password, and the tokens that programs use in one's name. Everyone signed in.
@@ -169,20 +169,20 @@ def make_token(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST)
     if form.is_valid():
         try:
-            made = accounts.make(person=_user(request), **form.cleaned_data)
+            made_token = accounts.make(person=_user(request), **form.cleaned_data)
         except PeopleError as error:
             refused(form, error)
         else:
-            return _page(request, made=made)
+            return _page(request, made=made_token)
     return _page(request, status=422, form=form)
 
 
 @require_POST
 def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
     """Everyone signed in: make one of their tokens useless."""
-    found = access.own_token(_user(request), pk)
-    accounts.revoke(by=_user(request), token=found)
-    messages.success(request, f"The token {found.name} was revoked.")
+    token = access.own_token(_user(request), pk)
+    accounts.revoke(by=_user(request), token=token)
+    messages.success(request, f"The token {token.name} was revoked.")
     return redirect("account")
 
 
@@ -215,13 +215,13 @@ EVENTS_SHOWN = 100
 def log(request: HttpRequest) -> HttpResponse:
     """Administrators: who did what and when, filtered, newest first."""
     form = AuditForm(request.GET, verbs=accounts.verbs())
-    asked = {name: value for name, value in form.cleaned_data.items() if value} if form.is_valid() else {}
-    page = Paginator(accounts.events(**asked), EVENTS_SHOWN).get_page(request.GET.get("page"))
-    names = accounts.named(event.subject for event in page)
+    filters = {name: value for name, value in form.cleaned_data.items() if value} if form.is_valid() else {}
+    page = Paginator(accounts.events(**filters), EVENTS_SHOWN).get_page(request.GET.get("page"))
+    names = accounts.usernames_of(event.subject for event in page)
     rows = [
         (event, names.get(event.subject, event.subject), accounts.detail_in_words(event)) for event in page
     ]
-    context = {"form": form, "page": page, "rows": rows, "query": f"{urlencode(asked)}&" if asked else ""}
+    context = {"form": form, "page": page, "rows": rows, "query": f"{urlencode(filters)}&" if filters else ""}
     return render(request, "accounts/log.html", context, status=200 if form.is_valid() else 422)
 
 
@@ -230,7 +230,7 @@ def log(request: HttpRequest) -> HttpResponse:
 GROUPS_SHOWN = 100
 
 
-def _chosen(request: HttpRequest) -> list[User]:
+def _selected_people(request: HttpRequest) -> list[User]:
     numbers = [number for text in request.POST.getlist("people") if (number := row_id(text)) is not None]
     return list(User.objects.filter(pk__in=numbers))
 
@@ -252,36 +252,36 @@ def group_list(request: HttpRequest) -> HttpResponse:
 def add_group(request: HttpRequest) -> HttpResponse:
     """Researchers: make a group."""
     try:
-        made = groups.create(by=_user(request), name=request.POST.get("name", ""))
+        new_group = groups.create(by=_user(request), name=request.POST.get("name", ""))
     except GroupRefused as error:
         messages.error(request, str(error))
         return redirect("groups")
-    return redirect("group", made.pk)
+    return redirect("group", new_group.pk)
 
 
 @researcher_only
 def group(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: one group; rename it, say who is in it, delete it."""
-    found = access.people_group(pk)
+    people_group = access.people_group(pk)
     if request.method == "POST":
         try:
             if request.POST.get("verb") == "delete":
-                groups.delete(by=_user(request), group=found)
-                messages.success(request, f"The group {found.name} was deleted; its people stay.")
+                groups.delete(by=_user(request), group=people_group)
+                messages.success(request, f"The group {people_group.name} was deleted; its people stay.")
                 return redirect("groups")
             name = request.POST.get("name", "")
-            groups.change(by=_user(request), group=found, name=name, people=_chosen(request))
+            groups.change(by=_user(request), group=people_group, name=name, people=_selected_people(request))
         except GroupRefused as error:
             messages.error(request, str(error))
         else:
             messages.success(request, "The group is changed.")
         return redirect("group", pk)
-    inside = set(found.people.values_list("pk", flat=True))
-    listed = User.objects.filter(is_active=True) | User.objects.filter(pk__in=inside)
+    inside = set(people_group.people.values_list("pk", flat=True))
+    choices = User.objects.filter(is_active=True) | User.objects.filter(pk__in=inside)
     context = {
-        "group": found,
+        "group": people_group,
         "inside": inside,
-        "everybody": listed.order_by("username"),
+        "everybody": choices.order_by("username"),
         "active_room": "campaigns",
     }
     return render(request, "people/group.html", context)
@@ -291,15 +291,15 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
 def described_person(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: which languages a person reads, and under which names they write in dialogues."""
     person, why = access.account(pk), ""
-    told = groups.described(person)
+    description = groups.described(person)
     if request.method == "POST":
         sent = {name: request.POST.get(name, "") for name in ("languages", "writes_as")}
-        told = {
+        description = {
             "languages": sent["languages"].replace(",", " ").split(),
             "writes_as": sent["writes_as"].splitlines(),
         }
         try:
-            groups.describe(by=_user(request), person=person, **told)
+            groups.describe(by=_user(request), person=person, **description)
         except GroupRefused as error:
             why = str(error)
         else:
@@ -307,15 +307,15 @@ def described_person(request: HttpRequest, pk: int) -> HttpResponse:
             return redirect("groups")
     context = {
         "person": person,
-        "languages": " ".join(told["languages"]),
-        "writes_as": "\n".join(told["writes_as"]),
+        "languages": " ".join(description["languages"]),
+        "writes_as": "\n".join(description["writes_as"]),
         "refused": why,
         "active_room": "campaigns",
     }
     return render(request, "people/described.html", context, status=422 if why else 200)
 
 
-SHOWN = 50
+PAGE_SIZE = 50
 AT_FAULT = {"username": "name", "email": "emails"}
 """The fields of the form of invitations, by what a refusal is about."""
 
@@ -332,14 +332,14 @@ def _people(
     request: HttpRequest, form: PersonForm, invite: InviteForm, *, status: int = 200, **more: Any
 ) -> HttpResponse:
     text = request.GET.get("text", "").replace("\0", "").strip()
-    page = Paginator(accounts.accounts(text), SHOWN).get_page(request.GET.get("page"))
+    page = Paginator(accounts.accounts(text), PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
         "page": page,
         "rows": accounts.rows(list(page)),
         "text": text,
         "query": f"{urlencode({'text': text})}&" if text else "",
         "invitations": (open_ones := list(links.open_invitations())),
-        "being_sent": any(one.mail == OneTimeLink.Mail.QUEUED for one in open_ones),
+        "being_sent": any(invitation.mail == OneTimeLink.Mail.QUEUED for invitation in open_ones),
         "has_mail": links.mail_is_set_up(),
         "mail_fault": settings.MAIL.fault,
         "form": form,
@@ -356,11 +356,11 @@ def add_person(request: HttpRequest) -> HttpResponse:
     form = PersonForm(request.POST)
     if form.is_valid():
         try:
-            made = accounts.create(by=_user(request), **form.cleaned_data)
+            account_row = accounts.create(by=_user(request), **form.cleaned_data)
         except PeopleError as error:
             refused(form, error)
         else:
-            messages.success(request, f"The account {made.get_username()} was made.")
+            messages.success(request, f"The account {account_row.get_username()} was made.")
             return redirect("people")
     return _people(request, form, InviteForm(), status=422)
 
@@ -379,17 +379,19 @@ def invite(request: HttpRequest) -> HttpResponse:
     return _people(request, PersonForm(), form, status=422)
 
 
-def _invited(request: HttpRequest, *, emails: str, **asked: Any) -> HttpResponse:
+def _invited(request: HttpRequest, *, emails: str, **options: Any) -> HttpResponse:
     """Make one link, or one for each address, which is sent where mail is set up and else shown."""
     by = _user(request)
     if not emails.strip():
-        return _link_page(request, links.invite(by=by, **asked), "Invitation")
-    made = links.invite_by_mail(by=by, emails=links.addresses_in(emails), **asked)
+        return _link_page(request, links.invite(by=by, **options), "Invitation")
+    made_links = links.invite_by_mail(by=by, emails=links.addresses_in(emails), **options)
     if not links.mail_is_set_up():
-        shown = [(one.link, _address(request, one)) for one in made]
-        return render(request, "accounts/links.html", {"made": shown})
-    links.send_invitations(by=by, invitations=[one.link for one in made], base=_base(request))
-    many = len(made)
+        addresses = [(made_link.link, _address(request, made_link)) for made_link in made_links]
+        return render(request, "accounts/links.html", {"made": addresses})
+    links.send_invitations(
+        by=by, invitations=[made_link.link for made_link in made_links], base=_base(request)
+    )
+    many = len(made_links)
     messages.success(request, f"{many} invitation{'s are' if many != 1 else ' is'} being sent: see below.")
     return redirect("people")
 
@@ -411,8 +413,8 @@ def _base(request: HttpRequest) -> str:
     return request.build_absolute_uri("/")
 
 
-def _address(request: HttpRequest, made: links.Made) -> str:
-    return request.build_absolute_uri(reverse("use-link", args=[made.token]))
+def _address(request: HttpRequest, made_link: links.IssuedLink) -> str:
+    return request.build_absolute_uri(reverse("use-link", args=[made_link.token]))
 
 
 @require_POST
@@ -421,15 +423,15 @@ def _address(request: HttpRequest, made: links.Made) -> str:
 def reset_link(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: make a link for a new password; it is shown in this answer and never again."""
     try:
-        made = links.reset(by=_user(request), person=access.account(pk))
+        made_link = links.reset(by=_user(request), person=access.account(pk))
     except PeopleError as error:
         messages.error(request, str(error))
         return redirect("person", pk)
-    return _link_page(request, made, "Link for a new password")
+    return _link_page(request, made_link, "Link for a new password")
 
 
-def _link_page(request: HttpRequest, made: links.Made, title: str) -> HttpResponse:
-    context = {"address": _address(request, made), "link": made.link, "title": title}
+def _link_page(request: HttpRequest, made_link: links.IssuedLink, title: str) -> HttpResponse:
+    context = {"address": _address(request, made_link), "link": made_link.link, "title": title}
     return render(request, "accounts/link.html", context)
 
 
@@ -437,8 +439,8 @@ def _link_page(request: HttpRequest, made: links.Made, title: str) -> HttpRespon
 @administrator_only
 def withdraw_invitation(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: make an invitation useless."""
-    found = access.invitation(pk)
-    links.withdraw(by=_user(request), link=found)
+    link = access.invitation(pk)
+    links.withdraw(by=_user(request), link=link)
     messages.success(request, "The invitation was withdrawn.")
     return redirect("people")
 
@@ -448,15 +450,15 @@ def withdraw_invitation(request: HttpRequest, pk: int) -> HttpResponse:
 @administrator_only
 def person(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: one account, what it has done, and what can be done about it."""
-    found = access.account(pk)
-    (row,) = accounts.rows([found])
+    account_row = access.account(pk)
+    (row,) = accounts.rows([account_row])
     context = {
-        "person": found,
+        "person": account_row,
         "row": row,
-        "work": accounts.work_of(found),
+        "work": accounts.work_of(account_row),
         "roles": ROLE_CHOICES,
-        "locked": sign_in.is_locked(found),
-        "tokens": found.api_tokens.count(),
+        "locked": sign_in.is_locked(account_row),
+        "tokens": account_row.api_tokens.count(),
     }
     return render(request, "accounts/person.html", context)
 
@@ -465,9 +467,12 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
 @administrator_only
 def change_role(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: give an account another role."""
-    found, role = access.account(pk), request.POST.get("role", "")
+    account_row, role = access.account(pk), request.POST.get("role", "")
     return _done(
-        request, found, lambda by: accounts.set_role(by=by, person=found, role=role), "The role holds"
+        request,
+        account_row,
+        lambda by: accounts.set_role(by=by, person=account_row, role=role),
+        "The role holds",
     )
 
 
@@ -475,9 +480,12 @@ def change_role(request: HttpRequest, pk: int) -> HttpResponse:
 @administrator_only
 def change_email(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: say what e-mail address is a person's."""
-    found, email = access.account(pk), request.POST.get("email", "")
+    account_row, email = access.account(pk), request.POST.get("email", "")
     return _done(
-        request, found, lambda by: accounts.set_email(by=by, person=found, email=email), "The address is kept"
+        request,
+        account_row,
+        lambda by: accounts.set_email(by=by, person=account_row, email=email),
+        "The address is kept",
     )
 
 
@@ -485,38 +493,41 @@ def change_email(request: HttpRequest, pk: int) -> HttpResponse:
 @administrator_only
 def change_state(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: deactivate, activate or unlock an account."""
-    found = access.account(pk)
+    account_row = access.account(pk)
     verbs: dict[str, tuple[Callable[[User], Any], str]] = {
-        "deactivate": (lambda by: accounts.deactivate(by=by, person=found), "The account is deactivated"),
-        "activate": (lambda by: accounts.activate(by=by, person=found), "The account is active"),
-        "unlock": (lambda by: sign_in.unlock(by=by, person=found), "The account can sign in again"),
+        "deactivate": (
+            lambda by: accounts.deactivate(by=by, person=account_row),
+            "The account is deactivated",
+        ),
+        "activate": (lambda by: accounts.activate(by=by, person=account_row), "The account is active"),
+        "unlock": (lambda by: sign_in.unlock(by=by, person=account_row), "The account can sign in again"),
     }
     act = verbs.get(request.POST.get("verb", ""))
     if act is None:
         messages.error(request, "Choose deactivate, activate or unlock.")
         return redirect("person", pk)
-    return _done(request, found, *act)
+    return _done(request, account_row, *act)
 
 
-def _done(request: HttpRequest, found: User, act: Callable[[User], Any], said: str) -> HttpResponse:
+def _done(request: HttpRequest, account_row: User, act: Callable[[User], Any], message: str) -> HttpResponse:
     try:
         act(_user(request))
     except PeopleError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"{said}.")
-    return redirect("person", found.pk)
+        messages.success(request, f"{message}.")
+    return redirect("person", account_row.pk)
 
 
 @never_cache
 @administrator_only
 def delete_person(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: delete an account with its labels, confirmed by its name, told twice where in use."""
-    found, why = access.account(pk), ""
+    account_row, why = access.account(pk), ""
     if request.method == "POST":
         try:
             deletion.delete_person(
-                person=found,
+                person=account_row,
                 by=_user(request),
                 confirmation=request.POST.get("confirmation", ""),
                 despite_use=bool(request.POST.get("despite_use")),
@@ -526,5 +537,5 @@ def delete_person(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, "The account and its data were deleted.")
             return redirect("people")
-    context = {"person": found, "destroyed": deletion.destroyed_with(found), "refused": why}
+    context = {"person": account_row, "destroyed": deletion.destroyed_with(account_row), "refused": why}
     return render(request, "accounts/delete_person.html", context, status=422 if why else 200)

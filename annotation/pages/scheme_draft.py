@@ -22,10 +22,10 @@ WORDS_OF_A_KEY = 4
 LONGEST = 40
 
 
-def key_from(text: str, otherwise: str, taken: Collection[str]) -> str:
+def key_from(text: str, otherwise: str, used_keys: Collection[str]) -> str:
     """Return a key made from a text's first words, or from `otherwise` where it has no Latin letters.
 
-    Keys that are `taken` are told apart by a number.
+    Keys among `used_keys` get a number.
     """
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     words = re.findall(r"[a-z0-9]+", re.sub(r"['’]", "", plain))
@@ -36,15 +36,17 @@ def key_from(text: str, otherwise: str, taken: Collection[str]) -> str:
         words.pop()
     key = "_".join(words)[:LONGEST] or otherwise
     number = 2
-    while (found := key if number == 2 and key not in taken else f"{key}_{number}") in taken:
+    while (candidate := key if number == 2 and key not in used_keys else f"{key}_{number}") in used_keys:
         number += 1
-    return found
+    return candidate
 
 
-def shortcut_from(texts: Iterable[str], taken: Collection[str]) -> str:
+def shortcut_from(texts: Iterable[str], used_letters: Collection[str]) -> str:
     """Return the first letter of the texts, else of the alphabet, that is free; '' where none is."""
     letters = (letter for text in (*texts, ascii_lowercase) for letter in text.lower())
-    return next((letter for letter in letters if letter in ascii_lowercase and letter not in taken), "")
+    return next(
+        (letter for letter in letters if letter in ascii_lowercase and letter not in used_letters), ""
+    )
 
 
 ANSWERED_BY = {
@@ -101,7 +103,7 @@ FIELDS = (
 )
 SCHEME_FIELDS = ("title", "key", "item_kind", "unit", "introduction", "guidelines", "source", "questions")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,15}(?:\.[0-9]{0,12})?|\.[0-9]{1,12})", re.ASCII)
-Told = dict[str, list[str]]
+FieldErrors = dict[str, list[str]]
 
 
 @dataclass(slots=True)
@@ -137,7 +139,7 @@ class DraftQuestion:
     evidence_for: list[str] = field(default_factory=list)
     evidence_required: bool = False
     item_kind: str = ""
-    told: Told = field(default_factory=dict)
+    told: FieldErrors = field(default_factory=dict)
     earlier: list[DraftQuestion] = field(default_factory=list)
     chosen_key: str = ""
     chosen_shortcut: str = ""
@@ -155,7 +157,7 @@ class DraftQuestion:
     @property
     def awaited(self) -> DraftQuestion | None:
         """The question that it waits for."""
-        return next((one for one in self.earlier if one.uid == self.after), None)
+        return next((question for question in self.earlier if question.uid == self.after), None)
 
     @property
     def choices(self) -> list[tuple[str, str]]:
@@ -188,7 +190,7 @@ class Draft:
     about_open: bool = False
     one_conversation: bool = False
     questions: list[DraftQuestion] = field(default_factory=list)
-    told: Told = field(default_factory=dict)
+    told: FieldErrors = field(default_factory=dict)
     chosen_key: str = ""
 
     @property
@@ -198,20 +200,20 @@ class Draft:
 
     def new_uid(self) -> str:
         """Return a uid that no question has."""
-        return f"q{1 + max((int(one.uid[1:]) for one in self.questions), default=0)}"
+        return f"q{1 + max((int(question.uid[1:]) for question in self.questions), default=0)}"
 
     def settle(self) -> None:
         """Fill in what follows from the rest: keys, groups, hot keys, and what each question may wait for."""
         self.chosen_key = self.key or key_from(self.title, "scheme", ())
-        keys = {one.key for one in self.questions if one.key}
-        taken = {*PAGE_KEYS, *(one.shortcut for one in self.questions)}
-        if any(one.evidence for one in self.questions):
-            taken.add(EVIDENCE_KEY)
-        uids = {one.uid for one in self.questions}
+        keys = {question.key for question in self.questions if question.key}
+        used_letters = {*PAGE_KEYS, *(question.shortcut for question in self.questions)}
+        if any(question.evidence for question in self.questions):
+            used_letters.add(EVIDENCE_KEY)
+        uids = {question.uid for question in self.questions}
         for index, question in enumerate(self.questions):
             before = self.questions[:index]
-            same = [one for one in before if one.item_kind == question.item_kind]
-            question.earlier = [one for one in same if one.kind not in UNSCALED]
+            same = [other for other in before if other.item_kind == question.item_kind]
+            question.earlier = [other for other in same if other.kind not in UNSCALED]
             question.chosen_key = question.key or key_from(question.wording, f"question_{index + 1}", keys)
             keys.add(question.chosen_key)
             question.chosen_shortcut = ""
@@ -223,8 +225,8 @@ class Draft:
             if question.shortcut == NO_KEY:
                 continue
             texts = (question.wording, question.chosen_key)
-            question.chosen_shortcut = question.shortcut or shortcut_from(texts, taken)
-            taken.add(question.chosen_shortcut)
+            question.chosen_shortcut = question.shortcut or shortcut_from(texts, used_letters)
+            used_letters.add(question.chosen_shortcut)
 
     def tell(self, problems: Iterable[Problem]) -> None:
         """Put what is wrong beside the fields it is about."""
@@ -242,7 +244,11 @@ class Draft:
     def slots(self) -> list[tuple[str, list[str]]]:
         """Every place beside a field, with what is wrong there."""
         own = [(f"scheme-{name}", self.told.get(name, [])) for name in SCHEME_FIELDS]
-        theirs = [(f"{one.uid}-{name}", one.told.get(name, [])) for one in self.questions for name in FIELDS]
+        theirs = [
+            (f"{question.uid}-{name}", question.told.get(name, []))
+            for question in self.questions
+            for name in FIELDS
+        ]
         return [*own, *theirs]
 
 
@@ -287,12 +293,12 @@ def mapping_of(draft: Draft) -> dict[str, Any]:
         "unit": draft.unit,
         **texts,
         **flags,
-        "questions": [_question(draft, one) for one in draft.questions],
+        "questions": [_question(draft, question) for question in draft.questions],
     }
 
 
 def _question(draft: Draft, question: DraftQuestion) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "key": question.chosen_key,
         "wording": question.wording,
         "level": LEVEL.get(question.kind, question.kind),
@@ -305,38 +311,38 @@ def _question(draft: Draft, question: DraftQuestion) -> dict[str, Any]:
         "item_kind": question.item_kind,
         "show_if": _condition(draft, question) if question.after else None,
     }
-    return {name: value for name, value in told.items() if value not in (None, "", {}, [])}
+    return {name: value for name, value in content.items() if value not in (None, "", {}, [])}
 
 
 def _evidence(question: DraftQuestion) -> dict[str, Any]:
     if not question.evidence:
         return {}
     choices = {} if question.kind == "tag" else dict(question.choices)
-    listed = [question.typed(value) for value in question.evidence_for if value in choices]
+    values = [question.typed(value) for value in question.evidence_for if value in choices]
     required = {"evidence_required": True} if question.evidence_required else {}
-    return {"evidence": question.evidence, "evidence_for": listed, **required}
+    return {"evidence": question.evidence, "evidence_for": values, **required}
 
 
 def _scale(question: DraftQuestion) -> dict[str, Any]:
     if question.is_open:
         ends = {"minimum": question.minimum, "maximum": question.maximum}
-        whole = {"whole": True} if question.whole else {}
-        return {name: number(end) for name, end in ends.items() if end} | whole
+        integers_only = {"whole": True} if question.whole else {}
+        return {name: number(end) for name, end in ends.items() if end} | integers_only
     if question.kind in UNSCALED:
         return {}
     if question.kind == "tag" and not question.values:
         return {"values": [0, 1], "positive": 1}
     rows = [(question.typed(value), text) for value, text in question.values if value or text]
-    told: dict[str, Any] = {"values": [value for value, _ in rows]}
+    scale: dict[str, Any] = {"values": [value for value, _ in rows]}
     if anchors := {value: text for value, text in rows if text}:
-        told["anchors"] = anchors
+        scale["anchors"] = anchors
     if question.kind in ("binary", "tag"):
-        told["positive"] = number(question.positive or "1")
-    return told
+        scale["positive"] = number(question.positive or "1")
+    return scale
 
 
 def _condition(draft: Draft, question: DraftQuestion) -> dict[str, Any]:
-    awaited = next((one for one in draft.questions if one.uid == question.after), None)
+    awaited = next((other for other in draft.questions if other.uid == question.after), None)
     if awaited is None:
         return {"question": ""}
     key = awaited.chosen_key
@@ -345,21 +351,21 @@ def _condition(draft: Draft, question: DraftQuestion) -> dict[str, Any]:
         return {"question": key} | {name: number(end) for name, end in ends.items() if end}
     values = [awaited.typed(value) for value, _ in awaited.choices]
     ordered = all(isinstance(value, int | float) for value in values)
-    wanted = [awaited.typed(value) for value in question.answers if value in dict(awaited.choices)]
-    kept = json.loads(question.condition or "null")
-    if kept and kept["question"] == key and wanted == _met(kept, key, values):
-        return dict(kept)
-    return {"question": key} | _range(sorted(values) if ordered else [], wanted)
+    answers = [awaited.typed(value) for value in question.answers if value in dict(awaited.choices)]
+    stored = json.loads(question.condition or "null")
+    if stored and stored["question"] == key and answers == _met(stored, key, values):
+        return dict(stored)
+    return {"question": key} | _range(sorted(values) if ordered else [], answers)
 
 
-def _range(scale: list[Any], wanted: list[Any]) -> dict[str, Any]:
+def _range(scale: list[Any], answers: list[Any]) -> dict[str, Any]:
     """Return the low or the high end of a scale as one bound, else the list of answers."""
-    some = 0 < len(wanted) < len(scale)
-    if some and sorted(wanted) == scale[: len(wanted)]:
-        return {"max": scale[len(wanted) - 1]}
-    if some and sorted(wanted) == scale[-len(wanted) :]:
-        return {"min": scale[-len(wanted)]}
-    return {"in": wanted}
+    some = 0 < len(answers) < len(scale)
+    if some and sorted(answers) == scale[: len(answers)]:
+        return {"max": scale[len(answers) - 1]}
+    if some and sorted(answers) == scale[-len(answers) :]:
+        return {"min": scale[-len(answers)]}
+    return {"in": answers}
 
 
 def _met(condition: Mapping[str, Any], key: str, values: Iterable[Any]) -> list[Any]:
@@ -424,7 +430,7 @@ def _wait(draft: Draft, question: DraftQuestion, condition: Mapping[str, Any] | 
     if condition is None:
         return
     question.condition = json.dumps(dict(condition), ensure_ascii=False)
-    awaited = next((one for one in draft.questions if one.key == condition["question"]), None)
+    awaited = next((other for other in draft.questions if other.key == condition["question"]), None)
     question.after = awaited.uid if awaited else GONE
     if awaited is None or awaited.is_open:
         question.low, question.high = (str(condition.get(end, "")) for end in ("min", "max"))

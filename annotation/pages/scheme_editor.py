@@ -70,21 +70,21 @@ def _posted_question(data: Any, uid: str) -> DraftQuestion:
     def text(name: str) -> str:
         return _text(data.get(f"{uid}-{name}"))
 
-    def listed(name: str) -> list[str]:
-        return [_text(one) for one in data.getlist(f"{uid}-{name}")[:MOST_ROWS]]
+    def texts_of(name: str) -> list[str]:
+        return [_text(value) for value in data.getlist(f"{uid}-{name}")[:MOST_ROWS]]
 
     texts = "wording key minimum maximum group shortcut positive after low high evidence item_kind"
     same: dict[str, Any] = {name: text(name) for name in texts.split()}
     question = DraftQuestion(
         uid=uid,
         kind=text("kind") if text("kind") in ANSWERED_BY else "ordinal",
-        values=list(zip(listed("value"), listed("anchor"), strict=False)),
+        values=list(zip(texts_of("value"), texts_of("anchor"), strict=False)),
         unfolded=bool(text("unfolded")),
         whole=f"{uid}-whole" in data,
         required=f"{uid}-required" in data,
         help={name: text(f"help-{name}") for name in HELP},
-        answers=listed("answer"),
-        evidence_for=listed("evidence-for"),
+        answers=texts_of("answer"),
+        evidence_for=texts_of("evidence-for"),
         evidence_required=f"{uid}-evidence-required" in data,
         condition=_condition(text("condition")),
         **same,
@@ -113,13 +113,13 @@ def suit_values(question: DraftQuestion) -> None:
 def _condition(text: str) -> str:
     """Return the JSON of a stored condition, '' for anything else."""
     try:
-        found = json.loads(text or "null")
+        condition = json.loads(text or "null")
     except ValueError:
         return ""
-    if not isinstance(found, dict) or not isinstance(found.get("question"), str):
+    if not isinstance(condition, dict) or not isinstance(condition.get("question"), str):
         return ""
-    ends = all(isinstance(found.get(end, 0), int | float) for end in ("min", "max"))
-    return text if ends and isinstance(found.get("in", []), list) else ""
+    ends = all(isinstance(condition.get(end, 0), int | float) for end in ("min", "max"))
+    return text if ends and isinstance(condition.get("in", []), list) else ""
 
 
 def _text(value: Any) -> str:
@@ -133,7 +133,7 @@ class Done(NamedTuple):
     """Which question, or `add`, the cursor goes to ('': it stays), and what is said to who listens."""
 
     focus: str = ""
-    said: str = ""
+    message: str = ""
 
 
 def apply(draft: Draft, do: str) -> Done:
@@ -145,7 +145,7 @@ def apply(draft: Draft, do: str) -> Done:
     if verb == "add":
         return _add(draft)
     uid, _, row = rest.partition(" ")
-    index = next((place for place, one in enumerate(draft.questions) if one.uid == uid), None)
+    index = next((place for place, question in enumerate(draft.questions) if question.uid == uid), None)
     if index is None or verb not in _VERBS:
         return Done()
     done = _VERBS[verb](draft, index, int(row) if row.isascii() and row.isdecimal() else -1)
@@ -154,11 +154,11 @@ def apply(draft: Draft, do: str) -> Done:
 
 
 def _add(draft: Draft) -> Done:
-    made = DraftQuestion(draft.new_uid(), unfolded=True)
-    suit_values(made)
-    draft.questions.append(made)
+    question = DraftQuestion(draft.new_uid(), unfolded=True)
+    suit_values(question)
+    draft.questions.append(question)
     draft.settle()
-    return Done(made.uid, f"Question {len(draft.questions)} added.")
+    return Done(question.uid, f"Question {len(draft.questions)} added.")
 
 
 def _remove(draft: Draft, index: int, _: int) -> Done:
@@ -168,11 +168,11 @@ def _remove(draft: Draft, index: int, _: int) -> Done:
 
 
 def _move(draft: Draft, index: int, step: int) -> Done:
-    there = index + step
-    if not 0 <= there < len(draft.questions):
-        return Done(said=f"Question {index + 1} is the {'first' if step < 0 else 'last'} already.")
-    draft.questions.insert(there, draft.questions.pop(index))
-    return Done(said=f"Now question {there + 1} of {len(draft.questions)}.")
+    place = index + step
+    if not 0 <= place < len(draft.questions):
+        return Done(message=f"Question {index + 1} is the {'first' if step < 0 else 'last'} already.")
+    draft.questions.insert(place, draft.questions.pop(index))
+    return Done(message=f"Now question {place + 1} of {len(draft.questions)}.")
 
 
 def _more(draft: Draft, index: int, _: int) -> Done:
@@ -180,7 +180,7 @@ def _more(draft: Draft, index: int, _: int) -> Done:
     last = number(question.values[-1][0]) if question.values else 0
     following = str(last + 1) if question.is_scale and isinstance(last, int | float) else ""
     question.values.append((following, ""))
-    return Done(said=f"Value {len(question.values)} added.")
+    return Done(message=f"Value {len(question.values)} added.")
 
 
 def _drop(draft: Draft, index: int, row: int) -> Done:
@@ -188,7 +188,7 @@ def _drop(draft: Draft, index: int, row: int) -> Done:
     if not 0 <= row < len(values):
         return Done()
     del values[row]
-    return Done(said=f"Value {row + 1} taken out.")
+    return Done(message=f"Value {row + 1} taken out.")
 
 
 _VERBS: dict[str, Callable[[Draft, int, int], Done]] = {
@@ -231,17 +231,17 @@ class Edited:
 
 def edited_from(request: HttpRequest, newest: SchemeVersion | None = None) -> Edited:
     """Return what a form of the editor posted; the key of a scheme that exists stays as it is."""
-    made = Edited()
+    edited = Edited()
     if request.POST.get("as") == "yaml":
         upload = request.FILES.get("file")
         content = upload.read(files.MOST_BYTES + 1).decode("utf-8", "replace") if upload else ""
-        made.text = content or request.POST.get("text", "").replace("\r\n", "\n")
+        edited.text = content or request.POST.get("text", "").replace("\r\n", "\n")
     else:
-        made.draft = posted(request.POST)
+        edited.draft = posted(request.POST)
         if newest is not None:
-            made.draft.key = newest.scheme.key
-            made.draft.settle()
-    return made
+            edited.draft.key = newest.scheme.key
+            edited.draft.settle()
+    return edited
 
 
 @require_http_methods(["GET", "POST"])
@@ -250,15 +250,15 @@ def new_scheme(request: HttpRequest) -> HttpResponse:
     """Researchers: a scheme of one's own, begun empty, as a copy (`from`) or with a corpus's questions."""
     if request.method == "POST":
         return _answer(request, None)
-    made = Edited()
+    edited = Edited()
     if ref := request.GET.get("from", ""):
-        made.draft = _copy(ref)
-        made.judge()
+        edited.draft = _copy(ref)
+        edited.judge()
     elif corpus := row_id(request.GET.get("corpus", "")):
-        made = _imported(request, corpus)
+        edited = _imported(request, corpus)
     elif request.GET.get("as") == "yaml":
-        made.text = ""
-    return _page(request, None, made)
+        edited.text = ""
+    return _page(request, None, edited)
 
 
 @require_http_methods(["GET", "POST"])
@@ -270,18 +270,18 @@ def edit_scheme(request: HttpRequest, key: str) -> HttpResponse:
     newest = access.scheme_version(key)
     if request.method == "POST":
         return _answer(request, newest)
-    made = Edited(draft_of(scheme_store.definition_of(newest)))
-    made.judge()
-    return _page(request, newest, made)
+    edited = Edited(draft_of(scheme_store.definition_of(newest)))
+    edited.judge()
+    return _page(request, newest, edited)
 
 
 def _copy(ref: str) -> Draft:
     """Return the draft of a copy: everything but its key, which must be another."""
     key, _, number = ref.partition("@")
-    found = schemes.find_definition(key, row_id(number))
-    if found is None:
+    match = schemes.find_definition(key, row_id(number))
+    if match is None:
         raise Http404
-    draft = draft_of(found[0])
+    draft = draft_of(match[0])
     draft.title, draft.key = f"{draft.title} (copy)"[:200], ""
     draft.settle()
     return draft
@@ -289,78 +289,78 @@ def _copy(ref: str) -> Draft:
 
 def _imported(request: HttpRequest, corpus: int) -> Edited:
     """Return what a corpus's imported questions make; an empty draft where it has none."""
-    found, made = access.corpus(corpus), Edited()
-    title = f"Questions of {found.name}"[:200]
+    corpus_row, edited = access.corpus(corpus), Edited()
+    title = f"Questions of {corpus_row.name}"[:200]
     try:
         definition = imported_definition(
-            found, request.GET.get("kind", ""), key=key_from(title, "scheme", ()), title=title
+            corpus_row, request.GET.get("kind", ""), key=key_from(title, "scheme", ()), title=title
         )
     except SchemeRefused as error:
         messages.error(request, str(error))
-        return made
-    made.draft = draft_of(definition)
-    made.draft.key = ""
-    made.draft.settle()
-    made.judge()
-    return made
+        return edited
+    edited.draft = draft_of(definition)
+    edited.draft.key = ""
+    edited.draft.settle()
+    edited.judge()
+    return edited
 
 
 def _answer(request: HttpRequest, newest: SchemeVersion | None) -> HttpResponse:
     """Do what a button asks for."""
     do = request.POST.get("do", "")
-    made = edited_from(request, newest)
-    done = apply(made.draft, do) if made.text is None else Done()
-    made.judge()
-    if do == "save" and made.definition is not None:
-        return _save(request, newest, made)
-    if do == "as-yaml" and made.text is None:
-        made.text = _as_text(made.draft)
-    elif do == "as-form" and made.definition is not None:
-        made = Edited(draft_of(made.definition), definition=made.definition)
+    edited = edited_from(request, newest)
+    done = apply(edited.draft, do) if edited.text is None else Done()
+    edited.judge()
+    if do == "save" and edited.definition is not None:
+        return _save(request, newest, edited)
+    if do == "as-yaml" and edited.text is None:
+        edited.text = _as_text(edited.draft)
+    elif do == "as-form" and edited.definition is not None:
+        edited = Edited(draft_of(edited.definition), definition=edited.definition)
     if not request.htmx:  # type: ignore[attr-defined]
-        return _page(request, newest, made, status=422 if do == "save" else 200)
-    context = _context(request, newest, made) | {"focus": done.focus, "swapped": do == "check"}
-    name = "_fields" if do != "check" else "_checked" if made.text is None else "_problems"
+        return _page(request, newest, edited, status=422 if do == "save" else 200)
+    context = _context(request, newest, edited) | {"focus": done.focus, "swapped": do == "check"}
+    name = "_fields" if do != "check" else "_checked" if edited.text is None else "_problems"
     if do == "add":
-        made.draft.questions[-1].told.clear()  # nobody has had the time to write it
-    return _telling(render(request, f"schemes/{name}.html", context), made, done)
+        edited.draft.questions[-1].told.clear()  # nobody has had the time to write it
+    return _telling(render(request, f"schemes/{name}.html", context), edited, done)
 
 
 def _as_text(draft: Draft) -> str:
     """Return a draft as YAML, whole or not."""
-    return dump({"scheme" if name == "key" else name: one for name, one in mapping_of(draft).items()})
+    return dump({"scheme" if name == "key" else name: value for name, value in mapping_of(draft).items()})
 
 
-def _telling(response: HttpResponse, made: Edited, done: Done) -> HttpResponse:
+def _telling(response: HttpResponse, edited: Edited, done: Done) -> HttpResponse:
     """Let the page's script know what to say, and whether the preview can follow."""
-    if done.said:
-        trigger_client_event(response, "concord:said", {"value": done.said}, after="settle")
-    if made.definition is not None:
+    if done.message:
+        trigger_client_event(response, "concord:said", {"value": done.message}, after="settle")
+    if edited.definition is not None:
         trigger_client_event(response, "concord:previewable", {}, after="settle")
     return response
 
 
-def _save(request: HttpRequest, newest: SchemeVersion | None, made: Edited) -> HttpResponse:
+def _save(request: HttpRequest, newest: SchemeVersion | None, edited: Edited) -> HttpResponse:
     """Store what is in the editor and say what became of it; a second who saves is told of the first."""
-    assert made.definition is not None
+    assert edited.definition is not None
     by = user_of(request)
     try:
         if newest is None:
-            saved = scheme_actions.create(by=by, definition=made.definition)
+            saved = scheme_actions.create(by=by, definition=edited.definition)
             messages.success(request, f"{saved.name} is saved.")
         else:
             seen = row_id(request.POST.get("base", "")) or 0
-            definition = replace(made.definition, key=newest.scheme.key)
+            definition = replace(edited.definition, key=newest.scheme.key)
             saved = scheme_actions.save(by=by, definition=definition, seen=seen)
-            messages.success(request, _told(newest, saved))
+            messages.success(request, _saved_message(newest, saved))
     except SchemeRefused as error:
-        made.refuse(error)
-        made.overtaken = newest is not None and request.POST.get("base") != str(newest.pk)
-        return _page(request, newest, made, status=422)
+        edited.refuse(error)
+        edited.overtaken = newest is not None and request.POST.get("base") != str(newest.pk)
+        return _page(request, newest, edited, status=422)
     return redirect("scheme", saved.scheme.key)
 
 
-def _told(before: SchemeVersion, saved: SchemeVersion) -> str:
+def _saved_message(before: SchemeVersion, saved: SchemeVersion) -> str:
     if saved.pk == before.pk:
         return f"Nothing has changed: version {saved.version} says this already."
     if saved.version == before.version:
@@ -369,25 +369,25 @@ def _told(before: SchemeVersion, saved: SchemeVersion) -> str:
 
 
 def _page(
-    request: HttpRequest, newest: SchemeVersion | None, made: Edited, status: int = 200
+    request: HttpRequest, newest: SchemeVersion | None, edited: Edited, status: int = 200
 ) -> HttpResponse:
-    context = _context(request, newest, made)
+    context = _context(request, newest, edited)
     return frames_others(render(request, "schemes/editor.html", context, status=status))
 
 
-def _context(request: HttpRequest, newest: SchemeVersion | None, made: Edited) -> dict[str, Any]:
-    general = made.draft.told.get("", [])
+def _context(request: HttpRequest, newest: SchemeVersion | None, edited: Edited) -> dict[str, Any]:
+    general = edited.draft.told.get("", [])
     return {
-        "draft": made.draft,
-        "text": made.text,
-        "problems": made.problems,
-        "count": len(made.problems) - len(general),
+        "draft": edited.draft,
+        "text": edited.text,
+        "problems": edited.problems,
+        "count": len(edited.problems) - len(general),
         "general": general,
-        "ready": made.definition is not None,
+        "ready": edited.definition is not None,
         "scheme": newest.scheme if newest else None,
         "base": newest,
-        "seen": _seen(request, newest, made),
-        "is_overtaken": made.overtaken,
+        "seen": _seen(request, newest, edited),
+        "is_overtaken": edited.overtaken,
         "is_used": newest is not None and is_used(newest),
         "kinds": KINDS.values(),
         "answered_by": ANSWERED_BY,
@@ -399,21 +399,21 @@ def _context(request: HttpRequest, newest: SchemeVersion | None, made: Edited) -
     }
 
 
-def _seen(request: HttpRequest, newest: SchemeVersion | None, made: Edited) -> Any:
+def _seen(request: HttpRequest, newest: SchemeVersion | None, edited: Edited) -> Any:
     """Return the id of the version that who edits has seen: once told of another one, that."""
     if newest is None:
         return ""
-    return newest.pk if made.overtaken else request.POST.get("base", newest.pk)
+    return newest.pk if edited.overtaken else request.POST.get("base", newest.pk)
 
 
 @require_POST
 @researcher_only
 def scheme_preview(request: HttpRequest) -> HttpResponse:
     """Researchers: the annotator's page with what is in the editor, stored nowhere."""
-    made = edited_from(request)
-    made.judge()
-    if made.definition is None:
-        context = {"problems": made.problems}
+    edited = edited_from(request)
+    edited.judge()
+    if edited.definition is None:
+        context = {"problems": edited.problems}
         return stands_in_frame(render(request, "schemes/no_preview.html", context, status=422))
     corpus = Corpus.objects.filter(pk=row_id(request.POST.get("example", "")) or 0).first()
-    return work.definition_preview(request, made.definition, corpus)
+    return work.definition_preview(request, edited.definition, corpus)

@@ -38,18 +38,21 @@ IMPORTED = "corpus:"
 class Used(NamedTuple):
     """A scheme in the list, and how much it is used."""
 
-    scheme: scheme_store.Listed
+    scheme: scheme_store.SchemeSummary
     campaigns: int
     labels: int
 
 
 def list_schemes() -> list[Used]:
     """Return the schemes that can be asked, with the campaigns and the labels of all their versions."""
-    asked = Campaign.objects.order_by().values_list("scheme_version__scheme__key")
-    campaigns = dict(asked.annotate(Count("pk")))
+    campaign_keys = Campaign.objects.order_by().values_list("scheme_version__scheme__key")
+    campaigns = dict(campaign_keys.annotate(Count("pk")))
     answered = LabelCount.objects.order_by().values_list("question__version__scheme__key")
     labels = dict(answered.annotate(Sum("n")))
-    return [Used(one, campaigns.get(one.key, 0), labels.get(one.key, 0)) for one in scheme_store.schemes()]
+    return [
+        Used(scheme, campaigns.get(scheme.key, 0), labels.get(scheme.key, 0))
+        for scheme in scheme_store.schemes()
+    ]
 
 
 def find_definition(
@@ -101,11 +104,11 @@ def user_of(request: HttpRequest) -> User:
 @researcher_only
 def scheme_list(request: HttpRequest) -> HttpResponse:
     """Researchers: all schemes, their own, those that come with Concord, and archived ones."""
-    found = list_schemes()
+    used_schemes = list_schemes()
     context = {
-        "own": [one for one in found if not one.scheme.built_in and not one.scheme.archived],
-        "built_in": [one for one in found if one.scheme.built_in],
-        "archived": [one for one in found if one.scheme.archived],
+        "own": [used for used in used_schemes if not used.scheme.built_in and not used.scheme.archived],
+        "built_in": [used for used in used_schemes if used.scheme.built_in],
+        "archived": [used for used in used_schemes if used.scheme.archived],
         **ROOM,
     }
     return render(request, "schemes/list.html", context)
@@ -115,7 +118,7 @@ def scheme_list(request: HttpRequest) -> HttpResponse:
 @researcher_only
 def corpus_questions(request: HttpRequest) -> HttpResponse:
     """Researchers: the corpora whose files brought questions of their own, each a scheme to begin with."""
-    corpora = {one.name: one.pk for one in Corpus.objects.all()}
+    corpora = {corpus.name: corpus.pk for corpus in Corpus.objects.all()}
     rows = []
     for version in imported_schemes():
         name, _, kind = version.scheme.key.removeprefix(IMPORTED).rpartition(":")
@@ -129,7 +132,7 @@ def corpus_questions(request: HttpRequest) -> HttpResponse:
 @researcher_only
 def scheme_page(request: HttpRequest, key: str) -> HttpResponse:
     """Researchers: one scheme, its newest version or the one asked for, and all its versions."""
-    definition, row = _found(request, key)
+    definition, row = _find_scheme(request, key)
     rows = scheme_versions(key)
     context = {
         "definition": definition,
@@ -153,15 +156,15 @@ def scheme_page(request: HttpRequest, key: str) -> HttpResponse:
 
 def _changes(rows: list[SchemeVersion]) -> list[list[Change]]:
     """Return, for each version of the newest first, what it changed of the one before."""
-    made = [scheme_store.definition_of(row) for row in rows]
-    return [*(difference(before, after) for after, before in pairwise(made)), []][: len(rows)]
+    definitions = [scheme_store.definition_of(row) for row in rows]
+    return [*(difference(before, after) for after, before in pairwise(definitions)), []][: len(rows)]
 
 
 @require_GET
 @researcher_only
 def scheme_screen(request: HttpRequest, key: str) -> HttpResponse:
     """Researchers: the annotator's page with a scheme's questions, for the frame on its page."""
-    definition, _ = _found(request, key)
+    definition, _ = _find_scheme(request, key)
     return work.definition_preview(request, definition, None)
 
 
@@ -169,7 +172,7 @@ def scheme_screen(request: HttpRequest, key: str) -> HttpResponse:
 @researcher_only
 def export_scheme(request: HttpRequest, key: str, form: str) -> HttpResponse:
     """Researchers: a scheme as a file, YAML or JSON."""
-    definition, row = _found(request, key)
+    definition, row = _find_scheme(request, key)
     if form not in FORMS:
         raise Http404
     text = files.write(definition) if form == "yaml" else _json(definition)
@@ -195,13 +198,13 @@ def archive_scheme(request: HttpRequest, key: str) -> HttpResponse:
     return redirect("scheme", key)
 
 
-def _found(request: HttpRequest, key: str) -> tuple[SchemeDefinition, SchemeVersion | None]:
-    """Return what an address names: a scheme, and with `version` one of its versions; or 404."""
-    asked = request.GET.get("version", "")
-    number = row_id(asked)
-    if not KEY.fullmatch(key) or (asked and not number) or (number or 0) > 2**31 - 1:
+def _find_scheme(request: HttpRequest, key: str) -> tuple[SchemeDefinition, SchemeVersion | None]:
+    """Find the scheme that an address names, with `version` one of its versions; or 404."""
+    version_text = request.GET.get("version", "")
+    number = row_id(version_text)
+    if not KEY.fullmatch(key) or (version_text and not number) or (number or 0) > 2**31 - 1:
         raise Http404
-    found = find_definition(key, number)
-    if found is None:
+    match = find_definition(key, number)
+    if match is None:
         raise Http404
-    return found
+    return match

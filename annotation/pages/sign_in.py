@@ -49,12 +49,14 @@ class SignIn(LoginView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Say where the first link is, while there is no administrator."""
-        found = single_sign_on.offered()
-        left = found is not None and "left" in self.request.GET
+        provider = single_sign_on.offered()
+        signed_out = provider is not None and "left" in self.request.GET
         return super().get_context_data(**kwargs) | {
             "nobody_manages": not accounts.has_administrator(),
-            "provider": found,
-            "leave": single_sign_on.sign_out_address(self.request, found) if found and left else "",
+            "provider": provider,
+            "leave": single_sign_on.sign_out_address(self.request, provider)
+            if provider and signed_out
+            else "",
         }
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -136,14 +138,14 @@ def join(request: HttpRequest, key: str) -> HttpResponse:
         link = participants.find(key)
     except JoinRefused as error:
         return _refused_of_joining(request, error, 410)
-    told = request.POST if request.method == "POST" else request.GET
-    why, who = "", participants.Came("")
+    parameters = request.POST if request.method == "POST" else request.GET
+    why, visitor = "", participants.Came("")
     try:
         if request.method == "POST":
             participants.must_not_come_too_often(link, address_of(request))
-        who = participants.came(told)
+        visitor = participants.came(parameters)
         if request.method == "POST":
-            return _entered(request, link, who)
+            return _entered(request, link, visitor)
     except TooManyTries as error:
         return _refused_of_joining(request, error, 429)
     except AnnotationError as error:
@@ -152,19 +154,19 @@ def join(request: HttpRequest, key: str) -> HttpResponse:
         why = str(error)
     context = {
         "campaign": link.campaign,
-        "who": who,
+        "who": visitor,
         "refused": why,
         "only_looking": request.GET.get("assignmentId") == NOT_TAKEN,
     }
     return render(request, "people/join.html", context, status=422 if why else 200)
 
 
-def _entered(request: HttpRequest, link: JoinLink, who: participants.Came) -> HttpResponse:
+def _entered(request: HttpRequest, link: JoinLink, visitor: participants.Came) -> HttpResponse:
     """Sign a participant in, or tell them the code by which a researcher confirms this browser."""
     browser = request.COOKIES.get(COOKIE, "")
     if not SECRET.fullmatch(browser):
         browser = secrets.token_urlsafe(32)
-    joined = participants.join(link=link, who=who, browser=browser)
+    joined = participants.join(link=link, visitor=visitor, browser=browser)
     if joined.user is None:
         context = {"campaign": link.campaign, "code": joined.code}
         response = render(request, "people/join_waiting.html", context, status=403)
@@ -201,14 +203,14 @@ class _Begin(OIDCAuthenticationRequestView):
     @staticmethod
     def get_settings(attr: str, *args: Any) -> Any:
         """Return a setting of the provider."""
-        return single_sign_on.told(_provider()).get(attr, *args)
+        return single_sign_on.library_settings(_provider()).get(attr, *args)
 
 
 def _provider() -> Provider:
-    found = offered()
-    if found is None:
+    provider = offered()
+    if provider is None:
         raise Http404
-    return found
+    return provider
 
 
 @login_not_required
@@ -231,10 +233,10 @@ def begin(request: HttpRequest) -> HttpResponse:
 def come_back(request: HttpRequest) -> HttpResponse:
     """Open to everyone: come back from the provider with a code for this browser, and be signed in."""
     provider = _provider()
-    asked = (request.session.get(STATES) or {}).pop(request.GET.get("state", ""), None)
+    pending = (request.session.get(STATES) or {}).pop(request.GET.get("state", ""), None)
     request.session.modified = True
     try:
-        if asked is None:
+        if pending is None:
             raise SignOnRefused("That sign-in was not begun in this browser, or is over.", why="state")
         if "error" in request.GET:
             reasons = [request.GET[name] for name in ("error", "error_description") if name in request.GET]
@@ -242,7 +244,7 @@ def come_back(request: HttpRequest) -> HttpResponse:
             message = f"{provider.title} did not sign you in."
             raise SignOnRefused(message, why="refused by the provider", cause=cause)
         claims = single_sign_on.claims_of(
-            request, provider, nonce=asked["nonce"], code_verifier=asked["code_verifier"]
+            request, provider, nonce=pending["nonce"], code_verifier=pending["code_verifier"]
         )
     except SignOnRefused as error:
         single_sign_on.refuse(error, provider, address_of(request))
@@ -254,8 +256,10 @@ def come_back(request: HttpRequest) -> HttpResponse:
     onwards = request.session.pop(NEXT, None) or ""
     login(request, person, backend=BACKEND)
     request.session[USED] = provider.title
-    known = url_has_allowed_host_and_scheme(onwards, {request.get_host()}, require_https=request.is_secure())
-    return redirect(onwards if known else "home")
+    is_safe = url_has_allowed_host_and_scheme(
+        onwards, {request.get_host()}, require_https=request.is_secure()
+    )
+    return redirect(onwards if is_safe else "home")
 
 
 def _refused(request: HttpRequest, provider: Provider, error: SignOnRefused) -> HttpResponse:

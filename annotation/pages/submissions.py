@@ -34,24 +34,24 @@ ROWS = 100
 
 
 @campaign_researcher_only
-def held(request: HttpRequest, campaign: int) -> HttpResponse:
+def held_tasks(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: what annotators hold; take back or pass on what is chosen, or give a task (`task`)."""
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     if request.method == "POST":
         if request.POST.get("verb") == "give":
-            _give(request, found)
+            _give(request, campaign_row)
         else:
-            _take_back(request, found)
+            _take_back(request, campaign_row)
         return redirect(request.get_full_path())
-    page = Paginator(in_hand(found), ROWS).get_page(request.GET.get("page"))
+    page = Paginator(in_hand(campaign_row), ROWS).get_page(request.GET.get("page"))
     turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
-    there = found.members.filter(user__is_active=True).values_list("user", flat=True)
-    members = sorted(of_people(there, found.corpus_id).values())
+    member_ids = campaign_row.members.filter(user__is_active=True).values_list("user", flat=True)
+    members = sorted(of_people(member_ids, campaign_row.corpus_id).values())
     context = {
-        "campaign": found,
+        "campaign": campaign_row,
         "page": page,
         "members": members,
-        "names": of_people({row.user_id for row in page}, found.corpus_id),
+        "names": of_people({row.user_id for row in page}, campaign_row.corpus_id),
         "now": timezone.now(),
         "given_hours": handing.GIVEN_HOURS,
         "unlinked": not is_researcher(request.user),
@@ -87,18 +87,18 @@ def _give(request: HttpRequest, campaign: Campaign) -> None:
 
 def _take_back(request: HttpRequest, campaign: Campaign) -> None:
     """Take each chosen task back, for others or for the annotator chosen, and say what was refused."""
-    chosen = [pk for text in request.POST.getlist("chosen") if (pk := row_id(text)) is not None]
+    numbers = [pk for text in request.POST.getlist("chosen") if (pk := row_id(text)) is not None]
     to, reason = _to(request, campaign), request.POST.get("reason", "")
-    passing = request.POST.get("verb") == "pass"
-    if not chosen or (passing and to is None):
-        lacks = "and the annotator who gets it" if passing else "that is to be taken back"
+    passes_on = request.POST.get("verb") == "pass"
+    if not numbers or (passes_on and to is None):
+        lacks = "and the annotator who gets it" if passes_on else "that is to be taken back"
         messages.error(request, f"Choose at least one task, {lacks}.")
         return
     done = 0
-    for number in chosen:
+    for number in numbers:
         assignment = access.submission(campaign.pk, number)
         try:
-            if passing and to is not None:
+            if passes_on and to is not None:
                 handing.pass_to(by=_user(request), assignment=assignment, to=to, reason=reason)
             else:
                 handing.take_back(by=_user(request), assignment=assignment, reason=reason)
@@ -106,7 +106,7 @@ def _take_back(request: HttpRequest, campaign: Campaign) -> None:
         except SubmissionRefused as error:
             messages.error(request, str(error))
     if done:
-        where = f"given to {request.POST['to']}" if passing and to is not None else "taken back"
+        where = f"given to {request.POST['to']}" if passes_on and to is not None else "taken back"
         messages.success(request, f"{done} task{'' if done == 1 else 's'} {where}.")
 
 
@@ -117,11 +117,17 @@ def _take_back(request: HttpRequest, campaign: Campaign) -> None:
 @campaign_researcher_only
 def campaign_notes(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: what annotators of a campaign noted on turns, latest first."""
-    found = access.campaign(campaign)
-    page = Paginator(live(found), ROWS).get_page(request.GET.get("page"))
+    campaign_row = access.campaign(campaign)
+    page = Paginator(live(campaign_row), ROWS).get_page(request.GET.get("page"))
     turn_numbers.number(note.turn for note in page)
-    names = of_people({note.user_id for note in page}, found.corpus_id)
-    context = {"campaign": found, "page": page, "names": names, "query": "", "active_room": "campaigns"}
+    names = of_people({note.user_id for note in page}, campaign_row.corpus_id)
+    context = {
+        "campaign": campaign_row,
+        "page": page,
+        "names": names,
+        "query": "",
+        "active_room": "campaigns",
+    }
     return render(request, "campaigns/notes.html", context)
 
 
@@ -131,9 +137,9 @@ def campaign_notes_file(request: HttpRequest, campaign: int, form: str) -> HttpR
     """Researchers: the same as a file, CSV or JSONL."""
     if form not in files.MEDIA:
         raise Http404
-    found = access.campaign(campaign)
-    answer = HttpResponse("".join(files.write_notes(found, form)), content_type=files.MEDIA[form])
-    name = slugify(found.name) or f"campaign-{found.pk}"
+    campaign_row = access.campaign(campaign)
+    answer = HttpResponse("".join(files.write_notes(campaign_row, form)), content_type=files.MEDIA[form])
+    name = slugify(campaign_row.name) or f"campaign-{campaign_row.pk}"
     answer["Content-Disposition"] = f'attachment; filename="{name}-notes.{form}"'
     return answer
 
@@ -144,24 +150,24 @@ DONE = {"return": "returned", "void": "voided"}
 @campaign_researcher_only
 def submissions(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: what was submitted (`annotator`: by whom); return or void what is chosen."""
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     if request.method == "POST":
-        _withdraw(request, found)
+        _withdraw(request, campaign_row)
         return redirect(request.get_full_path())
-    rows = withdrawing.submissions(found)
+    rows = withdrawing.submissions(campaign_row)
     annotator = request.GET.get("annotator", "").replace("\x00", "")
     if annotator:
-        rows = rows.filter(user=person_called(annotator, found))
+        rows = rows.filter(user=person_called(annotator, campaign_row))
     page = Paginator(rows, ROWS).get_page(request.GET.get("page"))
     noted = of_assignments([row.pk for row in page])
     turns = [row.task.item.turn if row.task.item else None for row in page]
     turn_numbers.number([*turns, *(note.turn for notes in noted.values() for note in notes)])
     context = {
-        "campaign": found,
+        "campaign": campaign_row,
         "page": page,
         "annotator": annotator,
         "noted": noted,
-        "names": of_people({row.user_id for row in page}, found.corpus_id),
+        "names": of_people({row.user_id for row in page}, campaign_row.corpus_id),
         "query": f"{urlencode({'annotator': annotator})}&" if annotator else "",
         "active_room": "campaigns",
     }
@@ -172,12 +178,12 @@ def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
     """Withdraw each chosen submission, and say what was refused."""
     assert isinstance(request.user, User)
     verb = request.POST.get("verb", "")
-    chosen = [_chosen(text) for text in request.POST.getlist("chosen")]
-    if verb not in withdrawing.VERBS or not chosen:
+    selection = [_parse_selection(text) for text in request.POST.getlist("chosen")]
+    if verb not in withdrawing.VERBS or not selection:
         messages.error(request, "Choose at least one submission, and whether to return or to void it.")
         return
     done = 0
-    for number, seen in chosen:
+    for number, seen in selection:
         assignment = access.submission(campaign.pk, number)
         try:
             withdrawing.VERBS[verb](
@@ -190,7 +196,7 @@ def _withdraw(request: HttpRequest, campaign: Campaign) -> None:
         messages.success(request, f"{done} submission{'' if done == 1 else 's'} {DONE[verb]}.")
 
 
-def _chosen(text: str) -> tuple[int, int]:
+def _parse_selection(text: str) -> tuple[int, int]:
     """Read the value of a checkbox: the submission and the answers that the researcher saw."""
     number, _, seen = text.partition(":")
     numbers = [

@@ -48,8 +48,8 @@ class WebhookForm(forms.Form):
         help_text="For receivers beside this server. Administrators only.",
     )
 
-    def __init__(self, *args: Any, viewer: User, **named: Any) -> None:
-        super().__init__(*args, **named)
+    def __init__(self, *args: Any, viewer: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         if not is_administrator(viewer):
             del self.fields["allow_private"]
 
@@ -80,11 +80,11 @@ def _list(request: HttpRequest, campaign: Campaign | None) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         number = None if campaign is None else campaign.pk
         try:
-            made = delivering.add(by=_user(request), campaign=number, **form.cleaned_data)
+            hook = delivering.add(by=_user(request), campaign=number, **form.cleaned_data)
         except WebhookRefused as error:
             form.add_error(error.field or None, str(error))
         else:
-            return _one(request, made, secret=secret_of(made))
+            return _webhook_page(request, hook, secret=secret_of(hook))
     context = {
         "campaign": campaign,
         "rows": Webhook.objects.filter(campaign=campaign),
@@ -99,19 +99,19 @@ def _list(request: HttpRequest, campaign: Campaign | None) -> HttpResponse:
 @researcher_only
 def webhook(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: a campaign's webhook with its deliveries; change it. Administrators: any."""
-    found = jobs_access.webhook(_user(request), pk)
+    hook = jobs_access.webhook(_user(request), pk)
     if request.method == "GET":
-        return _one(request, found)
+        return _webhook_page(request, hook)
     form = WebhookForm(request.POST, viewer=_user(request))
     if form.is_valid():
         try:
-            delivering.change(by=_user(request), webhook=found, fields=form.cleaned_data)
+            delivering.change(by=_user(request), webhook=hook, fields=form.cleaned_data)
         except WebhookRefused as error:
             form.add_error(error.field or None, str(error))
         else:
             messages.success(request, "The webhook is saved.")
-            return redirect("webhook", found.pk)
-    return _one(request, found, form=form)
+            return redirect("webhook", hook.pk)
+    return _webhook_page(request, hook, form=form)
 
 
 @require_POST
@@ -119,48 +119,48 @@ def webhook(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def webhook_act(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: switch a webhook on or off, test it, give it another secret, delete it."""
-    found, verb = jobs_access.webhook(_user(request), pk), request.POST.get("verb", "")
+    hook, verb = jobs_access.webhook(_user(request), pk), request.POST.get("verb", "")
     if verb == "delete":
-        delivering.delete(by=_user(request), webhook=found)
+        delivering.delete(by=_user(request), webhook=hook)
         messages.success(request, "The webhook is deleted.")
-        return redirect("campaign-webhooks", found.campaign_id) if found.campaign_id else redirect("webhooks")
+        return redirect("campaign-webhooks", hook.campaign_id) if hook.campaign_id else redirect("webhooks")
     if verb == "rotate":
-        rotated = delivering.rotate(by=_user(request), webhook=found)
-        return _one(request, jobs_access.webhook(_user(request), pk), secret=secret_of(rotated))
+        rotated = delivering.rotate(by=_user(request), webhook=hook)
+        return _webhook_page(request, jobs_access.webhook(_user(request), pk), secret=secret_of(rotated))
     if verb in DONE:
-        delivering.VERBS[verb](by=_user(request), webhook=found)
+        delivering.VERBS[verb](by=_user(request), webhook=hook)
         messages.success(request, DONE[verb])
     else:
         messages.error(request, f"A webhook can be told to {', '.join(delivering.VERBS)} or delete.")
-    return redirect("webhook", found.pk)
+    return redirect("webhook", hook.pk)
 
 
 @require_POST
 @researcher_only
 def redeliver_webhook(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: send a delivery once more, under the same id."""
-    found = jobs_access.delivery(_user(request), pk)
+    delivery_row = jobs_access.delivery(_user(request), pk)
     try:
-        delivering.send_again(by=_user(request), delivery=found)
+        delivering.send_again(by=_user(request), delivery=delivery_row)
     except WebhookRefused as error:
         messages.error(request, str(error))
     else:
         messages.success(request, "It is sent again.")
-    return redirect("webhook", found.webhook_id)
+    return redirect("webhook", delivery_row.webhook_id)
 
 
-def _one(
-    request: HttpRequest, found: Webhook, *, form: WebhookForm | None = None, secret: str = ""
+def _webhook_page(
+    request: HttpRequest, hook: Webhook, *, form: WebhookForm | None = None, secret: str = ""
 ) -> HttpResponse:
-    known = {"url": found.url, "events": found.events, "allow_private": found.allow_private}
-    page = Paginator(found.deliveries.select_related("event"), ROWS).get_page(request.GET.get("page"))
+    stored = {"url": hook.url, "events": hook.events, "allow_private": hook.allow_private}
+    page = Paginator(hook.deliveries.select_related("event"), ROWS).get_page(request.GET.get("page"))
     context = {
-        "webhook": found,
+        "webhook": hook,
         "secret": secret,
-        "form": form or WebhookForm(initial=known, viewer=_user(request)),
+        "form": form or WebhookForm(initial=stored, viewer=_user(request)),
         "page": page,
-        "is_under_way": any(row.state in OPEN and (found.active or row.asked) for row in page),
-        "active_room": "campaigns" if found.campaign_id else "people",
+        "is_under_way": any(row.state in OPEN and (hook.active or row.asked) for row in page),
+        "active_room": "campaigns" if hook.campaign_id else "people",
     }
     return render(
         request, "webhooks/webhook.html", context, status=422 if form is not None and form.errors else 200

@@ -27,9 +27,18 @@ from annotation.errors import AnswerRefused, NoteRefused, NotTaskHolder, WorkErr
 from annotation.models import Assignment, Comfort, Corpus, Guidelines
 from annotation.models.campaigns import Campaign
 from annotation.people.preferences import comfort_of, for_page
-from annotation.scheme_store import Asked, Questionnaire, questionnaire_from, questionnaire_of
+from annotation.scheme_store import Questionnaire, ScreenQuestion, questionnaire_from, questionnaire_of
 from annotation.schemes import SchemeDefinition
-from annotation.schemes.base import BOTH_BAD, FIRST, SECOND, TIE, UNSCALED, WORDED, bounds_told, is_comparison
+from annotation.schemes.base import (
+    BOTH_BAD,
+    FIRST,
+    SECOND,
+    TIE,
+    UNSCALED,
+    WORDED,
+    describe_bounds,
+    is_comparison,
+)
 from annotation.work import actions as labelling
 from annotation.work import check_stages, messages, notes, screens, task_page
 from annotation.work.checking import parse
@@ -37,7 +46,7 @@ from annotation.work.leases import Hold, Seat
 from annotation.work.own_work import Progress, has_later, others_are_busy, progress, with_work
 from annotation.work.screens import Screen, load
 from annotation.work.submissions import taken_back
-from annotation.work.task_answers import held
+from annotation.work.task_answers import hold_of
 from annotation.work.task_page import beside, completion
 from config.middleware import frames_others, stands_in_frame
 
@@ -57,8 +66,8 @@ def as_json(view: View) -> View:
             refusal = {"error": str(error), "code": error.code, **error.details()}
             return JsonResponse(refusal, status=error.status)
         except RawPostDataException:  # a form: it was read for its token
-            told = {"error": "The request must be JSON.", "code": AnswerRefused.code}
-            return JsonResponse(told, status=AnswerRefused.status)
+            payload = {"error": "The request must be JSON.", "code": AnswerRefused.code}
+            return JsonResponse(payload, status=AnswerRefused.status)
 
     return answered
 
@@ -96,7 +105,7 @@ class Control:
     `offers` names the list of the screen that a text may be chosen from.
     """
 
-    question: Asked
+    question: ScreenQuestion
     kind: str
     choices: tuple[Choice, ...] = ()
     bands: tuple[tuple[str, str], ...] = ()
@@ -152,16 +161,16 @@ def _keys(control: Control) -> dict[str, Any]:
     return keys | {str(number): choice.value for number, choice in enumerate(control.choices, start=1)}
 
 
-def choices(question: Asked) -> tuple[Choice, ...]:
+def choices(question: ScreenQuestion) -> tuple[Choice, ...]:
     """Return the values that a question offers, each with its key and wording."""
     return _choices(question, "scale")
 
 
-def _section(questions: list[Asked]) -> Section:
+def _section(questions: list[ScreenQuestion]) -> Section:
     return Section(questions[0].group or questions[0].wording, [_control(question) for question in questions])
 
 
-def _control(question: Asked) -> Control:
+def _control(question: ScreenQuestion) -> Control:
     offers = OFFERED.get((question.item_kind, question.key), "") if question.level == "text" else ""
     if question.is_tag:
         kind = "tag"
@@ -178,11 +187,11 @@ def _control(question: Asked) -> Control:
         kind = "scale" if is_short else "numbers"
     choices = _choices(question, kind) if kind in ("scale", "numbers") else ()
     bands = _bands(choices) if kind == "numbers" else ()
-    hint = bounds_told(question) if kind == "number" else ""
+    hint = describe_bounds(question) if kind == "number" else ""
     return Control(question, kind, choices, bands, _help(question), hint, offers)
 
 
-def _choices(question: Asked, kind: str) -> tuple[Choice, ...]:
+def _choices(question: ScreenQuestion, kind: str) -> tuple[Choice, ...]:
     if is_comparison(question.level, question.values):
         return tuple(
             Choice(value, SIDE_KEYS[value], question.anchors.get(value, WORDED[value].format("A", "B")))
@@ -220,10 +229,10 @@ def _bands(choices: tuple[Choice, ...]) -> tuple[tuple[str, str], ...]:
     return tuple(bands)
 
 
-def _help(question: Asked) -> tuple[tuple[str, str], ...]:
-    known = [(lead, question.help[part]) for part, lead in HELP_PARTS.items() if part in question.help]
+def _help(question: ScreenQuestion) -> tuple[tuple[str, str], ...]:
+    entries = [(lead, question.help[part]) for part, lead in HELP_PARTS.items() if part in question.help]
     aspects = [line.partition(": ") for line in question.help.get("keep_in_mind", "").splitlines()]
-    return (*known, *((name, text) if text else ("", name) for name, _, text in aspects))
+    return (*entries, *((name, text) if text else ("", name) for name, _, text in aspects))
 
 
 # What the annotation page sends beside answers: notes on turns, questions to researchers, answers to them.
@@ -242,7 +251,7 @@ def note(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
     """Members: comment on, flag or bookmark a line of a task of their own; the answer is all they noted."""
     access.membership(_user(request), campaign)
     body = parse(request.body)
-    kept = notes.set_note(
+    own_note = notes.set_note(
         by=_user(request),
         campaign=campaign,
         assignment=assignment,
@@ -251,7 +260,7 @@ def note(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
         flagged=_flag(body.get("flagged")),
         bookmarked=_flag(body.get("bookmarked")),
     )
-    return JsonResponse(kept.as_json())
+    return JsonResponse(own_note.as_json())
 
 
 @require_POST
@@ -277,18 +286,18 @@ def answer(request: HttpRequest, campaign: int, thread: int) -> HttpResponse:
     """Members: say something in a thread of their own; without a text, note that it was seen."""
     access.membership(_user(request), campaign)
     body = parse(request.body)
-    found = access.own_thread(_user(request), thread)
+    thread_row = access.own_thread(_user(request), thread)
     text = _text(body.get("text"))
-    messages.see(by=_user(request), thread=found)
+    messages.see(by=_user(request), thread=thread_row)
     if text is not None:
-        messages.answer(by=_user(request), thread=found, text=text)
-    return _thread(request, found.pk, None if body.get("line") is None else _line(body))
+        messages.answer(by=_user(request), thread=thread_row, text=text)
+    return _thread(request, thread_row.pk, None if body.get("line") is None else _line(body))
 
 
 def _thread(request: HttpRequest, pk: int, line: int | None) -> HttpResponse:
-    found = access.own_thread(_user(request), pk)
+    thread_row = access.own_thread(_user(request), pk)
     viewer = _user(request)
-    return JsonResponse(messages.as_json(found, viewer, annotator=viewer.get_username(), line=line))
+    return JsonResponse(messages.as_json(thread_row, viewer, annotator=viewer.get_username(), line=line))
 
 
 def _line(body: dict[str, Any]) -> int:
@@ -335,7 +344,7 @@ def work_task(request: HttpRequest, campaign: int, assignment: int) -> HttpRespo
         seat, _ = labelling.start(by=_user(request), campaign=campaign)
     except NotTaskHolder as error:
         raise Http404 from error
-    return _page(request, seat, held(mine))
+    return _page(request, seat, hold_of(mine))
 
 
 @require_POST
@@ -344,7 +353,7 @@ def save_draft(request: HttpRequest, campaign: int, assignment: int) -> HttpResp
     """Members: keep the draft of a task of their own."""
     body = parse(request.body)
     revising = bool(body.pop("revising", False))
-    kept = labelling.save_draft(
+    version = labelling.save_draft(
         by=_user(request),
         campaign=campaign,
         assignment=assignment,
@@ -354,7 +363,7 @@ def save_draft(request: HttpRequest, campaign: int, assignment: int) -> HttpResp
         attention=_version(body.pop("attention", None)) or 0,
         draft=body,
     )
-    return JsonResponse({"version": kept})
+    return JsonResponse({"version": version})
 
 
 @require_POST
@@ -442,11 +451,11 @@ def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
         "taken_back": taken_back(by, seat.campaign)[:MOST_TOLD],
         "comfort": for_page(comfort_of(by)),
     }
-    return render(request, "annotate/work.html", context | asked(plan))
+    return render(request, "annotate/work.html", context | question_context(plan))
 
 
-def asked(plan: Questionnaire) -> dict[str, Any]:
-    """Return what the page needs of the questions, for people and for its script."""
+def question_context(plan: Questionnaire) -> dict[str, Any]:
+    """Template context of a scheme's questions, for people and for the page's script."""
     return {
         "plan": plan,
         "about_open": plan.about_open,
@@ -475,8 +484,8 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         return state
     if hold is None and (notice := check_stages.waiting(seat)) is not None:
         about = load(notice.task, assignment=notice.number) if notice.task else None
-        told = {"notice": notice, "seat": seat, "screen": about}
-        state["html"] = get_template("annotate/_notice.html").render(told)
+        notice_context = {"notice": notice, "seat": seat, "screen": about}
+        state["html"] = get_template("annotate/_notice.html").render(notice_context)
         return state
     if hold is None:
         busy = seat.state == "open" and not seat.limits.reached and others_are_busy(seat=seat)
@@ -501,14 +510,14 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         "draft": hold.draft,
         "revising": hold.state == Assignment.State.SUBMITTED,
         "returned": hold.state == Assignment.State.RETURNED,
-        "told": _told(hold),
+        "told": _researcher_note(hold),
         **beside(by=by, seat=seat, hold=hold, screen=screen),
     }
     return state
 
 
-def _told(hold: Hold) -> str:
-    """What the page says above a task that a researcher returned or gave."""
+def _researcher_note(hold: Hold) -> str:
+    """Note above a task that a researcher returned or gave, empty for any other."""
     does = {"returned": "returned this task to you", "leased": "gave you this task"}
     return f"A researcher {does[hold.state]}: {hold.note}" if hold.note and hold.state in does else ""
 
@@ -519,17 +528,27 @@ def _elsewhere(by: User, seat: Seat) -> Campaign | None:
     return Campaign.objects.filter(pk__in=others).order_by("id").first() if others else None
 
 
-def _progress(found: Progress, bounds: str) -> dict[str, Any]:
+def _progress(own_progress: Progress, bounds: str) -> dict[str, Any]:
     """How far the annotator is, and within which bounds, as the page words it."""
-    if found.left is None:
-        return {"text": f"{found.done} done", "time": bounds, "done": found.done, "whole": found.done + 1}
-    whole = found.done + found.left
+    if own_progress.left is None:
+        return {
+            "text": f"{own_progress.done} done",
+            "time": bounds,
+            "done": own_progress.done,
+            "whole": own_progress.done + 1,
+        }
+    total = own_progress.done + own_progress.left
     time = ""
-    if found.minutes is not None and found.left:
-        minutes, hours = max(1, found.minutes), round(found.minutes / 60)
+    if own_progress.minutes is not None and own_progress.left:
+        minutes, hours = max(1, own_progress.minutes), round(own_progress.minutes / 60)
         time = f"about {minutes} min left" if minutes < 90 else f"about {hours} h left"
     time = " · ".join(part for part in (time, bounds) if part)
-    return {"text": f"{found.done} of {whole}", "time": time, "done": found.done, "whole": whole or 1}
+    return {
+        "text": f"{own_progress.done} of {total}",
+        "time": time,
+        "done": own_progress.done,
+        "whole": total or 1,
+    }
 
 
 # The annotator's page as a preview: the same templates, scripts and styles, and nothing that is kept.
@@ -539,11 +558,11 @@ def _progress(found: Progress, bounds: str) -> dict[str, Any]:
 @campaign_researcher_only
 def campaign_preview(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: a campaign's first tasks as its annotators get them, in a frame."""
-    found = access.campaign(campaign)
+    campaign_row = access.campaign(campaign)
     context = {
-        "campaign": found,
-        "number": len(screens.preview_places(found)),
-        "source": reverse("campaign-preview-task", args=[found.pk, 1]),
+        "campaign": campaign_row,
+        "number": len(screens.preview_places(campaign_row)),
+        "source": reverse("campaign-preview-task", args=[campaign_row.pk, 1]),
         "active_room": "campaigns",
     }
     return frames_others(render(request, "campaigns/preview.html", context))
@@ -553,21 +572,21 @@ def campaign_preview(request: HttpRequest, campaign: int) -> HttpResponse:
 @campaign_researcher_only
 def campaign_preview_task(request: HttpRequest, campaign: int, number: int) -> HttpResponse:
     """Researchers: one of a campaign's first tasks, counted from 1, as an annotator gets it."""
-    found = access.campaign(campaign)
-    places = screens.preview_places(found)
+    campaign_row = access.campaign(campaign)
+    places = screens.preview_places(campaign_row)
     if not 1 <= number <= len(places):
         raise Http404
-    plan = questionnaire_of(found.scheme_version_id)
+    plan = questionnaire_of(campaign_row.scheme_version_id)
 
-    def address(there: int) -> str:
-        return reverse("campaign-preview-task", args=[campaign, there]) if 1 <= there <= len(places) else ""
+    def address(place: int) -> str:
+        return reverse("campaign-preview-task", args=[campaign, place]) if 1 <= place <= len(places) else ""
 
     return preview_page(
         request,
-        name=found.name,
+        name=campaign_row.name,
         plan=plan,
-        screen=screens.campaign_preview(found, places[number - 1]),
-        guidelines=found.guidelines.order_by("-version").first(),
+        screen=screens.campaign_preview(campaign_row, places[number - 1]),
+        guidelines=campaign_row.guidelines.order_by("-version").first(),
         place=(number, len(places)),
         around={"previous": address(number - 1), "next": address(number + 1)},
     )
@@ -602,11 +621,11 @@ def preview_page(
 
     `guidelines` have a text and a version, or are None. `around` has the addresses `previous` and `next`.
     """
-    number, whole = place
+    number, total = place
     state = {
         "status": "preview",
         "campaign": Campaign.State.OPEN,
-        "progress": {"text": f"{number} of {whole}", "time": "", "done": number - 1, "whole": whole},
+        "progress": {"text": f"{number} of {total}", "time": "", "done": number - 1, "whole": total},
     }
     task = {"assignment": 0, "items": screen.items, "whole": screen.whole, "sides": len(screen.sides)}
     task |= {"people": screen.named}
@@ -620,4 +639,4 @@ def preview_page(
         "comfort": for_page(Comfort()),
         "preview": {**(around or {}), "end": state | {"html": end, "task": None}},
     }
-    return stands_in_frame(render(request, "annotate/work.html", context | asked(plan)))
+    return stands_in_frame(render(request, "annotate/work.html", context | question_context(plan)))

@@ -115,17 +115,17 @@ def give_campaign_role(*, by: User, campaign: Campaign, person: User, role: str)
     if not person.is_active:
         raise RoleRefused(f"The account {person.get_username()} is deactivated. Activate it first.")
     must_be_from_here(person)
-    given, made = CampaignRole.objects.get_or_create(campaign=campaign, user=person, role=role)
-    if made:
-        _log_of_campaign_roles(by, "give role", given)
-    return given
+    campaign_role, created = CampaignRole.objects.get_or_create(campaign=campaign, user=person, role=role)
+    if created:
+        _log_of_campaign_roles(by, "give role", campaign_role)
+    return campaign_role
 
 
 @transaction.atomic
-def take_campaign_role(*, by: User, given: CampaignRole) -> None:
+def take_campaign_role(*, by: User, campaign_role: CampaignRole) -> None:
     """Take a role in a campaign away again; it holds from the person's next request on."""
-    _log_of_campaign_roles(by, "take role", given)
-    CampaignRole.objects.filter(pk=given.pk).delete()
+    _log_of_campaign_roles(by, "take role", campaign_role)
+    CampaignRole.objects.filter(pk=campaign_role.pk).delete()
 
 
 def looked_after(person: User) -> QuerySet[Campaign]:
@@ -147,9 +147,13 @@ def campaign_roles_of(campaign: Campaign) -> list[dict[str, Any]]:
     ]
 
 
-def _log_of_campaign_roles(by: User, verb: str, given: CampaignRole) -> None:
-    detail = {"campaign": given.campaign_id, "user": given.user.get_username(), "role": given.role}
-    Event.objects.create(by=by, verb=f"campaign: {verb}", subject=given.campaign.name, detail=detail)
+def _log_of_campaign_roles(by: User, verb: str, campaign_role: CampaignRole) -> None:
+    detail = {
+        "campaign": campaign_role.campaign_id,
+        "user": campaign_role.user.get_username(),
+        "role": campaign_role.role,
+    }
+    Event.objects.create(by=by, verb=f"campaign: {verb}", subject=campaign_role.campaign.name, detail=detail)
 
 
 # Tokens that programs sign in with: made for a time, to read or to write, shown once, kept as a hash.
@@ -158,7 +162,7 @@ MOST_TOKENS, MOST_DAYS = 20, 366
 NOTED_EVERY = timedelta(hours=1)
 
 
-class Made(NamedTuple):
+class IssuedToken(NamedTuple):
     """A token as it was made; `key` is its secret, told this once."""
 
     token: ApiToken
@@ -166,7 +170,7 @@ class Made(NamedTuple):
 
 
 @transaction.atomic
-def make(*, person: User, name: str, scope: str, days: int, by: User | None = None) -> Made:
+def make(*, person: User, name: str, scope: str, days: int, by: User | None = None) -> IssuedToken:
     """Make a token of a person's. Raises TokenRefused for an odd name, scope or number of days."""
     name = name.replace("\0", "").strip()[:80] or "token"
     if scope not in ApiToken.Scope.values:
@@ -185,7 +189,7 @@ def make(*, person: User, name: str, scope: str, days: int, by: User | None = No
         user=person, name=name, key_hash=hash_of(key), scope=scope, expires_at=expires
     )
     _log(by or person, "make token", token)
-    return Made(token, key)
+    return IssuedToken(token, key)
 
 
 @transaction.atomic
@@ -212,10 +216,10 @@ class TokenAuthentication(authentication.TokenAuthentication):
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
         """Return who a request is by and its token; None where it carries none."""
-        found = super().authenticate(request)
-        if found is None:
+        credentials = super().authenticate(request)
+        if credentials is None:
             return None
-        user, token = found
+        user, token = credentials
         if request.method not in SAFE_METHODS and token.scope != ApiToken.Scope.WRITE:
             raise PermissionDenied("This token may only read. Make one with the scope write.")
         return user, token
@@ -240,15 +244,15 @@ ACCOUNT = re.compile(r"account (\d{1,18})")
 
 def events(*, verb: str = "", person: str = "", text: str = "") -> QuerySet[Event]:
     """Return logged acts, newest first: of one verb, by or about a person, with a text in the subject."""
-    found = Event.objects.select_related("by").order_by("-pk")
+    acts = Event.objects.select_related("by").order_by("-pk")
     if verb:
-        found = found.filter(verb=verb)
+        acts = acts.filter(verb=verb)
     if text:
-        found = found.filter(subject__icontains=text)
+        acts = acts.filter(subject__icontains=text)
     if person:
         account = User.objects.filter(username=person).values_list("pk", flat=True).first()
-        found = found.filter(Q(by=account) | Q(subject=f"account {account}")) if account else found.none()
-    return found
+        acts = acts.filter(Q(by=account) | Q(subject=f"account {account}")) if account else acts.none()
+    return acts
 
 
 def verbs() -> list[str]:
@@ -256,9 +260,9 @@ def verbs() -> list[str]:
     return list(Event.objects.order_by("verb").values_list("verb", flat=True).distinct())
 
 
-def named(subjects: Iterable[str]) -> dict[str, str]:
+def usernames_of(subjects: Iterable[str]) -> dict[str, str]:
     """Return, for subjects like `account 5`, the user name where the account is still there."""
-    numbers = {subject: int(found[1]) for subject in subjects if (found := ACCOUNT.fullmatch(subject))}
+    numbers = {subject: int(match[1]) for subject in subjects if (match := ACCOUNT.fullmatch(subject))}
     names = dict(User.objects.filter(pk__in=numbers.values()).values_list("pk", "username"))
     return {subject: names[number] for subject, number in numbers.items() if number in names}
 
@@ -271,8 +275,8 @@ def detail_in_words(event: Event) -> str:
 def _worded(value: Any) -> str:
     """Return a JSON value in words: `part dev, include self yes`; inner objects in brackets."""
     if isinstance(value, dict):
-        told = ((key.replace("_", " "), _inner(inner)) for key, inner in sorted(value.items()))
-        return ", ".join(f"{name} {words}" for name, words in told)
+        pairs = ((key.replace("_", " "), _inner(inner)) for key, inner in sorted(value.items()))
+        return ", ".join(f"{name} {words}" for name, words in pairs)
     if isinstance(value, list):
         return ", ".join(map(_inner, value)) or "none"
     if value is None or value == "":
@@ -304,8 +308,8 @@ class Row:
     @property
     def ways(self) -> list[str]:
         """How its person signs in: `password`, `single sign-on`, neither or both."""
-        known = {"password": self.person.has_usable_password(), "single sign-on": bool(self.providers)}
-        return [way for way, held in known.items() if held]
+        methods = {"password": self.person.has_usable_password(), "single sign-on": bool(self.providers)}
+        return [way for way, available in methods.items() if available]
 
     @property
     def role_title(self) -> str:
@@ -315,8 +319,8 @@ class Row:
 
 def accounts(text: str = "") -> QuerySet[User]:
     """Return accounts in the order of their names, those whose name holds `text` where one is given."""
-    found = User.objects.prefetch_related("groups").order_by("username")
-    return found.filter(username__icontains=text) if text else found
+    users = User.objects.prefetch_related("groups").order_by("username")
+    return users.filter(username__icontains=text) if text else users
 
 
 def rows(people: Sequence[User]) -> list[Row]:
@@ -341,21 +345,23 @@ def rows(people: Sequence[User]) -> list[Row]:
     )
     return [
         Row(
-            one,
-            role_of(one),
-            tasks.get(one.pk, 0),
-            items.get(one.pk, 0),
-            tuple(issuers.get(one.pk, ())),
+            person,
+            role_of(person),
+            tasks.get(person.pk, 0),
+            items.get(person.pk, 0),
+            tuple(issuers.get(person.pk, ())),
         )
-        for one in people
+        for person in people
     ]
 
 
 def work_of(person: User) -> list[dict[str, Any]]:
     """Return, per campaign of a person, its id and name, the tasks submitted and the items answered."""
     items = Count("campaign__labels__item", filter=_own(person), distinct=True)
-    found: Any = CampaignMember.objects.filter(user=person).annotate(items=items).order_by("campaign__name")
-    return list(found.values("campaign_id", "campaign__name", "done", "items"))
+    memberships: Any = (
+        CampaignMember.objects.filter(user=person).annotate(items=items).order_by("campaign__name")
+    )
+    return list(memberships.values("campaign_id", "campaign__name", "done", "items"))
 
 
 def _own(person: User) -> Q:
@@ -363,7 +369,7 @@ def _own(person: User) -> Q:
 
 
 WRONG = "That is not your password of now."
-TAKEN = "That name is taken, or looks like one that is. Choose another."
+NAME_TAKEN = "That name is taken, or looks like one that is. Choose another."
 
 
 @transaction.atomic
@@ -381,7 +387,7 @@ def create(*, by: User | None, username: str, role: str, password: str | None, e
         with transaction.atomic():
             user = User.objects.create_user(username=name, password=password, email=_unused(email))
     except IntegrityError:
-        raise NameRefused(TAKEN) from None
+        raise NameRefused(NAME_TAKEN) from None
     give(user, role)
     Event.objects.create(
         by=by or user, verb="create account", subject=f"account {user.pk}", detail={"role": role}
@@ -403,7 +409,7 @@ def checked_name(username: str) -> str:
         look=names.look(name)
     )
     if twins.exists() or User.objects.filter(username=name).exists():
-        raise NameRefused(TAKEN)
+        raise NameRefused(NAME_TAKEN)
     return name
 
 
@@ -466,8 +472,8 @@ def deactivate(*, by: User | None, person: User) -> None:
         must_not_be_last(person)
     person.is_active = False
     person.save(update_fields=["is_active"])
-    held = Assignment.objects.filter(user=person, state=Assignment.State.LEASED)
-    freed = held.update(state=Assignment.State.EXPIRED)
+    leases = Assignment.objects.filter(user=person, state=Assignment.State.LEASED)
+    freed = leases.update(state=Assignment.State.EXPIRED)
     OneTimeLink.objects.filter(user=person, used_at=None).delete()
     detail = {"tasks_freed": freed}
     Event.objects.create(by=by, verb="deactivate account", subject=f"account {person.pk}", detail=detail)

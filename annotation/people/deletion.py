@@ -84,9 +84,9 @@ def delete_person(*, person: User, by: User, confirmation: str, despite_use: boo
         accounts.must_not_be_last(person)
     uses = uses_of(person)
     if uses and not despite_use:
-        named = "; ".join(uses[:5]) + " and more" * (len(uses) > 5)
+        listing = "; ".join(uses[:5]) + " and more" * (len(uses) > 5)
         raise PersonInUse(
-            f"Answers of {person.get_username()} are in {named}. "
+            f"Answers of {person.get_username()} are in {listing}. "
             "Those could no longer be reproduced. Say that you want that, or deactivate the account instead."
         )
     number = person.pk

@@ -66,11 +66,11 @@ def describe(
     None leaves what is there. Raises GroupRefused.
     """
     if languages is not None:
-        wanted = {_language(tag) for tag in languages if tag.strip()}
-        _must_be_few(wanted, MOST_LANGUAGES, "languages")
-        PersonLanguage.objects.filter(user=person).exclude(language__in=wanted).delete()
+        tags = {_language(tag) for tag in languages if tag.strip()}
+        _must_be_few(tags, MOST_LANGUAGES, "languages")
+        PersonLanguage.objects.filter(user=person).exclude(language__in=tags).delete()
         PersonLanguage.objects.bulk_create(
-            (PersonLanguage(user=person, language=one) for one in sorted(wanted)), ignore_conflicts=True
+            (PersonLanguage(user=person, language=tag) for tag in sorted(tags)), ignore_conflicts=True
         )
     if writes_as is not None:
         rows = {names.folded(name): names.normal(name)[:WRITING_LIMIT] for name in writes_as if name.strip()}
@@ -80,8 +80,8 @@ def describe(
         WritingName.objects.bulk_create(
             WritingName(user=person, name=name, folded=folded[:800]) for folded, name in rows.items()
         )
-    told = described(person)
-    Event.objects.create(by=by, verb="describe person", subject=f"account {person.pk}", detail=told)
+    description = described(person)
+    Event.objects.create(by=by, verb="describe person", subject=f"account {person.pk}", detail=description)
 
 
 def described(person: User) -> dict[str, list[str]]:
@@ -94,8 +94,8 @@ def described(person: User) -> dict[str, list[str]]:
 
 def people() -> QuerySet[User]:
     """Return the active accounts with their groups, languages and writing names, by name."""
-    found = User.objects.filter(is_active=True).order_by("username")
-    return found.prefetch_related("people_groups", "languages", "writes_as")
+    users = User.objects.filter(is_active=True).order_by("username")
+    return users.prefetch_related("people_groups", "languages", "writes_as")
 
 
 def primary(tag: str) -> str:
@@ -112,9 +112,9 @@ def _language(tag: str) -> str:
     return language
 
 
-def _must_be_few(values: Collection[Any], most: int, what: str) -> None:
+def _must_be_few(values: Collection[Any], most: int, noun: str) -> None:
     if len(values) > most:
-        raise GroupRefused(f"A person has at most {most} {what}.")
+        raise GroupRefused(f"A person has at most {most} {noun}.")
 
 
 def _checked(name: str) -> str:

@@ -41,7 +41,7 @@ MOST_DAYS = 60
 NO_USE = "This link was used already, has expired, or was never made. Ask an administrator for a new one."
 
 
-class Made(NamedTuple):
+class IssuedLink(NamedTuple):
     """A link as it was made; `token` is its secret, told this once."""
 
     link: OneTimeLink
@@ -49,7 +49,7 @@ class Made(NamedTuple):
 
 
 @transaction.atomic
-def first_administrator() -> Made | None:
+def first_administrator() -> IssuedLink | None:
     """Make the link with which the first administrator is created; the one made before no longer works.
 
     None where there is an administrator.
@@ -63,7 +63,7 @@ def first_administrator() -> Made | None:
 @transaction.atomic
 def invite(
     *, by: User | None, role: str, name: str = "", days: int = INVITATION_DAYS, email: str = ""
-) -> Made:
+) -> IssuedLink:
     """Make an invitation to become `role`; the invited person chooses their password, and name where none is.
 
     One for an e-mail address replaces the one before. Raises RoleRefused, NameRefused, EmailRefused, or
@@ -80,13 +80,13 @@ def invite(
             raise EmailRefused(fault)
         OneTimeLink.objects.filter(email=email, used_at=None).delete()
     about = {"role": role, "name": names.normal(name), "email": email}
-    made = _make(Kind.INVITATION, timedelta(days=days), **about, created_by=by)
-    Event.objects.create(by=by, verb="invite", subject=f"link {made.link.pk}", detail={"role": role})
-    return made
+    made_link = _make(Kind.INVITATION, timedelta(days=days), **about, created_by=by)
+    Event.objects.create(by=by, verb="invite", subject=f"link {made_link.link.pk}", detail={"role": role})
+    return made_link
 
 
 @transaction.atomic
-def reset(*, by: User | None, person: User) -> Made:
+def reset(*, by: User | None, person: User) -> IssuedLink:
     """Make a link with which a person sets a new password; an earlier one of theirs no longer works.
 
     Raises LinkRefused for a deactivated account.
@@ -97,16 +97,16 @@ def reset(*, by: User | None, person: User) -> Made:
         raise LinkRefused("The account has no password: its person came by a link into a campaign.")
     User.objects.select_for_update().get(pk=person.pk)
     OneTimeLink.objects.filter(user=person, used_at=None).delete()
-    made = _make(Kind.RESET, timedelta(hours=RESET_HOURS), user=person, created_by=by)
+    made_link = _make(Kind.RESET, timedelta(hours=RESET_HOURS), user=person, created_by=by)
     Event.objects.create(by=by, verb="make reset link", subject=f"account {person.pk}")
-    return made
+    return made_link
 
 
-def _make(kind: str, lifetime: timedelta, **fields: Any) -> Made:
+def _make(kind: str, lifetime: timedelta, **fields: Any) -> IssuedLink:
     token = secrets.token_urlsafe(32)
     expires = timezone.now() + lifetime
     link = OneTimeLink.objects.create(kind=kind, token_hash=_hash(token), expires_at=expires, **fields)
-    return Made(link, token)
+    return IssuedLink(link, token)
 
 
 def _hash(token: str) -> str:
@@ -115,8 +115,10 @@ def _hash(token: str) -> str:
 
 def open_invitations() -> QuerySet[OneTimeLink]:
     """Return the invitations that can still be used, newest first."""
-    found = OneTimeLink.objects.filter(kind=Kind.INVITATION, used_at=None, expires_at__gt=timezone.now())
-    return found.select_related("created_by")
+    invitations = OneTimeLink.objects.filter(
+        kind=Kind.INVITATION, used_at=None, expires_at__gt=timezone.now()
+    )
+    return invitations.select_related("created_by")
 
 
 def new_token(link: OneTimeLink) -> str:
@@ -128,8 +130,8 @@ def new_token(link: OneTimeLink) -> str:
 
 def invitation_to(email: str) -> OneTimeLink | None:
     """Return the open invitation that was made for an e-mail address, locked until the transaction ends."""
-    found = _usable().select_for_update().filter(kind=Kind.INVITATION, email__iexact=email)
-    return found.first() if email else None
+    invitations = _usable().select_for_update().filter(kind=Kind.INVITATION, email__iexact=email)
+    return invitations.first() if email else None
 
 
 def spend(*, link: OneTimeLink, by: User) -> None:
@@ -209,14 +211,14 @@ def send_letters(numbers: Sequence[int], base: str, progress: Callable[[int, int
     `base` is where Concord is. What was sent, used or withdrawn meanwhile is left alone, so that doing this
     again sends nobody a second one.
     """
-    found = {"sent": 0, "failed": 0}
+    counts = {"sent": 0, "failed": 0}
     for done, number in enumerate(numbers):
         progress(done, len(numbers))
         reason = _send_one(number, base)
         if reason is not None:
-            found["failed" if reason else "sent"] += 1
+            counts["failed" if reason else "sent"] += 1
     progress(len(numbers), len(numbers))
-    return found
+    return counts
 
 
 def _send_one(number: int, base: str) -> str | None:
@@ -235,8 +237,12 @@ def _send_one(number: int, base: str) -> str | None:
             _letter(link, base.rstrip("/") + reverse("use-link", args=[token]), connection).send()
     except (SMTPException, OSError, ValueError) as error:
         reason = _in_words(error)
-    told = {"mail": Mail.FAILED if reason else Mail.SENT, "mail_error": reason, "mailed_at": timezone.now()}
-    OneTimeLink.objects.filter(pk=number, mail=Mail.QUEUED).update(**told)
+    changes = {
+        "mail": Mail.FAILED if reason else Mail.SENT,
+        "mail_error": reason,
+        "mailed_at": timezone.now(),
+    }
+    OneTimeLink.objects.filter(pk=number, mail=Mail.QUEUED).update(**changes)
     return reason
 
 
@@ -249,18 +255,18 @@ def _letter(link: OneTimeLink, address: str, connection: BaseEmailBackend) -> Em
 def _in_words(error: Exception) -> str:
     """Return in one line why a server took no mail; what it said is kept short and on that line."""
     if isinstance(error, SMTPRecipientsRefused):
-        code, said = next(iter(error.recipients.values()), (0, b""))
-        return f"The server does not take this address: {code} {_text(said)}"[:LONGEST_REASON]
+        code, reply = next(iter(error.recipients.values()), (0, b""))
+        return f"The server does not take this address: {code} {_text(reply)}"[:LONGEST_REASON]
     if isinstance(error, SMTPResponseException):
         return f"The server said: {error.smtp_code} {_text(error.smtp_error)}"[:LONGEST_REASON]
     if isinstance(error, TimeoutError):
         return "The server did not answer in time."
-    told = getattr(error, "strerror", None) or str(error)
-    return f"The server cannot be reached: {_text(told)}"[:LONGEST_REASON]
+    reason = getattr(error, "strerror", None) or str(error)
+    return f"The server cannot be reached: {_text(reason)}"[:LONGEST_REASON]
 
 
-def _text(said: bytes | str) -> str:
-    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
+def _text(reply: bytes | str) -> str:
+    text = reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply
     return shown(" ".join(text.split())) or "nothing more"
 
 
@@ -273,7 +279,7 @@ MOST = 200
 """Addresses that are invited at once."""
 MOST_TEXT = 100_000
 NO_MAIL = "No mail is set up: make the invitation again and send its link yourself."
-NAMED = re.compile(r"<([^<>]*)>")
+BRACKETED = re.compile(r"<([^<>]*)>")
 BETWEEN = re.compile(r"[\s,;]+")
 
 
@@ -282,29 +288,33 @@ def addresses_in(text: str) -> list[str]:
 
     Raises EmailRefused, which names the first that are none.
     """
-    found: list[str] = []
+    addresses: list[str] = []
     for line in text[:MOST_TEXT].splitlines():
         for part in re.split(r"[,;]", line):
-            named = NAMED.findall(part)
-            found += [names.normal_address(one) for one in named or BETWEEN.split(part) if one.strip()]
-    found = list(dict.fromkeys(found))
-    wrong = [one for one in found if names.address_fault(one)]
+            bracketed = BRACKETED.findall(part)
+            addresses += [
+                names.normal_address(address)
+                for address in bracketed or BETWEEN.split(part)
+                if address.strip()
+            ]
+    addresses = list(dict.fromkeys(addresses))
+    wrong = [address for address in addresses if names.address_fault(address)]
     if wrong:
-        told = ", ".join(f"“{names.shown_address(one)}”" for one in wrong[:5])
+        quoted = ", ".join(f"“{names.shown_address(address)}”" for address in wrong[:5])
         more = f" and {len(wrong) - 5} more" if len(wrong) > 5 else ""
-        raise EmailRefused(f"Not an e-mail address: {told}{more}. Nobody was invited yet.")
-    if not found:
+        raise EmailRefused(f"Not an e-mail address: {quoted}{more}. Nobody was invited yet.")
+    if not addresses:
         raise EmailRefused("Give at least one e-mail address.")
-    if len(found) > MOST or len(text) > MOST_TEXT:
+    if len(addresses) > MOST or len(text) > MOST_TEXT:
         raise EmailRefused(f"Invite at most {MOST} addresses at once.")
-    return found
+    return addresses
 
 
 @transaction.atomic
 def invite_by_mail(
     *, by: User | None, emails: Sequence[str], role: str, name: str = "", days: int = INVITATION_DAYS
-) -> list[Made]:
-    """Make an invitation for each address (see `listed`); an open one to it is replaced.
+) -> list[IssuedLink]:
+    """Make an invitation for each address (see `addresses_in`); an open one to it is replaced.
 
     Raises EmailRefused, RoleRefused, NameRefused and LinkRefused, and then invites nobody.
     """
@@ -329,7 +339,7 @@ def queue(*, by: User | None, invitations: Sequence[OneTimeLink]) -> list[int]:
 
     The links that were made for them before open nothing from the moment at which they are sent.
     """
-    numbers = sorted(one.pk for one in invitations)
+    numbers = sorted(invitation.pk for invitation in invitations)
     rows = OneTimeLink.objects.select_for_update().filter(pk__in=numbers, used_at=None).exclude(email="")
     waiting = list(rows)
     if not numbers or len(waiting) < len(numbers):

@@ -70,7 +70,7 @@ def fault(name: str) -> str:
         if in_a_row > MARKS_IN_A_ROW:
             return "A user name has at most two marks on a letter."
         if category[0] not in "LM" and category != "Nd" and character not in PUNCTUATION:
-            return f"A user name has {ALLOWED}; {_shown(character)} is not allowed."
+            return f"A user name has {ALLOWED}; {_describe_character(character)} is not allowed."
     return ""
 
 
@@ -110,6 +110,6 @@ def _look_alikes() -> dict[str, list[dict[str, str]]]:
     return table
 
 
-def _shown(character: str) -> str:
+def _describe_character(character: str) -> str:
     code = f"U+{ord(character):04X}"
     return f"“{character}” ({code})" if character.isprintable() else code

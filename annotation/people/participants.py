@@ -126,18 +126,18 @@ def find(key: str) -> JoinLink:
     return link
 
 
-def came(told: Any) -> Came:
+def came(parameters: Any) -> Came:
     """Read who somebody is from an address's or a form's parameters: of Prolific, of MTurk, or `participant`.
 
     Raises JoinRefused for an id that is not one; without any, `participant` is ''.
     """
     names = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"), ("workerId", "hitId", "assignmentId")
     for person, study, session in (*names, ("participant", "study", "session")):
-        if told.get(person):
+        if parameters.get(person):
             participant, study_id, session_id = (
-                _external(told.get(name, "")) for name in (person, study, session)
+                _external(parameters.get(name, "")) for name in (person, study, session)
             )
-            return Came(participant, study_id, session_id, told.get("signature", "")[:64])
+            return Came(participant, study_id, session_id, parameters.get("signature", "")[:64])
     return Came("")
 
 
@@ -154,7 +154,7 @@ def must_not_come_too_often(link: JoinLink, address: str) -> None:
 
 
 @transaction.atomic
-def join(*, link: JoinLink, who: Came, browser: str) -> Joined:
+def join(*, link: JoinLink, visitor: Came, browser: str) -> Joined:
     """Make the account of a participant at their first use, and find it again at the next.
 
     The account has no password and may annotate in this campaign alone. `browser` is the secret of the
@@ -163,22 +163,22 @@ def join(*, link: JoinLink, who: Came, browser: str) -> Joined:
     """
     campaigns.locked(link.campaign)  # one after the other, by whichever links: nobody is two participants
     link = JoinLink.objects.select_for_update(of=("self",)).select_related("campaign__corpus").get(pk=link.pk)
-    if not who.participant:
+    if not visitor.participant:
         raise JoinRefused("Give your participant id.", "participant")
     proof = link.campaign.join_proof
     if proof == Campaign.JoinProof.SIGNED and not hmac.compare_digest(
-        who.signature.encode(), signature(link, who.participant).encode()
+        visitor.signature.encode(), signature(link, visitor.participant).encode()
     ):
         raise JoinRefused(UNSIGNED)
-    there = Participant.objects.filter(campaign=link.campaign, external_id=who.participant)
-    known = there.select_related("user").first()
-    if known is not None:
-        if not known.user.is_active or not known.user.memberships.exists():
+    matching = Participant.objects.filter(campaign=link.campaign, external_id=visitor.participant)
+    existing = matching.select_related("user").first()
+    if existing is not None:
+        if not existing.user.is_active or not existing.user.memberships.exists():
             raise JoinRefused("You no longer take part in this study. Ask whoever gave you the link.")
-        if proof == Campaign.JoinProof.BROWSER and (code := _code_of_unconfirmed(known, browser)):
+        if proof == Campaign.JoinProof.BROWSER and (code := _code_of_unconfirmed(existing, browser)):
             return Joined(None, code)
-        there.update(session_id=who.session or F("session_id"))
-        return Joined(known.user)
+        matching.update(session_id=visitor.session or F("session_id"))
+        return Joined(existing.user)
     if link.campaign.state != Campaign.State.OPEN:
         raise JoinRefused("Nobody can join at the moment. Come back later.")
     if link.most is not None and link.participants.count() >= link.most:
@@ -188,9 +188,9 @@ def join(*, link: JoinLink, who: Came, browser: str) -> Joined:
         link=link,
         campaign=link.campaign,
         user=person,
-        external_id=who.participant,
-        study_id=who.study,
-        session_id=who.session,
+        external_id=visitor.participant,
+        study_id=visitor.study,
+        session_id=visitor.session,
     )
     ParticipantBrowser.objects.create(
         participant=participant,
@@ -240,8 +240,8 @@ def browsers(campaign: Campaign) -> QuerySet[ParticipantBrowser]:
 
     Without those in which they joined: these were confirmed before they were stored.
     """
-    asked = Q(confirmed_at=None) | Q(confirmed_at__gt=F("asked_at"))
-    rows = ParticipantBrowser.objects.filter(asked, participant__campaign=campaign)
+    condition = Q(confirmed_at=None) | Q(confirmed_at__gt=F("asked_at"))
+    rows = ParticipantBrowser.objects.filter(condition, participant__campaign=campaign)
     return rows.select_related("participant__user", "confirmed_by").order_by("id")
 
 
@@ -253,20 +253,23 @@ def finish(*, person: int, campaign: int, done: int, finished: bool) -> Completi
     Who submitted nothing gets no code; a code that was given stays.
     """
     mine = Participant.objects.select_for_update(of=("self",)).select_related("link")
-    who = mine.filter(user=person, campaign=campaign).first()
-    if who is None or (who.finished_at is None and not (finished and done)):
+    participant = mine.filter(user=person, campaign=campaign).first()
+    if participant is None or (participant.finished_at is None and not (finished and done)):
         return None
-    if who.finished_at is None:
-        who.finished_at, who.code = timezone.now(), who.link.code or _own_code(who)
-        who.save(update_fields=["finished_at", "code"])
-    filled = {"{code}": who.code, "{participant}": who.external_id}
-    address = who.link.return_url
+    if participant.finished_at is None:
+        participant.finished_at, participant.code = (
+            timezone.now(),
+            participant.link.code or _own_code(participant),
+        )
+        participant.save(update_fields=["finished_at", "code"])
+    filled = {"{code}": participant.code, "{participant}": participant.external_id}
+    address = participant.link.return_url
     for place, value in filled.items():
         address = address.replace(place, quote(value, safe=""))
-    return Completion(who.code, address)
+    return Completion(participant.code, address)
 
 
-def listed(campaign: Campaign) -> QuerySet[Participant]:
+def list_participants(campaign: Campaign) -> QuerySet[Participant]:
     """Return who joined a campaign by a link, in the order of their coming, with `done` tasks submitted."""
     member = CampaignMember.objects.filter(campaign=OuterRef("campaign"), user=OuterRef("user"))
     rows = campaign.participants.select_related("user", "link")
@@ -292,8 +295,8 @@ def _code_of_unconfirmed(participant: Participant, browser: str) -> str:
         defaults={"code": _browser_code(participant, browser)},
     )
     others = ParticipantBrowser.objects.filter(participant=participant, confirmed_at=None)
-    kept = others.order_by("-id").values("pk")[:MOST_WAITING]
-    others.exclude(pk__in=kept).delete()
+    newest = others.order_by("-id").values("pk")[:MOST_WAITING]
+    others.exclude(pk__in=newest).delete()
     return "" if row.confirmed_at else row.code
 
 
@@ -306,8 +309,8 @@ def _browser_code(participant: Participant, browser: str) -> str:
     return base64.b32encode(digest)[:8].decode()
 
 
-def _own_code(who: Participant) -> str:
-    digest = salted_hmac("completion code", str(who.pk), algorithm="sha256").digest()
+def _own_code(participant: Participant) -> str:
+    digest = salted_hmac("completion code", str(participant.pk), algorithm="sha256").digest()
     return base64.b32encode(digest)[:10].decode()
 
 

@@ -38,8 +38,8 @@ def comfort_of(person: User) -> Comfort:
 
 def as_json(comfort: Comfort) -> dict[str, Any]:
     """Return settings for the page and for programs; `keys` has every command with the key it has now."""
-    told = {name: getattr(comfort, name) for name in FIELDS}
-    return told | {"keys": keys_of(comfort)}
+    values = {name: getattr(comfort, name) for name in FIELDS}
+    return values | {"keys": keys_of(comfort)}
 
 
 def for_page(comfort: Comfort) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def change(*, by: User, **changes: Any) -> Comfort:
 
 def _checked_keys(keys: dict[str, Any]) -> dict[str, str]:
     """Return the keys that are not the usual ones; refuse one that is no key, or that two commands have."""
-    taken: dict[str, str] = {}
+    command_by_key: dict[str, str] = {}
     for command, key in keys.items():
         if command not in COMMANDS:
             raise ComfortRefused(f"There is no command “{str(command)[:40]}”.", "keys")
@@ -94,9 +94,9 @@ def _checked_keys(keys: dict[str, Any]) -> dict[str, str]:
             raise ComfortRefused(
                 f"{does}: digits, comma, full stop and minus answer questions.", f"key_{command}"
             )
-        if other := taken.get(key):
+        if other := command_by_key.get(key):
             raise ComfortRefused(
                 f"{key} is the key of “{COMMANDS[other][1]}” already: choose another one.", f"key_{command}"
             )
-        taken[key] = command
-    return {command: key for key, command in taken.items() if key != COMMANDS[command][0]}
+        command_by_key[key] = command
+    return {command: key for key, command in command_by_key.items() if key != COMMANDS[command][0]}

@@ -120,7 +120,7 @@ def keep_name(*, instance: User, raw: bool = False, update_fields: Any = None, *
     if raw or (update_fields is not None and "username" not in update_fields):
         return
     name = instance.get_username()
-    kept = UserName.objects.filter(user=instance).first()
-    if kept is None or kept.name != name:
+    stored = UserName.objects.filter(user=instance).first()
+    if stored is None or stored.name != name:
         keys = {"name": name, "folded": names.folded(name), "look": names.look(name)}
         UserName.objects.update_or_create(user=instance, defaults=keys)

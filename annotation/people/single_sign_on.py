@@ -55,7 +55,7 @@ class Addresses:
     secret_in_header: bool = False
 
 
-_kept: dict[str, tuple[float, Addresses]] = {}
+_address_cache: dict[str, tuple[float, Addresses]] = {}
 _lock = threading.Lock()
 
 
@@ -71,40 +71,40 @@ def provider_addresses(provider: Provider) -> Addresses:
         return Addresses(provider.endpoints)
     about = repr(provider)
     with _lock:
-        kept = _kept.get(about)
-    if kept is None or time.monotonic() - kept[0] > KEPT_SECONDS:
-        kept = (time.monotonic(), published(provider))
+        cached = _address_cache.get(about)
+    if cached is None or time.monotonic() - cached[0] > KEPT_SECONDS:
+        cached = (time.monotonic(), published(provider))
         with _lock:
-            _kept[about] = kept
-    return kept[1]
+            _address_cache[about] = cached
+    return cached[1]
 
 
 def forget() -> None:
     """Forget what providers published."""
     with _lock:
-        _kept.clear()
+        _address_cache.clear()
 
 
 def published(provider: Provider) -> Addresses:
     """Ask the issuer for its addresses; those that are set win. Raises SignOnRefused, with what is wrong."""
-    told = _document(provider)
-    if told.get("issuer") != provider.issuer:
-        named = str(told.get("issuer"))[:200]
-        cause = f"{provider.title} calls itself {named}, but {PREFIX}ISSUER is {provider.issuer}."
+    document = _document(provider)
+    if document.get("issuer") != provider.issuer:
+        issuer = str(document.get("issuer"))[:200]
+        cause = f"{provider.title} calls itself {issuer}, but {PREFIX}ISSUER is {provider.issuer}."
         raise misconfigured(provider, cause, why="issuer")
-    found = {name: str(told[key]) for name, key in PUBLISHED.items() if told.get(key)} | dict(
+    addresses = {name: str(document[key]) for name, key in PUBLISHED.items() if document.get(key)} | dict(
         provider.endpoints
     )
-    for name, address in found.items():
+    for name, address in addresses.items():
         if fault := fault_of(address):
             cause = f"{provider.title} publishes a wrong address: {fault}"
             raise misconfigured(provider, cause, why=f"{name} address")
-    lacking = [name for name in NEEDED if name not in found]
+    lacking = [name for name in NEEDED if name not in addresses]
     if lacking:
         cause = f"{provider.title} publishes no address for {', '.join(lacking)}."
         raise misconfigured(provider, cause, why="addresses")
-    methods = told.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
-    return Addresses(found, secret_in_header="client_secret_post" not in methods)
+    methods = document.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+    return Addresses(addresses, secret_in_header="client_secret_post" not in methods)
 
 
 def _document(provider: Provider) -> dict[str, Any]:
@@ -138,8 +138,8 @@ def _refusal(provider: Provider, response: requests.Response, content: dict[str,
     """Name what the provider says against a request, as OAuth does: `error` and `error_description`."""
     error = str(content.get("error") or "")
     reasons = [error, str(content.get("error_description") or "")]
-    said = ": ".join(filter(None, reasons)) or response.reason
-    cause = f"{response.url} answered {response.status_code}: {said}"
+    reason = ": ".join(filter(None, reasons)) or response.reason
+    cause = f"{response.url} answered {response.status_code}: {reason}"
     if error in CLIENT_ERRORS or (not error and response.status_code == 401):
         cause += f". Check {PREFIX}CLIENT_ID and {PREFIX}CLIENT_SECRET"
         return misconfigured(provider, f"{cause}.", why="client refused")
@@ -179,20 +179,20 @@ KINDS = {"RS": "RSA", "ES": "EC"}
 REQUIRED = ["iss", "sub", "aud", "exp", "iat"]
 
 
-def told(provider: Provider) -> dict[str, Any]:
+def library_settings(provider: Provider) -> dict[str, Any]:
     """Return the library's settings for a provider. Raises SignOnRefused where it does not answer."""
-    found = provider_addresses(provider)
+    addresses = provider_addresses(provider)
     return {
-        "OIDC_OP_AUTHORIZATION_ENDPOINT": found.at["authorization"],
-        "OIDC_OP_TOKEN_ENDPOINT": found.at["token"],
-        "OIDC_OP_JWKS_ENDPOINT": found.at["jwks"],
-        "OIDC_OP_USER_ENDPOINT": found.at.get("userinfo", ""),
+        "OIDC_OP_AUTHORIZATION_ENDPOINT": addresses.at["authorization"],
+        "OIDC_OP_TOKEN_ENDPOINT": addresses.at["token"],
+        "OIDC_OP_JWKS_ENDPOINT": addresses.at["jwks"],
+        "OIDC_OP_USER_ENDPOINT": addresses.at.get("userinfo", ""),
         "OIDC_RP_CLIENT_ID": provider.client_id,
         "OIDC_RP_CLIENT_SECRET": provider.client_secret,
         "OIDC_RP_SIGN_ALGO": provider.algorithm,
         "OIDC_RP_SCOPES": provider.scopes,
         "OIDC_AUTHENTICATION_CALLBACK_URL": "sign-in-return",
-        "OIDC_TOKEN_USE_BASIC_AUTH": found.secret_in_header,
+        "OIDC_TOKEN_USE_BASIC_AUTH": addresses.secret_in_header,
         "OIDC_TIMEOUT": TIMEOUT,
         "OIDC_USE_PKCE": True,
     }
@@ -227,21 +227,21 @@ class _Exchange(OIDCAuthenticationBackend):
     """The library's exchange, for one request. It ends with claims instead of an account."""
 
     def __init__(self, provider: Provider) -> None:
-        self.provider, self.told = provider, told(provider)
+        self.provider, self.library_settings = provider, library_settings(provider)
         self.claims: dict[str, Any] | None = None
         super().__init__()
 
     def get_settings(self, attr: str, *args: Any) -> Any:
         """Return a setting of the provider at hand."""
-        return self.told.get(attr, *args)
+        return self.library_settings.get(attr, *args)
 
     def get_token(self, payload: dict[str, Any]) -> dict[str, Any]:
         """Return the tokens for a code."""
-        found = token_answer(self.provider, self.OIDC_OP_TOKEN_ENDPOINT, payload, self.told)
-        if not isinstance(found.get("id_token"), str):
+        tokens = token_answer(self.provider, self.OIDC_OP_TOKEN_ENDPOINT, payload, self.library_settings)
+        if not isinstance(tokens.get("id_token"), str):
             cause = f"{self.OIDC_OP_TOKEN_ENDPOINT} answered without an ID token."
             raise misconfigured(self.provider, cause)
-        return found
+        return tokens
 
     def retrieve_matching_jwk(self, token: str) -> jwt.PyJWK:
         """Return the provider's key that can have signed a token; one alone needs no `kid`."""
@@ -258,7 +258,7 @@ class _Exchange(OIDCAuthenticationBackend):
     def _verify_jws(self, payload: str, key: Any) -> dict[str, Any]:
         """Return the claims of a token that this provider signed for Concord and that still holds."""
         try:
-            found: dict[str, Any] = jwt.decode(
+            claims: dict[str, Any] = jwt.decode(
                 payload,
                 key,
                 algorithms=[self.provider.algorithm],
@@ -268,17 +268,17 @@ class _Exchange(OIDCAuthenticationBackend):
                 options={"require": REQUIRED},
             )
         except (jwt.InvalidIssuerError, jwt.InvalidAudienceError) as error:  # the signature is right
-            told = jwt.decode(payload, options={"verify_signature": False})
+            unverified = jwt.decode(payload, options={"verify_signature": False})
             raise type(error)(
-                f"{error}: it is by {told.get('iss')} for {told.get('aud')}, "
+                f"{error}: it is by {unverified.get('iss')} for {unverified.get('aud')}, "
                 f"not by {self.provider.issuer} for {self.provider.client_id}."
             ) from error
         except jwt.ImmatureSignatureError as error:
             raise jwt.ImmatureSignatureError(f"{error} It is {_now()} by Concord's clock.") from error
-        for_others = isinstance(found["aud"], list) and len(found["aud"]) > 1
-        if found.get("azp", None if for_others else self.provider.client_id) != self.provider.client_id:
+        for_others = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
+        if claims.get("azp", None if for_others else self.provider.client_id) != self.provider.client_id:
             raise jwt.InvalidAudienceError("The token was given to another party.")
-        return found
+        return claims
 
     def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> None:
         """Keep what is said of the person; an address and whether it was verified come from one place."""
@@ -336,14 +336,14 @@ def keys_for(keys: list[dict[str, Any]], algorithm: str) -> list[dict[str, Any]]
 def signing_key(keys: list[dict[str, Any]], kid: str | None, algorithm: str) -> dict[str, Any]:
     """Return the key that a token names by its `kid`, or the only one. Raises InvalidKeyError."""
     usable = keys_for(keys, algorithm)
-    named = [key for key in usable if key.get("kid") == kid] if kid is not None else usable
-    fitting = named or [key for key in usable if key.get("kid") is None]
+    matching = [key for key in usable if key.get("kid") == kid] if kid is not None else usable
+    fitting = matching or [key for key in usable if key.get("kid") is None]
     if len(fitting) == 1:
         return fitting[0]
-    listed = f"the provider publishes {len(usable)} for {algorithm}"
+    available = f"the provider publishes {len(usable)} for {algorithm}"
     if kid is None:
-        raise jwt.InvalidKeyError(f"it does not say by which key (no kid), and {listed}.")
-    raise jwt.InvalidKeyError(f"{len(fitting)} keys fit the one it names ({kid}); {listed}.")
+        raise jwt.InvalidKeyError(f"it does not say by which key (no kid), and {available}.")
+    raise jwt.InvalidKeyError(f"{len(fitting)} keys fit the one it names ({kid}); {available}.")
 
 
 # Signing out at the provider, too: Concord ends its own session alone.
@@ -358,8 +358,8 @@ def sign_out_address(request: HttpRequest, provider: Provider) -> str:
     if not place:
         return ""
     back = request.build_absolute_uri(reverse("login"))
-    asked = {"client_id": provider.client_id, "post_logout_redirect_uri": back}
-    return f"{place}{'&' if '?' in place else '?'}{urlencode(asked)}"
+    parameters = {"client_id": provider.client_id, "post_logout_redirect_uri": back}
+    return f"{place}{'&' if '?' in place else '?'}{urlencode(parameters)}"
 
 
 # Which account is whose: an identity is issuer and subject; an e-mail address alone opens none.
@@ -419,16 +419,18 @@ def _enter(claims: dict[str, Any], provider: Provider, address: str) -> User:
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT or "\0" in subject:
         raise SignOnRefused(f"{provider.title} did not say who you are.", why="no subject")
-    known = (
+    identity = (
         SignInIdentity.objects.select_related("user").filter(issuer=provider.issuer, subject=subject).first()
     )
-    if known is None:
-        known = SignInIdentity(issuer=provider.issuer, subject=subject, user=_account_for(claims, provider))
-    person = known.user
+    if identity is None:
+        identity = SignInIdentity(
+            issuer=provider.issuer, subject=subject, user=_account_for(claims, provider)
+        )
+    person = identity.user
     if not person.is_active:
         raise SignOnRefused("Your account is deactivated. Ask an administrator.", "deactivated", person.pk)
-    known.last_used = timezone.now()
-    known.save()
+    identity.last_used = timezone.now()
+    identity.save()
     _follow_groups(person, claims, provider)
     detail = {"issuer": provider.issuer[:200], "address": address[:45]}
     Event.objects.create(by=person, verb="single sign-on", subject=f"account {person.pk}", detail=detail)
@@ -438,15 +440,15 @@ def _enter(claims: dict[str, Any], provider: Provider, address: str) -> User:
 def _account_for(claims: dict[str, Any], provider: Provider) -> User:
     """Return the account of a person who comes for the first time."""
     email = email_of(claims)
-    there = list(User.objects.filter(email__iexact=email).order_by("pk")[:2]) if email else []
-    if there:
-        return _linked(there, provider)
+    matching_users = list(User.objects.filter(email__iexact=email).order_by("pk")[:2]) if email else []
+    if matching_users:
+        return _linked(matching_users, provider)
     invitation = links.invitation_to(email) if email else None
     if invitation is not None:
         name = invitation.name if _is_free(invitation.name) else _free_name(claims)
-        made = accounts.create(by=None, username=name, role=invitation.role, password=None, email=email)
-        links.spend(link=invitation, by=made)
-        return made
+        person = accounts.create(by=None, username=name, role=invitation.role, password=None, email=email)
+        links.spend(link=invitation, by=person)
+        return person
     if not provider.new_accounts:
         raise SignOnRefused(
             f"Nobody has invited you yet. Ask an administrator, and say that you use {provider.title}.",
@@ -456,10 +458,10 @@ def _account_for(claims: dict[str, Any], provider: Provider) -> User:
     return accounts.create(by=None, username=name, role="annotator", password=None, email=email)
 
 
-def _linked(there: list[User], provider: Provider) -> User:
+def _linked(matching_users: list[User], provider: Provider) -> User:
     """Return the account that has a verified address, where it may be opened by that."""
-    person = there[0]
-    if len(there) > 1:
+    person = matching_users[0]
+    if len(matching_users) > 1:
         raise SignOnRefused(
             "Several accounts have your e-mail address. Ask an administrator.", why="two accounts"
         )
@@ -483,8 +485,8 @@ def _follow_groups(person: User, claims: dict[str, Any], provider: Provider) -> 
     groups = [groups] if isinstance(groups, str) else groups
     if not provider.roles or not isinstance(groups, list):
         return
-    named = [provider.roles[group] for group in groups if isinstance(group, str) and group in provider.roles]
-    role = max(named, key=ROLES.index, default="annotator")
+    roles = [provider.roles[group] for group in groups if isinstance(group, str) and group in provider.roles]
+    role = max(roles, key=ROLES.index, default="annotator")
     try:
         accounts.set_role(by=None, person=person, role=role)
     except RoleRefused as refused:
@@ -510,8 +512,8 @@ def _free_name(claims: dict[str, Any]) -> str:
 def _fitting(proposed: object) -> str:
     """Return what of a proposed name a user name may hold, of an e-mail address what stands before the @."""
     text = names.normal(proposed[:200].partition("@")[0]) if isinstance(proposed, str) else ""
-    kept = " ".join("".join(c for c in text if c.isalnum() or c in names.PUNCTUATION).split())
-    return kept.lstrip("._-+@' ")[: names.LONGEST - 9].rstrip()
+    cleaned = " ".join("".join(c for c in text if c.isalnum() or c in names.PUNCTUATION).split())
+    return cleaned.lstrip("._-+@' ")[: names.LONGEST - 9].rstrip()
 
 
 def _is_free(name: str) -> bool:

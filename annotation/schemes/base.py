@@ -30,8 +30,8 @@ _FORM = re.compile(r"[0-9](?:[>=][0-9])*")
 
 def is_comparison(level: str, values: Iterable[Any]) -> bool:
     """Whether a question asks which of two is better: `first` and `second` are among its values."""
-    given = list(values)
-    return level == "nominal" and {FIRST, SECOND} <= set(given) <= set(COMPARISON)
+    distinct_values = list(values)
+    return level == "nominal" and {FIRST, SECOND} <= set(distinct_values) <= set(COMPARISON)
 
 
 def groups(ranking: str) -> list[list[int]]:
@@ -41,7 +41,7 @@ def groups(ranking: str) -> list[list[int]]:
     return [[int(number) for number in group.split("=")] for group in ranking.split(">")]
 
 
-def written(members: Iterable[Iterable[int]]) -> str:
+def ranking_text(members: Iterable[Iterable[int]]) -> str:
     """Return a ranking as it is kept, from its groups of equal members, best first."""
     return ">".join("=".join(map(str, sorted(group))) for group in members)
 
@@ -49,35 +49,35 @@ def written(members: Iterable[Iterable[int]]) -> str:
 def is_ranking(text: str, members: int | None = None) -> bool:
     """Whether a text is a ranking as it is kept; with `members`, of exactly so many."""
     try:
-        found = groups(text)
+        tied_groups = groups(text)
     except ValueError:
         return False
-    numbers = sorted(number for group in found for number in group)
+    numbers = sorted(number for group in tied_groups for number in group)
     size = len(numbers) if members is None else members
-    return written(found) == text and numbers == list(range(size))
+    return ranking_text(tied_groups) == text and numbers == list(range(size))
 
 
-def in_own_order(value: Any, shown: Sequence[int] | None, level: str, values: Iterable[Any]) -> Any:
+def in_own_order(value: Any, order: Sequence[int] | None, level: str, values: Iterable[Any]) -> Any:
     """Return an answer about members as they were shown in terms of their own order.
 
-    `shown` are their numbers in the order shown; None: their own. What is not about members stays as it is.
+    `order` has their numbers in the order shown; None: their own. What is not about members stays as it is.
     Raises ValueError for a ranking that cannot be read.
     """
-    if shown is None or not isinstance(value, str):
+    if order is None or not isinstance(value, str):
         return value
     if level == RANKING:
-        found = groups(value)
-        if max(number for group in found for number in group) >= len(shown):
-            raise ValueError(f"{value!r} ranks more than the {len(shown)} that were shown")
-        return written([[shown[number] for number in group] for group in found])
+        tied_groups = groups(value)
+        if max(number for group in tied_groups for number in group) >= len(order):
+            raise ValueError(f"{value!r} ranks more than the {len(order)} that were shown")
+        return ranking_text([[order[number] for number in group] for group in tied_groups])
     if is_comparison(level, values) and value in (FIRST, SECOND):
-        return (FIRST, SECOND)[shown[value == SECOND]]
+        return (FIRST, SECOND)[order[value == SECOND]]
     return value
 
 
-def as_shown(value: Any, shown: Sequence[int] | None, level: str, values: Iterable[Any]) -> Any:
-    """Return an answer in terms of the members' own order as somebody says it who sees them as `shown`."""
-    back = None if shown is None else [list(shown).index(number) for number in range(len(shown))]
+def as_shown(value: Any, order: Sequence[int] | None, level: str, values: Iterable[Any]) -> Any:
+    """Return an answer in terms of the members' own order as a rater sees them in this `order`."""
+    back = None if order is None else [list(order).index(number) for number in range(len(order))]
     return in_own_order(value, back, level, values)
 
 
@@ -143,15 +143,15 @@ class Bounded(Protocol):
     def whole(self) -> bool: ...
 
 
-def bounds_told(question: Bounded) -> str:
+def describe_bounds(question: Bounded) -> str:
     """Return in words which numbers a question without values takes."""
-    what = "a whole number" if question.whole else "any number"
+    kind = "a whole number" if question.whole else "any number"
     low, high = plain(question.minimum), plain(question.maximum)
     if low is not None and high is not None:
-        return f"{what} from {low} to {high}"
+        return f"{kind} from {low} to {high}"
     if low is None and high is None:
-        return what
-    return f"{what}, at least {low}" if high is None else f"{what}, at most {high}"
+        return kind
+    return f"{kind}, at least {low}" if high is None else f"{kind}, at most {high}"
 
 
 def is_met(condition: Mapping[str, Any] | None, answers: Mapping[str, Any]) -> bool:
@@ -264,7 +264,7 @@ class QuestionDefinition:
 
     def as_stored(self) -> dict[str, Any]:
         """Return the fields of the question's row: plain JSON, values and anchors as they are compared."""
-        own = {one.name: getattr(self, one.name) for one in fields(self)}
+        own = {column.name: getattr(self, column.name) for column in fields(self)}
         return own | {
             "values": list(self.values),
             "evidence_for": list(self.evidence_for),
@@ -312,7 +312,9 @@ class SchemeDefinition:
     @property
     def item_kinds(self) -> tuple[str, ...]:
         """The kinds of items that its questions are about, its own first."""
-        return tuple(dict.fromkeys([self.item_kind, *(self.kind_of(one) for one in self.questions)]))
+        return tuple(
+            dict.fromkeys([self.item_kind, *(self.kind_of(question) for question in self.questions)])
+        )
 
     @property
     def is_mixed(self) -> bool:
@@ -321,7 +323,7 @@ class SchemeDefinition:
 
     def asked_about(self, kind: str) -> tuple[QuestionDefinition, ...]:
         """Return its questions about items of a kind."""
-        return tuple(one for one in self.questions if self.kind_of(one) == kind)
+        return tuple(question for question in self.questions if self.kind_of(question) == kind)
 
     def refusal(self, mode: str) -> str:
         """Return why nobody rates continuations of a mode by this scheme, '' where people and judges do."""

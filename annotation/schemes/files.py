@@ -30,16 +30,16 @@ from annotation.schemes.rules import (
     Path,
     Problem,
     is_number,
-    named,
     place,
     problems,
+    quoted,
 )
 from annotation.text.yaml_tree import DEEPEST, MOST_BYTES, BadFile, Tree, dump, parse
 
 # Reading a scheme's fields from plain data: each that is not what it should be is noted, none guessed.
 
-SCHEME = ("scheme", *(one.name for one in fields(SchemeDefinition)))
-QUESTION = tuple(one.name for one in fields(QuestionDefinition))
+SCHEME = ("scheme", *(field.name for field in fields(SchemeDefinition)))
+QUESTION = tuple(field.name for field in fields(QuestionDefinition))
 WORDS = {"yes": True, "on": True, "true": True, "no": False, "off": False, "false": False}
 NOTHING = QuestionDefinition(key="", wording="", level="text")
 """Stands for a question that cannot be read, so that the others keep their numbers."""
@@ -55,13 +55,14 @@ class Reader:
     def is_at_fault(self, path: Path) -> bool:
         """Whether a field, or a part of it or what it is part of, could not be read."""
         return any(
-            path[: len(one.path)] == one.path or one.path[: len(path)] == path for one in self.problems
+            path[: len(problem.path)] == problem.path or problem.path[: len(path)] == path
+            for problem in self.problems
         )
 
     def scheme(self) -> SchemeDefinition:
         """Return what can be read as a definition; whatever cannot has its default."""
         data = self._mapping(self.data, (), "A scheme has names and values, such as title: Politeness.")
-        self._known(data, SCHEME, ())
+        self._note_unknown(data, SCHEME, ())
         key = self._text(data, "scheme", ()) or self._text(data, "key", ())
         if data.get("scheme") and data.get("key") and data["scheme"] != data["key"]:
             self._note(("key",), "scheme and key are two names of one field: leave one out.")
@@ -75,27 +76,27 @@ class Reader:
             version=self._version(data),
             item_kind=kind,
             unit=unit,
-            questions=tuple(_about(kind, one) for one in self._questions(data)),
+            questions=tuple(_about(kind, question) for question in self._questions(data)),
             about_open=self._flag(data, "about_open", (), False),
             one_conversation=self._flag(data, "one_conversation", (), False),
             **texts,
         )
 
     def _questions(self, data: Mapping[str, Any]) -> tuple[QuestionDefinition, ...]:
-        listed = data.get("questions") or []
-        if not isinstance(listed, list | tuple):
+        rows = data.get("questions") or []
+        if not isinstance(rows, list | tuple):
             self._note(("questions",), "The questions are a list: write each after a dash.")
             return ()
-        if len(listed) > MOST_QUESTIONS:
-            told = f"There are {len(listed):,} questions; at most {MOST_QUESTIONS} are taken."
-            self._note(("questions",), told)
-        return tuple(self._question(one, ("questions", n)) for n, one in enumerate(listed[:MOST_QUESTIONS]))
+        if len(rows) > MOST_QUESTIONS:
+            message = f"There are {len(rows):,} questions; at most {MOST_QUESTIONS} are taken."
+            self._note(("questions",), message)
+        return tuple(self._question(row, ("questions", n)) for n, row in enumerate(rows[:MOST_QUESTIONS]))
 
     def _question(self, data: Any, at: Path) -> QuestionDefinition:
         if not isinstance(data, Mapping):
             self._note(at, "A question has names and values, such as key: polite.")
             return NOTHING
-        self._known(data, QUESTION, at)
+        self._note_unknown(data, QUESTION, at)
         level: Any = self._text(data, "level", at)
         values = self._values(data, at)
         positive = self._number(data, "positive", at)
@@ -129,72 +130,79 @@ class Reader:
 
     def _evidence(self, data: Mapping[str, Any], at: Path) -> str:
         """Return what answers point at; `none` says the same as nothing."""
-        told = self._text(data, "evidence", at)
-        return "" if told == "none" else told
+        evidence = self._text(data, "evidence", at)
+        return "" if evidence == "none" else evidence
 
     def _values(self, data: Mapping[str, Any], at: Path, name: str = "values") -> tuple[Any, ...]:
-        listed = data.get(name)
-        if listed is None:
+        values = data.get(name)
+        if values is None:
             return ()
-        if not isinstance(listed, list | tuple):
+        if not isinstance(values, list | tuple):
             self._note((*at, name), "The values are a list, such as [1, 2, 3].")
             return ()
-        return tuple(plain(one) if isinstance(one, float) else one for one in listed[: MOST_VALUES + 1])
+        return tuple(
+            plain(value) if isinstance(value, float) else value for value in values[: MOST_VALUES + 1]
+        )
 
     def _anchors(self, data: Mapping[str, Any], values: tuple[Any, ...], at: Path) -> dict[Any, str]:
         path = (*at, "anchors")
-        given = self._mapping(data.get("anchors") or {}, path, "Anchors word values, such as {1: rude}.")
-        found: dict[Any, str] = {}
-        if len(given) > MOST_VALUES:
-            self._note(path, f"There are {len(given):,} anchors; at most {MOST_VALUES} are taken.")
-            return found
-        for name, text in given.items():
+        wordings = self._mapping(data.get("anchors") or {}, path, "Anchors word values, such as {1: rude}.")
+        anchors: dict[Any, str] = {}
+        if len(wordings) > MOST_VALUES:
+            self._note(path, f"There are {len(wordings):,} anchors; at most {MOST_VALUES} are taken.")
+            return anchors
+        for name, text in wordings.items():
             value = next(
-                (one for one in values if str(one) == str(name) or _same_number(one, name)), str(name)
+                (
+                    candidate
+                    for candidate in values
+                    if str(candidate) == str(name) or _same_number(candidate, name)
+                ),
+                str(name),
             )
-            if value in found:
-                self._note((*path, str(name)), f"{named(value)} is worded twice.")
+            if value in anchors:
+                self._note((*path, str(name)), f"{quoted(value)} is worded twice.")
             elif not isinstance(text, str):
-                self._note((*path, str(name)), f"{_told_of_fields(text)} is not a text: write it in quotes.")
+                self._note((*path, str(name)), f"{_quote_value(text)} is not a text: write it in quotes.")
             else:
-                found[value] = text
-        return found
+                anchors[value] = text
+        return anchors
 
     def _help(self, data: Mapping[str, Any], at: Path) -> dict[str, str]:
         path = (*at, "help")
-        given = self._mapping(
+        texts = self._mapping(
             data.get("help") or {}, path, "Help has names and texts, such as definition: ..."
         )
-        return {str(name): self._text(given, name, path) for name in given if given[name] is not None}
+        return {str(name): self._text(texts, name, path) for name in texts if texts[name] is not None}
 
     def _condition(self, data: Mapping[str, Any], at: Path) -> dict[str, Any] | None:
         if data.get("show_if") is None:
             return None
         path = (*at, "show_if")
-        told = "It has a question and min, max or in, such as {question: polite, max: 2}."
-        given = self._mapping(data["show_if"], path, told)
+        message = "It has a question and min, max or in, such as {question: polite, max: 2}."
+        condition = self._mapping(data["show_if"], path, message)
         plainly = {
-            str(name): [plain(one) if isinstance(one, float) else one for one in value]
+            str(name): [plain(item) if isinstance(item, float) else item for item in value]
             if isinstance(value, list | tuple)
             else plain(value)
             if isinstance(value, float)
             else value
-            for name, value in given.items()
+            for name, value in condition.items()
             if value is not None
         }
         return plainly
 
-    def _known(self, data: Mapping[str, Any], names: tuple[str, ...], at: Path) -> None:
+    def _note_unknown(self, data: Mapping[str, Any], names: tuple[str, ...], at: Path) -> None:
         for name in data:
             if name not in names:
                 near = get_close_matches(str(name)[:40], names, n=1)
-                told = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}."
-                self._note((*at, str(name)), f"There is no field {named(name)}: {told}")
+                hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}."
+                self._note((*at, str(name)), f"There is no field {quoted(name)}: {hint}")
 
-    def _mapping(self, value: Any, at: Path, told: str) -> Mapping[str, Any]:
+    def _mapping(self, value: Any, at: Path, message: str) -> Mapping[str, Any]:
         if isinstance(value, Mapping):
             return value
-        self._note(at, told)
+        self._note(at, message)
         return {}
 
     def _text(self, data: Mapping[str, Any], name: str, at: Path, digits: bool = False) -> str:
@@ -204,7 +212,7 @@ class Reader:
         if digits and isinstance(value, int) and not isinstance(value, bool):
             return str(value)
         if not isinstance(value, str):
-            self._note((*at, name), f"{_told_of_fields(value)} is not a text: write it in quotes.")
+            self._note((*at, name), f"{_quote_value(value)} is not a text: write it in quotes.")
             return ""
         return value
 
@@ -212,7 +220,7 @@ class Reader:
         value = data.get(name)
         if value is None or is_number(value):
             return plain(value)
-        self._note((*at, name), f"{_told_of_fields(value)} is not a number between -10^15 and 10^15.")
+        self._note((*at, name), f"{_quote_value(value)} is not a number between -10^15 and 10^15.")
         return None
 
     def _flag(self, data: Mapping[str, Any], name: str, at: Path, default: bool) -> bool:
@@ -222,7 +230,7 @@ class Reader:
         if isinstance(value, str):
             value = WORDS.get(value.lower(), value)
         if not isinstance(value, bool):
-            self._note((*at, name), f"{_told_of_fields(value)} is neither true nor false.")
+            self._note((*at, name), f"{_quote_value(value)} is neither true nor false.")
             return default
         return value
 
@@ -230,7 +238,7 @@ class Reader:
         value = data.get("version", 1)
         if isinstance(value, int) and not isinstance(value, bool) and 1 <= value < 2**31:
             return value
-        self._note(("version",), f"{_told_of_fields(value)} is not the number of a version: 1, 2 or higher.")
+        self._note(("version",), f"{_quote_value(value)} is not the number of a version: 1, 2 or higher.")
         return 1
 
     def _note(self, path: Path, sentence: str) -> None:
@@ -242,11 +250,11 @@ def _about(kind: str, question: QuestionDefinition) -> QuestionDefinition:
     return replace(question, item_kind="") if question.item_kind == kind else question
 
 
-def _told_of_fields(value: Any) -> str:
+def _quote_value(value: Any) -> str:
     """Return a value that is at fault as a sentence begins with it."""
     if isinstance(value, Mapping | list | tuple):
         return "What stands here"
-    return {True: "true", False: "false"}[value] if isinstance(value, bool) else named(value)
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else quoted(value)
 
 
 def _same_number(value: Any, name: Any) -> bool:
@@ -274,12 +282,12 @@ class Change:
     after: str = ""
 
     def __str__(self) -> str:
-        who = f"Question {self.question}" if self.question else "Scheme"
+        subject = f"Question {self.question}" if self.question else "Scheme"
         if self.kind == "changed":
-            return f"{who}, {self.field}: {self.before} → {self.after}"
+            return f"{subject}, {self.field}: {self.before} → {self.after}"
         if self.kind == "moved":
-            return f"{who} moved from place {self.before} to place {self.after}"
-        return f"{who} {self.kind}: {self.after or self.before}"
+            return f"{subject} moved from place {self.before} to place {self.after}"
+        return f"{subject} {self.kind}: {self.after or self.before}"
 
 
 def difference(before: SchemeDefinition, after: SchemeDefinition) -> list[Change]:
@@ -291,37 +299,45 @@ def difference(before: SchemeDefinition, after: SchemeDefinition) -> list[Change
     new = {question.key: question for question in after.questions}
     return [
         *_fields(before, after, "", leave_out=("key", "version", "questions")),
-        *(Change("removed", key, before=_told(one.wording)) for key, one in old.items() if key not in new),
-        *(Change("added", key, after=_told(one.wording)) for key, one in new.items() if key not in old),
+        *(
+            Change("removed", key, before=_display_value(question.wording))
+            for key, question in old.items()
+            if key not in new
+        ),
+        *(
+            Change("added", key, after=_display_value(question.wording))
+            for key, question in new.items()
+            if key not in old
+        ),
         *_moves(list(old), list(new)),
         *(change for key in new if key in old for change in _fields(old[key], new[key], key)),
     ]
 
 
 def _fields(before: Any, after: Any, question: str, leave_out: Sequence[str] = ("key",)) -> Iterator[Change]:
-    for one in fields(before):
-        was, now = getattr(before, one.name), getattr(after, one.name)
-        if one.name in leave_out or was == now:
+    for field in fields(before):
+        was, now = getattr(before, field.name), getattr(after, field.name)
+        if field.name in leave_out or was == now:
             continue
         if isinstance(was, Mapping) and isinstance(now, Mapping):
             for name in dict.fromkeys([*was, *now]):
                 if was.get(name) != now.get(name):
-                    yield _changed(question, f"{one.name} {name}", was.get(name), now.get(name))
+                    yield _changed(question, f"{field.name} {name}", was.get(name), now.get(name))
         else:
-            yield _changed(question, one.name, was, now)
+            yield _changed(question, field.name, was, now)
 
 
 def _changed(question: str, field: str, was: Any, now: Any) -> Change:
-    return Change("changed", question, field, _told(was), _told(now))
+    return Change("changed", question, field, _display_value(was), _display_value(now))
 
 
 def _moves(old: list[str], new: list[str]) -> Iterator[Change]:
     """Yield the fewest questions whose moving makes one order the other; places count from 1 in the whole."""
     shared = [key for key in new if key in old]
     positions = [old.index(key) for key in shared]
-    staying = _longest_rising(positions)
+    unmoved = _longest_rising(positions)
     for key, position in zip(shared, positions, strict=True):
-        if position not in staying:
+        if position not in unmoved:
             yield Change("moved", key, before=str(position + 1), after=str(new.index(key) + 1))
 
 
@@ -333,24 +349,24 @@ def _longest_rising(numbers: Sequence[int]) -> set[int]:
         at = bisect_left(ends, number)
         previous[number] = ends[at - 1] if at else None
         ends[at : at + 1] = [number]
-    found: set[int] = set()
+    members: set[int] = set()
     last = ends[-1] if ends else None
     while last is not None:
-        found.add(last)
+        members.add(last)
         last = previous[last]
-    return found
+    return members
 
 
-def _told(value: Any) -> str:
+def _display_value(value: Any) -> str:
     """Return a field's value as a sentence shows it."""
     if value is None or value in ("", ()) or value == {}:
         return NO_DIFFERENCE
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_told(one)}" for name, one in value.items())
+        return ", ".join(f"{name} {_display_value(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):
-        return ", ".join(_told(one) for one in value)
+        return ", ".join(_display_value(part) for part in value)
     return f"“{value}”" if isinstance(value, str) else str(value)
 
 
@@ -363,12 +379,19 @@ def definition_from(data: Any, lines: Tree | None = None) -> SchemeDefinition:
     Raises SchemeRefused with all problems at once: of fields, and of what the rules say of the others.
     """
     reader = Reader(data)
-    made = reader.scheme()
-    found = [*reader.problems, *(one for one in problems(made) if not reader.is_at_fault(one.path))]
-    if found:
-        found.sort(key=lambda one: one.path[1] if one.path[:1] == ("questions",) and one.path[1:] else -1)
-        raise SchemeRefused([_placed(one, made, lines) for one in found])
-    return made
+    definition = reader.scheme()
+    faults = [
+        *reader.problems,
+        *(problem for problem in problems(definition) if not reader.is_at_fault(problem.path)),
+    ]
+    if faults:
+        faults.sort(
+            key=lambda problem: (
+                problem.path[1] if problem.path[:1] == ("questions",) and problem.path[1:] else -1
+            )
+        )
+        raise SchemeRefused([_placed(problem, definition, lines) for problem in faults])
+    return definition
 
 
 def read(text: str | bytes) -> SchemeDefinition:
@@ -388,26 +411,26 @@ def write(definition: SchemeDefinition) -> str:
 
 def as_plain(definition: SchemeDefinition) -> dict[str, Any]:
     """Return a definition as a plain mapping, which `definition_from` reads as the same definition."""
-    told = {"scheme": definition.key} | _set(definition, leave_out=("key", "questions"))
-    return told | {"questions": [_set(question) for question in definition.questions]}
+    mapping = {"scheme": definition.key} | _set(definition, leave_out=("key", "questions"))
+    return mapping | {"questions": [_set(question) for question in definition.questions]}
 
 
 def _set(definition: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return the fields that have another value than they would have anyway."""
-    told = {}
-    for one in fields(definition):
-        value = getattr(definition, one.name)
-        default = one.default_factory() if one.default_factory is not MISSING else one.default
-        if one.name not in leave_out and value != default:
-            told[one.name] = list(value) if isinstance(value, tuple) else value
-    return {name: dict(value) if isinstance(value, Mapping) else value for name, value in told.items()}
+    changed = {}
+    for field in fields(definition):
+        value = getattr(definition, field.name)
+        default = field.default_factory() if field.default_factory is not MISSING else field.default
+        if field.name not in leave_out and value != default:
+            changed[field.name] = list(value) if isinstance(value, tuple) else value
+    return {name: dict(value) if isinstance(value, Mapping) else value for name, value in changed.items()}
 
 
-def _placed(problem: Problem, made: SchemeDefinition, lines: Tree | None) -> Problem:
+def _placed(problem: Problem, definition: SchemeDefinition, lines: Tree | None) -> Problem:
     """Return a problem with its place in words, and with the line of its field where there is a file."""
     path, key = problem.path, ""
-    if len(path) > 1 and path[0] == "questions" and int(path[1]) < len(made.questions):
-        key = made.questions[int(path[1])].key
+    if len(path) > 1 and path[0] == "questions" and int(path[1]) < len(definition.questions):
+        key = definition.questions[int(path[1])].key
     line = lines.line(*_in_file(path, lines)) if lines else None
     return Problem(path, problem.sentence, place(path, key, line))
 
@@ -437,7 +460,7 @@ def _json(text: str) -> Tree | None:
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         raise BadFile(f"line 1: the file has more than {MOST_BYTES >> 20} MiB")
     try:
-        value = json.loads(text, object_pairs_hook=_once, parse_constant=_refused, parse_int=_whole)
+        value = json.loads(text, object_pairs_hook=_once, parse_constant=_refused, parse_int=_parse_integer)
     except RecursionError:
         raise BadFile(f"line 1: nested more than {DEEPEST} levels deep") from None
     except BadFile:
@@ -452,26 +475,26 @@ def _json(text: str) -> Tree | None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in mapping:
             raise BadFile(f"line 1: {name[:60]!r} is there twice")
-        found[name] = value
-    return found
+        mapping[name] = value
+    return mapping
 
 
-def _check_depth(value: Any, left: int) -> None:
-    if left < 0:
+def _check_depth(value: Any, levels: int) -> None:
+    if levels < 0:
         raise BadFile(f"line 1: nested more than {DEEPEST} levels deep")
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _check_depth(part, left - 1)
+        _check_depth(part, levels - 1)
 
 
 def _refused(name: str) -> NoReturn:
     raise BadFile(f"line 1: {name} is not a number that can be an answer")
 
 
-def _whole(digits: str) -> int:
+def _parse_integer(digits: str) -> int:
     if len(digits) > MOST_DIGITS:
         raise BadFile(f"line 1: a number of {len(digits)} digits")
     return int(digits)

@@ -223,7 +223,7 @@ FED_GPT4 = SchemeDefinition(
 # answers.
 
 
-def _there(key: str, wording: str) -> QuestionDefinition:
+def _yes_no(key: str, wording: str) -> QuestionDefinition:
     return QuestionDefinition(key=key, wording=wording, level="binary", values=(0, 1), positive=1)
 
 
@@ -239,11 +239,11 @@ USR = SchemeDefinition(
     unit="item",
     introduction="How good is the response, in view of the conversation and of what the speaker knows?",
     questions=(
-        _there("understandable", "Can the response be understood in this conversation?"),
+        _yes_no("understandable", "Can the response be understood in this conversation?"),
         _graded("natural", "Does the response sound like something that a person would say?", 3),
         _graded("maintains_context", "Does the response go on from what was said before?", 3),
         _graded("engaging", "Is the response interesting, or is it dull?", 3),
-        _there("uses_knowledge", "Does the response make use of the fact or the persona that was given?"),
+        _yes_no("uses_knowledge", "Does the response make use of the fact or the persona that was given?"),
         _graded("overall", "How good is the response on the whole?", 5),
     ),
     source="USR (Mehri and Eskenazi 2020)",

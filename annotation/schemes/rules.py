@@ -50,7 +50,7 @@ class Problem:
         return f"{self.place}: {self.sentence}" if self.place else self.sentence
 
 
-def named(value: Any) -> str:
+def quoted(value: Any) -> str:
     """Return a value as a sentence shows it: quoted, and cut where it is long."""
     text = str(value).replace("\n", " ")
     return f"“{text if len(text) <= LONGEST_SHOWN else f'{text[:LONGEST_SHOWN]}…'}”"
@@ -61,7 +61,7 @@ def place(path: Path, key: str = "", line: int | None = None) -> str:
     parts = [f"line {line}"] if line else []
     rest = list(path)
     if rest[:1] == ["questions"] and len(rest) > 1:
-        parts.append(f"question {int(rest[1]) + 1}{f' ({named(key)[1:-1]})' if key else ''}")
+        parts.append(f"question {int(rest[1]) + 1}{f' ({quoted(key)[1:-1]})' if key else ''}")
         rest = rest[2:]
     if rest:
         parts.append(".".join(map(str, rest)))
@@ -88,10 +88,10 @@ LONGEST_ANCHOR = 500
 LARGEST = 10**15
 """Numbers up to here are the same on the page, in the database and in files."""
 OPEN = ("interval", "ratio")
-Found = Iterator[tuple[tuple[str | int, ...], str]]
+Faults = Iterator[tuple[tuple[str | int, ...], str]]
 
 
-def scale_problems(question: QuestionDefinition, *, names_people: bool = False) -> Found:
+def scale_problems(question: QuestionDefinition, *, names_people: bool = False) -> Faults:
     """Yield the paths, from the question on, and sentences of what is wrong with a question's scale.
 
     With `names_people` a nominal question without values is answered with a set of participants.
@@ -104,13 +104,13 @@ def scale_problems(question: QuestionDefinition, *, names_people: bool = False) 
     yield from _bound_problems(question)
 
 
-def _binary(question: QuestionDefinition) -> Found:
+def _binary(question: QuestionDefinition) -> Faults:
     values = question.values
     if list(values) != [0, 1] or any(isinstance(value, bool) for value in values):
         yield ("values",), "A binary question has the values 0 and 1, in this order."
 
 
-def _nominal(question: QuestionDefinition) -> Found:
+def _nominal(question: QuestionDefinition) -> Faults:
     values = question.values
     if len(values) < 2:
         yield ("values",), "A nominal question needs at least two values to choose from."
@@ -118,27 +118,27 @@ def _nominal(question: QuestionDefinition) -> Found:
     seen: set[str] = set()
     for index, value in enumerate(values):
         if not isinstance(value, str):
-            yield ("values", index), f"{named(value)} is not a text: write it in quotes."
+            yield ("values", index), f"{quoted(value)} is not a text: write it in quotes."
         elif not value.strip() or value != " ".join(value.split()):
             yield (
                 ("values", index),
-                f"{named(value)} is empty or has spaces or line breaks that cannot be seen.",
+                f"{quoted(value)} is empty or has spaces or line breaks that cannot be seen.",
             )
         elif why := text_problem(value, LONGEST_VALUE):
             yield ("values", index), why
         elif value in seen:
-            yield ("values", index), f"{named(value)} is there twice: take one away."
+            yield ("values", index), f"{quoted(value)} is there twice: take one away."
         else:
             seen.add(value)
 
 
-def _steps(question: QuestionDefinition) -> Found:
+def _steps(question: QuestionDefinition) -> Faults:
     """Yield what is wrong with values that must be rising numbers."""
     values = question.values
     yield from _too_many(values)
     wrong = [index for index, value in enumerate(values) if not is_number(value)]
     for index in wrong:
-        yield ("values", index), f"{named(values[index])} is not a number between -10^15 and 10^15."
+        yield ("values", index), f"{quoted(values[index])} is not a number between -10^15 and 10^15."
     if wrong:
         return
     steps = [float(value) for value in values]
@@ -148,29 +148,29 @@ def _steps(question: QuestionDefinition) -> Found:
         yield ("values",), "A ratio scale has no values below 0: use interval."
 
 
-def _ordinal(question: QuestionDefinition) -> Found:
+def _ordinal(question: QuestionDefinition) -> Faults:
     if len(question.values) < 2:
         yield ("values",), "An ordinal question needs at least two values, lowest first."
     yield from _steps(question)
 
 
-def _number(question: QuestionDefinition) -> Found:
+def _number(question: QuestionDefinition) -> Faults:
     if len(question.values) == 1:
         yield ("values",), "One value leaves no choice: write more, or none for any number."
     yield from _steps(question)
 
 
-def _text(question: QuestionDefinition) -> Found:
+def _text(question: QuestionDefinition) -> Faults:
     if question.values:
         yield ("values",), "A question answered in words has no values: take them out."
 
 
-def _ranking(question: QuestionDefinition) -> Found:
+def _ranking(question: QuestionDefinition) -> Faults:
     if question.values:
         yield ("values",), "A ranking orders what is shown and has no values of its own: take them out."
 
 
-def _too_many(values: tuple[Any, ...]) -> Found:
+def _too_many(values: tuple[Any, ...]) -> Faults:
     if len(values) > MOST_VALUES:
         yield ("values",), f"There are {len(values):,} values; at most {MOST_VALUES} are taken."
 
@@ -186,7 +186,7 @@ _VALUES = {
 }
 
 
-def _positive_problems(question: QuestionDefinition) -> Found:
+def _positive_problems(question: QuestionDefinition) -> Faults:
     positive = question.positive
     if question.level != "binary":
         if positive is not None:
@@ -197,18 +197,18 @@ def _positive_problems(question: QuestionDefinition) -> Found:
         yield ("positive",), "A tag that is set is positive: write 1, or word it the other way round."
 
 
-def _anchor_problems(question: QuestionDefinition) -> Found:
+def _anchor_problems(question: QuestionDefinition) -> Faults:
     for value, text in question.anchors.items():
         if value not in question.values:
-            what = f"{named(value)} is not one of its values"
-            yield ("anchors", str(value)), f"{what}: word only values that can be chosen."
+            problem = f"{quoted(value)} is not one of its values"
+            yield ("anchors", str(value)), f"{problem}: word only values that can be chosen."
         elif not text.strip():
             yield ("anchors", str(value)), "Its wording is empty: write it, or leave it out."
         elif why := text_problem(text, LONGEST_ANCHOR):
             yield ("anchors", str(value)), why
 
 
-def _bound_problems(question: QuestionDefinition) -> Found:
+def _bound_problems(question: QuestionDefinition) -> Faults:
     low, high = question.minimum, question.maximum
     if question.level not in OPEN or question.values:
         for name, value in (("minimum", low), ("maximum", high), ("whole", question.whole or None)):
@@ -218,7 +218,7 @@ def _bound_problems(question: QuestionDefinition) -> Found:
     ends = {"minimum": low, "maximum": high}
     wrong = [name for name, value in ends.items() if value is not None and not is_number(value)]
     for name in wrong:
-        yield (name,), f"{named(ends[name])} is not a number between -10^15 and 10^15."
+        yield (name,), f"{quoted(ends[name])} is not a number between -10^15 and 10^15."
     if wrong:
         return
     if question.level == "ratio" and (low is None or low < 0):
@@ -246,25 +246,25 @@ def condition_problems(
     question: QuestionDefinition,
     before: Sequence[QuestionDefinition],
     after: Sequence[QuestionDefinition],
-) -> Found:
+) -> Faults:
     """Yield the paths and sentences of what is wrong with a question's `show_if`; `after` begins with it."""
     condition = question.show_if
     if condition is None:
         return
     if unknown := [name for name in condition if name not in FIELDS]:
-        yield ("show_if", unknown[0]), f"There is no condition {named(unknown[0])}: write min, max or in."
+        yield ("show_if", unknown[0]), f"There is no condition {quoted(unknown[0])}: write min, max or in."
         return
     key = condition.get("question")
-    asked = next((one for one in before if one.key == key), None)
-    if asked is None:
+    awaited = next((earlier for earlier in before if earlier.key == key), None)
+    if awaited is None:
         yield ("show_if", "question"), _no_question(question, key, after)
-    elif asked.level in UNSCALED:
+    elif awaited.level in UNSCALED:
         yield (
             ("show_if", "question"),
-            f"{named(key)} is answered in words or with an order, which cannot decide what is asked.",
+            f"{quoted(key)} is answered in words or with an order, which cannot decide what is asked.",
         )
-    elif asked.level in LEVELS:
-        yield from _answer_problems(condition, asked)
+    elif awaited.level in LEVELS:
+        yield from _answer_problems(condition, awaited)
 
 
 def _no_question(question: QuestionDefinition, key: Any, after: Sequence[QuestionDefinition]) -> str:
@@ -272,65 +272,65 @@ def _no_question(question: QuestionDefinition, key: Any, after: Sequence[Questio
         return "Say after which earlier question it is asked."
     if key == question.key:
         return "A question cannot wait for its own answer: name an earlier one."
-    if any(one.key == key for one in after):
-        return f"{named(key)} comes later: move it before this question, or name an earlier one."
-    return f"There is no question {named(key)} before this one."
+    if any(later.key == key for later in after):
+        return f"{quoted(key)} comes later: move it before this question, or name an earlier one."
+    return f"There is no question {quoted(key)} before this one."
 
 
-def _answer_problems(condition: Any, asked: QuestionDefinition) -> Found:
+def _answer_problems(condition: Any, awaited: QuestionDefinition) -> Faults:
     ends = {name: condition[name] for name in ("min", "max") if name in condition}
     if not ends and "in" not in condition:
         yield ("show_if",), "Say after which answers it is asked: min, max or in."
     elif ends and "in" in condition:
         yield ("show_if", "in"), "Write either in, or min and max, not both."
     elif "in" in condition:
-        yield from _list_problems(condition["in"], asked)
-    elif asked.level == "nominal":
+        yield from _list_problems(condition["in"], awaited)
+    elif awaited.level == "nominal":
         yield ("show_if",), "Answers to a nominal question have no order: write in with a list of them."
     else:
-        yield from _range_problems(ends, condition, asked)
+        yield from _range_problems(ends, condition, awaited)
 
 
-def _list_problems(listed: Any, asked: QuestionDefinition) -> Found:
-    if not isinstance(listed, list | tuple) or not listed:
-        yield ("show_if", "in"), f"Write a list of answers to {named(asked.key)}."
+def _list_problems(answers: Any, awaited: QuestionDefinition) -> Faults:
+    if not isinstance(answers, list | tuple) or not answers:
+        yield ("show_if", "in"), f"Write a list of answers to {quoted(awaited.key)}."
         return
-    if len(listed) > MOST_VALUES:
-        yield ("show_if", "in"), f"There are {len(listed):,} answers; at most {MOST_VALUES} are taken."
+    if len(answers) > MOST_VALUES:
+        yield ("show_if", "in"), f"There are {len(answers):,} answers; at most {MOST_VALUES} are taken."
         return
-    if asked.is_open:
-        yield ("show_if", "in"), f"{named(asked.key)} takes any number: write min or max."
+    if awaited.is_open:
+        yield ("show_if", "in"), f"{quoted(awaited.key)} takes any number: write min or max."
         return
-    for index, value in enumerate(listed):
-        if isinstance(value, bool) or value not in asked.values:
-            told = ", ".join(str(one) for one in asked.values[:12])
+    for index, value in enumerate(answers):
+        if isinstance(value, bool) or value not in awaited.values:
+            values = ", ".join(str(value) for value in awaited.values[:12])
             yield (
                 ("show_if", "in"),
-                f"{named(value)} is not an answer to {named(asked.key)}: it takes {told}.",
+                f"{quoted(value)} is not an answer to {quoted(awaited.key)}: it takes {values}.",
             )
-        elif value in listed[:index]:
-            yield ("show_if", "in"), f"{named(value)} is there twice."
+        elif value in answers[:index]:
+            yield ("show_if", "in"), f"{quoted(value)} is there twice."
 
 
-def _range_problems(ends: dict[str, Any], condition: Any, asked: QuestionDefinition) -> Found:
+def _range_problems(ends: dict[str, Any], condition: Any, awaited: QuestionDefinition) -> Faults:
     wrong = [name for name, end in ends.items() if not is_number(end)]
     for name in wrong:
-        yield ("show_if", name), f"{named(ends[name])} is not a number."
+        yield ("show_if", name), f"{quoted(ends[name])} is not a number."
     if wrong:
         return
-    if asked.is_open:
-        can = _overlaps(ends, asked)
+    if awaited.is_open:
+        can = _overlaps(ends, awaited)
     else:
-        can = any(is_number(value) and is_met(condition, {asked.key: value}) for value in asked.values)
+        can = any(is_number(value) and is_met(condition, {awaited.key: value}) for value in awaited.values)
     if not can:
-        yield ("show_if",), f"No answer to {named(asked.key)} is like this, so it would never be asked."
+        yield ("show_if",), f"No answer to {quoted(awaited.key)} is like this, so it would never be asked."
 
 
-def _overlaps(ends: dict[str, float], asked: QuestionDefinition) -> bool:
+def _overlaps(ends: dict[str, float], question: QuestionDefinition) -> bool:
     """Whether some answer to an open number is between the ends."""
-    low = max([end for end in (ends.get("min"), asked.minimum) if is_number(end)], default=-math.inf)
-    high = min([end for end in (ends.get("max"), asked.maximum) if is_number(end)], default=math.inf)
-    if asked.whole and math.isfinite(low) and math.isfinite(high):
+    low = max([end for end in (ends.get("min"), question.minimum) if is_number(end)], default=-math.inf)
+    high = min([end for end in (ends.get("max"), question.maximum) if is_number(end)], default=math.inf)
+    if question.whole and math.isfinite(low) and math.isfinite(high):
         return math.ceil(low) <= math.floor(high)
     return low <= high
 
@@ -341,12 +341,12 @@ EVIDENCE_KEY = "e"
 """The key that begins to point, on the annotator's page of a scheme that asks for evidence."""
 
 
-def evidence_problems(question: QuestionDefinition) -> Found:
+def evidence_problems(question: QuestionDefinition) -> Faults:
     """Yield the paths, from the question on, and sentences of what is wrong with a question's evidence."""
     if question.evidence and question.evidence not in EVIDENCE:
         yield (
             ("evidence",),
-            f"There is no evidence {named(question.evidence)}: write {', '.join(EVIDENCE)} or none.",
+            f"There is no evidence {quoted(question.evidence)}: write {', '.join(EVIDENCE)} or none.",
         )
     if not question.evidence:
         if question.evidence_required:
@@ -357,7 +357,7 @@ def evidence_problems(question: QuestionDefinition) -> Found:
     yield from _value_problems(question)
 
 
-def _value_problems(question: QuestionDefinition) -> Found:
+def _value_problems(question: QuestionDefinition) -> Faults:
     if question.evidence_for and not question.values:
         yield (
             ("evidence_for",),
@@ -366,10 +366,10 @@ def _value_problems(question: QuestionDefinition) -> Found:
         return
     for index, value in enumerate(question.evidence_for):
         if isinstance(value, bool) or value not in question.values:
-            told = ", ".join(str(one) for one in question.values[:12])
-            yield ("evidence_for",), f"{named(value)} is not an answer to this question: it takes {told}."
+            values = ", ".join(str(value) for value in question.values[:12])
+            yield ("evidence_for",), f"{quoted(value)} is not an answer to this question: it takes {values}."
         elif value in question.evidence_for[:index]:
-            yield ("evidence_for",), f"{named(value)} is there twice."
+            yield ("evidence_for",), f"{quoted(value)} is there twice."
         elif question.is_tag and value == 0:
             yield ("evidence_for",), "A tag that is not set has nothing to point at: take 0 out."
 
@@ -380,7 +380,7 @@ LONGEST_NAME = 120
 MOST_QUESTIONS = 100
 RESERVED = ("check", "diff", "import", "new", "preview")
 UNITS = ("item", "continuation")
-TURN, WHOLE, DECISION = "turn", "dialogue", "decision"
+TURN, DIALOGUE, DECISION = "turn", "dialogue", "decision"
 HELP_FIELDS = ("definition", "example", "not_this", "keep_in_mind")
 LONGEST = {"title": 200, "introduction": 5_000, "guidelines": 50_000, "source": 1_000}
 LONGEST_WORDING = 1_000
@@ -400,38 +400,41 @@ PAGE_KEYS = {
 
 def problems(scheme: SchemeDefinition) -> list[Problem]:
     """Return everything that is wrong with a scheme, [] for one that can be asked."""
-    found = [Problem(path, sentence, place(path)) for path, sentence in _scheme_problems(scheme)]
+    faults = [Problem(path, sentence, place(path)) for path, sentence in _scheme_problems(scheme)]
     for index, question in enumerate(scheme.questions):
         for rest, sentence in _question_problems(scheme, index):
             path = ("questions", index, *rest)
-            found.append(Problem(path, sentence, place(path, question.key)))
-    return found
+            faults.append(Problem(path, sentence, place(path, question.key)))
+    return faults
 
 
-def _scheme_problems(scheme: SchemeDefinition) -> Found:
+def _scheme_problems(scheme: SchemeDefinition) -> Faults:
     if why := _key_problem(scheme.key):
         yield ("key",), why
     elif scheme.key in RESERVED:
-        yield ("key",), f"{named(scheme.key)} is a word that addresses use: choose another key."
+        yield ("key",), f"{quoted(scheme.key)} is a word that addresses use: choose another key."
     if not scheme.title.strip():
         yield ("title",), "Give the scheme a title."
     for name, longest in LONGEST.items():
         if why := text_problem(getattr(scheme, name), longest, lines=name != "title"):
             yield (name,), why
     if not scheme.item_kind:
-        yield ("item_kind",), f"Say what the questions are about: {_listed(KINDS)}."
+        yield ("item_kind",), f"Say what the questions are about: {_join_with_or(KINDS)}."
     elif scheme.item_kind not in KINDS:
-        yield ("item_kind",), f"There is no kind of item {named(scheme.item_kind)}: write {_listed(KINDS)}."
+        yield (
+            ("item_kind",),
+            f"There is no kind of item {quoted(scheme.item_kind)}: write {_join_with_or(KINDS)}.",
+        )
     if scheme.unit not in UNITS:
-        yield ("unit",), f"There is no unit {named(scheme.unit)}: write {_listed(UNITS)}."
+        yield ("unit",), f"There is no unit {quoted(scheme.unit)}: write {_join_with_or(UNITS)}."
     elif scheme.unit == "continuation" and scheme.item_kind in KINDS and not KINDS[scheme.item_kind].has_turn:
         yield ("unit",), "Questions about the whole are asked once: write item. Continuation is for turns."
     if not scheme.questions:
         yield ("questions",), "A scheme needs at least one question."
-    elif all(one.item_kind == WHOLE for one in scheme.questions):
+    elif all(question.item_kind == DIALOGUE for question in scheme.questions):
         yield (
             ("item_kind",),
-            f"All its questions are about the whole: write {WHOLE} here, not at each of them.",
+            f"All its questions are about the whole: write {DIALOGUE} here, not at each of them.",
         )
     if len(scheme.questions) > MOST_QUESTIONS:
         yield (
@@ -440,19 +443,22 @@ def _scheme_problems(scheme: SchemeDefinition) -> Found:
         )
 
 
-def _question_problems(scheme: SchemeDefinition, index: int) -> Found:
+def _question_problems(scheme: SchemeDefinition, index: int) -> Faults:
     question, before = scheme.questions[index], scheme.questions[:index]
     if why := _key_problem(question.key):
         yield ("key",), why
     elif any(other.key == question.key for other in before):
         number = next(n for n, other in enumerate(before, start=1) if other.key == question.key)
-        yield ("key",), f"Question {number} has the key {named(question.key)}, too: give one of them another."
+        yield (
+            ("key",),
+            f"Question {number} has the key {quoted(question.key)}, too: give one of them another.",
+        )
     if not question.wording.strip():
         yield ("wording",), "Say what is asked."
     elif why := text_problem(question.wording, LONGEST_WORDING):
         yield ("wording",), why
     if question.level not in LEVELS:
-        yield ("level",), f"There is no level {named(question.level)}: write {_listed(LEVELS)}."
+        yield ("level",), f"There is no level {quoted(question.level)}: write {_join_with_or(LEVELS)}."
     else:
         yield from scale_problems(question, names_people=scheme.item_kind == DECISION)
         yield from _comparing_problems(scheme.item_kind, question)
@@ -460,7 +466,7 @@ def _question_problems(scheme: SchemeDefinition, index: int) -> Found:
     yield from _group_problems(question, before)
     yield from _help_problems(question.help)
     yield from _shortcut_problems(question, before)
-    if question.shortcut == EVIDENCE_KEY and any(one.evidence for one in scheme.questions):
+    if question.shortcut == EVIDENCE_KEY and any(other.evidence for other in scheme.questions):
         yield (
             ("shortcut",),
             f"{EVIDENCE_KEY} points at turns where a question asks for evidence: choose another key.",
@@ -473,30 +479,30 @@ def _question_problems(scheme: SchemeDefinition, index: int) -> Found:
 
 def _kind_problems(
     scheme: SchemeDefinition, question: QuestionDefinition, before: tuple[QuestionDefinition, ...]
-) -> Found:
+) -> Faults:
     """Yield what keeps a question from being about another kind of item than its scheme."""
     own = scheme.kind_of(question)
     if question.item_kind and question.item_kind not in KINDS:
         yield (
             ("item_kind",),
-            f"There is no kind of item {named(question.item_kind)}: write {TURN} or {WHOLE}.",
+            f"There is no kind of item {quoted(question.item_kind)}: write {TURN} or {DIALOGUE}.",
         )
-    elif question.item_kind and (scheme.item_kind, own) != (TURN, WHOLE):
-        told = "questions about the whole stand beside questions about turns, in a scheme about turns"
-        yield ("item_kind",), f"A scheme about {_plural(scheme.item_kind)} asks about nothing else: {told}."
+    elif question.item_kind and (scheme.item_kind, own) != (TURN, DIALOGUE):
+        reason = "questions about the whole stand beside questions about turns, in a scheme about turns"
+        yield ("item_kind",), f"A scheme about {_plural(scheme.item_kind)} asks about nothing else: {reason}."
     elif question.item_kind and scheme.unit != "continuation":
         yield ("item_kind",), "It is asked beside all turns of a continuation: write unit: continuation."
     awaited = question.show_if and next(
         (o for o in before if o.key == question.show_if.get("question")), None
     )
     if awaited and scheme.kind_of(awaited) != own:
-        told = "a question about the whole waits for no single turn, and one about a turn not for the whole"
-        yield ("show_if", "question"), f"{named(awaited.key)} is asked about something else: {told}."
-    beside = next((one for one in before if question.group and one.group == question.group), None)
+        reason = "a question about the whole waits for no single turn, and one about a turn not for the whole"
+        yield ("show_if", "question"), f"{quoted(awaited.key)} is asked about something else: {reason}."
+    beside = next((other for other in before if question.group and other.group == question.group), None)
     if beside and scheme.kind_of(beside) != own:
         yield (
             ("group",),
-            f"The group {named(question.group)} has questions about turns and about the whole: make it two.",
+            f"The group {quoted(question.group)} has questions about turns and about the whole: make it two.",
         )
 
 
@@ -504,25 +510,25 @@ def _plural(kind: str) -> str:
     return KINDS[kind].plural if kind in KINDS else "something else"
 
 
-def _comparing_problems(kind: str, question: QuestionDefinition) -> Found:
+def _comparing_problems(kind: str, question: QuestionDefinition) -> Faults:
     """Yield what keeps a question from being asked about items of a kind: comparisons belong to pairs."""
     named_sides = {FIRST, SECOND} & set(question.values)
     if question.level == RANKING and kind != "ranking":
         yield ("level",), "Only items of the kind ranking can be put into an order: choose another level."
     elif kind == "pair" and named_sides and not question.is_comparison:
-        told = "has first and second, and may have tie and both_bad, but nothing else"
-        yield ("values",), f"A question that compares the two {told}."
+        rule = "has first and second, and may have tie and both_bad, but nothing else"
+        yield ("values",), f"A question that compares the two {rule}."
 
 
 def _key_problem(key: str) -> str:
     if not key:
         return "Give it a key, such as how_fluent: files, exports and programs name it by this."
     if not KEY.fullmatch(key):
-        return f"{named(key)} is not a key: small letters, digits and single _ between them, a letter first."
+        return f"{quoted(key)} is not a key: small letters, digits and single _ between them, a letter first."
     return f"A key has at most {LONGEST_KEY} characters." if len(key) > LONGEST_KEY else ""
 
 
-def _group_problems(question: QuestionDefinition, before: tuple[QuestionDefinition, ...]) -> Found:
+def _group_problems(question: QuestionDefinition, before: tuple[QuestionDefinition, ...]) -> Faults:
     group = question.group
     if not group:
         return
@@ -535,36 +541,36 @@ def _group_problems(question: QuestionDefinition, before: tuple[QuestionDefiniti
     elif before and before[-1].group != group and any(other.group == group for other in before):
         yield (
             ("group",),
-            f"The questions of the group {named(group)} must stand together: move this one to them.",
+            f"The questions of the group {quoted(group)} must stand together: move this one to them.",
         )
 
 
-def _help_problems(told: Mapping[str, str]) -> Found:
-    for name, text in told.items():
+def _help_problems(texts: Mapping[str, str]) -> Faults:
+    for name, text in texts.items():
         if name not in HELP_FIELDS:
-            yield ("help", name), f"There is no help {named(name)}: write {_listed(HELP_FIELDS)}."
+            yield ("help", name), f"There is no help {quoted(name)}: write {_join_with_or(HELP_FIELDS)}."
         elif not text.strip():
             yield ("help", name), "It is empty: write it, or leave it out."
         elif why := text_problem(text, LONGEST_HELP):
             yield ("help", name), why
 
 
-def _shortcut_problems(question: QuestionDefinition, before: tuple[QuestionDefinition, ...]) -> Found:
+def _shortcut_problems(question: QuestionDefinition, before: tuple[QuestionDefinition, ...]) -> Faults:
     key = question.shortcut
     if not key:
         return
     if len(key) != 1 or not "!" <= key <= "~" or key.isupper():
-        yield ("shortcut",), f"{named(key)} is not one key: write a small letter, or a sign such as + or #."
+        yield ("shortcut",), f"{quoted(key)} is not one key: write a small letter, or a sign such as + or #."
     elif key.isdigit():
         yield ("shortcut",), f"Digits choose values, so {key} cannot be a question's own key: write a letter."
     elif key in PAGE_KEYS:
         yield ("shortcut",), f"{key} {PAGE_KEYS[key]} on the annotator's page: choose another key."
     elif question.level in LEVELS and not question.is_tag:
         yield ("shortcut",), "Only tags (binary questions with a group) have a key of their own: take it out."
-    elif other := next((one for one in before if one.shortcut == key), None):
-        yield ("shortcut",), f"{key} is the key of {named(other.key)} already: choose another."
+    elif other := next((other for other in before if other.shortcut == key), None):
+        yield ("shortcut",), f"{key} is the key of {quoted(other.key)} already: choose another."
 
 
-def _listed(names: Any) -> str:
+def _join_with_or(names: Any) -> str:
     *most, last = names
     return f"{', '.join(most)} or {last}"

@@ -47,15 +47,15 @@ class Names:
 
     def __init__(self, participants: Sequence[Participant], hide: Blind) -> None:
         self._hide = hide
-        self._shown: dict[str, str] = {}
+        self._visible_names: dict[str, str] = {}
         self._numbers: dict[str, int] = {}
         for person in participants:
             self._add(person.id, person.name or person.id)
-        self._declared = frozenset(self._shown)
+        self._declared = frozenset(self._visible_names)
 
     def of(self, speaker: str) -> str:
         """Return a speaker's name; one that nobody introduced is known by their id."""
-        return self._shown.get(speaker) or self._add(speaker, speaker)
+        return self._visible_names.get(speaker) or self._add(speaker, speaker)
 
     def colour(self, speaker: str) -> int:
         """Return the number, from 1 to COLOURS, of the colour that a speaker is shown in."""
@@ -69,15 +69,15 @@ class Names:
 
     def others(self, speaker: str) -> frozenset[str]:
         """Return the ids of everybody but a speaker."""
-        return (self._declared or frozenset(self._shown)) - {speaker}
+        return (self._declared or frozenset(self._visible_names)) - {speaker}
 
     def _add(self, speaker: str, name: str) -> str:
-        shown = one_line(name)
+        visible_name = one_line(name)
         number = self._numbers.setdefault(speaker, len(self._numbers))
-        if not shown or self._hide.names(shown):
-            shown = f"Speaker {number + 1}"
-        self._shown[speaker] = shown
-        return shown
+        if not visible_name or self._hide.names(visible_name):
+            visible_name = f"Speaker {number + 1}"
+        self._visible_names[speaker] = visible_name
+        return visible_name
 
 
 def happening(turn: Turn, names: Names, text: str) -> Happening:
@@ -91,7 +91,7 @@ def private(turn: Turn, names: Names) -> str:
     if turn.audience is None or names.others(turn.speaker) <= set(turn.audience):
         return ""
     hearers = [names.of(listener) for listener in turn.audience if listener != turn.speaker]
-    return f"(private: {names.of(turn.speaker)} to {_listed(hearers) or 'nobody'})"
+    return f"(private: {names.of(turn.speaker)} to {_join_with_and(hearers) or 'nobody'})"
 
 
 def session_dates(script: Script | None) -> Mapping[str, str]:
@@ -110,23 +110,25 @@ def dated(turns: Iterable[Turn], script: Script | None) -> Iterator[Turn]:
 def heading(
     turn: Turn,
     before: Turn | None,
-    shown: Callable[[str], str] = str,
+    visible_session: Callable[[str], str] = str,
     dates: Mapping[str, str] = NO_DATES,
 ) -> str:
     """Return the session and the date where either is another than that of the turn before, else ''.
 
-    `shown` makes of a session's name what raters see of it. `dates` are those of sessions (`session_dates`),
-    for turns that do not tell their own.
+    `visible_session` turns a session's name into what raters see of it. `dates` are those of sessions
+    (`session_dates`), for turns that do not tell their own.
     """
     if not turn.session and not turn.time:
         return ""
-    here, there = _when(turn, dates), _when(before, dates) if before else ("", "")
-    if here == there or not any(here):
+    current, previous = _when(turn, dates), _when(before, dates) if before else ("", "")
+    if current == previous or not any(current):
         return ""
-    session, date = here
-    if session == there[0] and not date:
+    session, date = current
+    if session == previous[0] and not date:
         return ""
-    return " · ".join(part for part in (f"session {shown(session)}" if session else "", date) if part)
+    return " · ".join(
+        part for part in (f"session {visible_session(session)}" if session else "", date) if part
+    )
 
 
 def _how(turn: Turn, names: Names, text: str) -> str:
@@ -142,10 +144,10 @@ def _addressed(turn: Turn, names: Names) -> str:
         return ""
     if len(turn.addressees) > 1 and names.others(turn.speaker) <= set(turn.addressees):
         return "to all"
-    return "to " + _listed([names.of(addressee) for addressee in turn.addressees])
+    return "to " + _join_with_and([names.of(addressee) for addressee in turn.addressees])
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_with_and(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
@@ -183,11 +185,11 @@ class Context(NamedTuple):
 
 def context(dialogue: Dialogue, names: Names, view: View) -> Context:
     """Return what a view shows of a dialogue beside its turns."""
-    shown = {key: value for key, value in dialogue.metadata.items() if view.shows_entry(str(key))}
+    visible_entries = {key: value for key, value in dialogue.metadata.items() if view.shows_entry(str(key))}
     agenda = dialogue.agenda.items.values() if dialogue.agenda and view.shows_part("agenda") else ()
     return Context(
         people=tuple(_person(person, names, view) for person in dialogue.participants),
-        metadata=entries(shown, view),
+        metadata=entries(visible_entries, view),
         agenda=tuple(view.about(str(text)) for text in agenda),
         summary=view.about(dialogue.summary) if view.shows_part("summary") else "",
     )
@@ -195,13 +197,13 @@ def context(dialogue: Dialogue, names: Names, view: View) -> Context:
 
 def entries(values: Mapping[str, Any], view: View) -> tuple[NamedText, ...]:
     """Return named values as (name, value) texts; empty ones are left out."""
-    found = ((_name(key, view), _lines(value, view, str(key))) for key, value in values.items())
-    return tuple((name, "\n".join(lines)) for name, lines in found if lines)
+    named_lines = ((_name(key, view), _lines(value, view, str(key))) for key, value in values.items())
+    return tuple((name, "\n".join(lines)) for name, lines in named_lines if lines)
 
 
-def entry_lines(found: Sequence[NamedText]) -> list[str]:
+def entry_lines(texts: Sequence[NamedText]) -> list[str]:
     """Return named values as lines: `name: value`, or the name with its value indented below."""
-    return [line for name, value in found for line in _under(name, value.split("\n"))]
+    return [line for name, value in texts for line in _under(name, value.split("\n"))]
 
 
 def person_lines(person: Person) -> list[str]:
@@ -215,14 +217,14 @@ def person_lines(person: Person) -> list[str]:
     return lines
 
 
-def fact_lines(found: Context) -> list[str]:
+def fact_lines(facts: Context) -> list[str]:
     """Return metadata, agenda and summary as lines."""
-    lines = entry_lines(found.metadata)
-    if found.agenda:
+    lines = entry_lines(facts.metadata)
+    if facts.agenda:
         lines.append("agenda:")
-        lines += [INDENT + line for text in found.agenda for line in _element(text.split("\n"))]
-    if found.summary:
-        lines += _under("summary", found.summary.split("\n"))
+        lines += [INDENT + line for text in facts.agenda for line in _element(text.split("\n"))]
+    if facts.summary:
+        lines += _under("summary", facts.summary.split("\n"))
     return lines
 
 

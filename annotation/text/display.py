@@ -198,22 +198,22 @@ class Row:
         op = "same" if self.same else "changed" if self.left and self.right else ""
         op = op or ("removed" if self.left else "added")
         sides = {"left": self.left, "right": self.right}
-        told = {name: {"line": side.number, "text": side.text} for name, side in sides.items() if side}
-        return {"op": op, **told}
+        contents = {name: {"line": side.number, "text": side.text} for name, side in sides.items() if side}
+        return {"op": op, **contents}
 
 
 def difference_rows(first: str, second: str) -> tuple[Row, ...]:
     """Return two texts line beside line; long stretches of what is the same are left out and counted."""
     left, right = first.split("\n"), second.split("\n")
-    found: list[Row] = []
+    rows: list[Row] = []
     matcher = _matcher(left, right)
     for tag, i, j, k, l in matcher.get_opcodes():  # noqa: E741
         if tag == "equal":
             pairs = zip(range(i, j), range(k, l), strict=True)
-            found += [Row(_whole(a, left[a]), _whole(b, right[b])) for a, b in pairs]
+            rows += [Row(_line_side(a, left[a]), _line_side(b, right[b])) for a, b in pairs]
         else:
-            found += _changed(left, range(i, j), right, range(k, l))
-    return tuple(_folded(found))
+            rows += _changed(left, range(i, j), right, range(k, l))
+    return tuple(_folded(rows))
 
 
 def _matcher(left: Sequence[str], right: Sequence[str]) -> SequenceMatcher[str]:
@@ -221,7 +221,7 @@ def _matcher(left: Sequence[str], right: Sequence[str]) -> SequenceMatcher[str]:
     return SequenceMatcher(None, left, right, autojunk=max(len(left), len(right)) > LONG)
 
 
-def _whole(index: int, line: str, *, changed: bool = False) -> Side:
+def _line_side(index: int, line: str, *, changed: bool = False) -> Side:
     return Side(index + 1, ((line, changed),))
 
 
@@ -230,13 +230,13 @@ def _changed(left: Sequence[str], old: range, right: Sequence[str], new: range) 
     for a, b in zip_longest(old, new):
         if a is None or b is None:
             yield Row(
-                _whole(a, left[a], changed=True) if a is not None else None,
-                _whole(b, right[b], changed=True) if b is not None else None,
+                _line_side(a, left[a], changed=True) if a is not None else None,
+                _line_side(b, right[b], changed=True) if b is not None else None,
             )
             continue
         pieces = different_words(left[a], right[b])
         if pieces is None:
-            yield Row(_whole(a, left[a], changed=True), _whole(b, right[b], changed=True))
+            yield Row(_line_side(a, left[a], changed=True), _line_side(b, right[b], changed=True))
         else:
             yield Row(Side(a + 1, pieces[0]), Side(b + 1, pieces[1]))
 
@@ -255,15 +255,15 @@ def different_words(first: str, second: str) -> tuple[Pieces, Pieces] | None:
     return tuple(sides[0]), tuple(sides[1])
 
 
-def _folded(found: Sequence[Row]) -> Iterator[Row]:
+def _folded(rows: Sequence[Row]) -> Iterator[Row]:
     near = {
         place
-        for index, row in enumerate(found)
+        for index, row in enumerate(rows)
         if not row.same
         for place in range(index - AROUND, index + AROUND + 1)
     }
     skipped = 0
-    for index, row in enumerate(found):
+    for index, row in enumerate(rows):
         if index not in near:
             skipped += 1
             continue

@@ -21,6 +21,6 @@ def one_of(values: Sequence[T], seed: int, *parts: object) -> T:
     return values[min(int(u(seed, *parts) * len(values)), len(values) - 1)]
 
 
-def in_drawn_order(keys: Iterable[str], seed: int, what: str) -> list[str]:
+def in_drawn_order(keys: Iterable[str], seed: int, purpose: str) -> list[str]:
     """Return keys in an order that seed and keys determine, whatever order they come in."""
-    return sorted(keys, key=lambda key: (u(seed, what, key), key))
+    return sorted(keys, key=lambda key: (u(seed, purpose, key), key))

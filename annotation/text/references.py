@@ -24,12 +24,12 @@ ESCAPES = (("%", "%25"), ("/", "%2F"))
 def item_key(dialogue: str, continuation: str, turn: int | None) -> str:
     """Return the key of an item. `turn` is 0-based, None for the dialogue item."""
     place = Place(dialogue, continuation, turn)
-    return "/".join(map(_quote, kind_at(turn).written(place)))
+    return "/".join(map(_quote, kind_at(turn).key_parts(place)))
 
 
 def record_key(dialogue: str, record: RecordKey) -> str:
     """Return the key of the item that a record of a dialogue is, by the record's kind and key."""
-    return "/".join(map(_quote, KINDS[record[0]].written(Place(dialogue, "", record=record))))
+    return "/".join(map(_quote, KINDS[record[0]].key_parts(Place(dialogue, "", record=record))))
 
 
 def key_of_item(dialogue: str, continuation: str, turn: int | None, kind: str, record: str | None) -> str:
@@ -41,7 +41,7 @@ def members_key(dialogue: str, members: Sequence[Member]) -> str:
     """Return the key of an item with members, in their order; of one member, that member's own key."""
     (continuation, turn), *others = members
     kind = kind_comparing(len(members)) or kind_at(turn)
-    return "/".join(map(_quote, kind.written(Place(dialogue, continuation, turn, tuple(others)))))
+    return "/".join(map(_quote, kind.key_parts(Place(dialogue, continuation, turn, tuple(others)))))
 
 
 def place_of(key: str) -> Place:
@@ -78,28 +78,28 @@ def record_key_sql(dialogue: str, kind: str, key: str) -> str:
 
 def members_key_sql(item: str, dialogue: str) -> str:
     """Return the SQL of `members_key` from an item's id and its dialogue's key; null without members."""
-    one = f"{_quote_sql('mc.key')} || coalesce('/' || mu.position::text, '')"
-    return f"""(SELECT {_quote_sql(dialogue)} || '/' || string_agg({one}, '/+/' ORDER BY mm.number)
+    member = f"{_quote_sql('mc.key')} || coalesce('/' || mu.position::text, '')"
+    return f"""(SELECT {_quote_sql(dialogue)} || '/' || string_agg({member}, '/+/' ORDER BY mm.number)
       FROM annotation_itemmember mm JOIN annotation_continuation mc ON mc.id = mm.continuation_id
       LEFT JOIN annotation_turn mu ON mu.id = mm.turn_id WHERE mm.item_id = {item})"""  # noqa: S608  (own SQL)
 
 
 def _quote(part: str) -> str:
-    for character, written in ESCAPES:
-        part = part.replace(character, written)
+    for character, escape in ESCAPES:
+        part = part.replace(character, escape)
     return part
 
 
 def _quote_sql(column: str) -> str:
     for pair in ESCAPES:
-        character, written = (text.replace("%", "%%") for text in pair)
-        column = f"replace({column}, '{character}', '{written}')"
+        character, escape = (text.replace("%", "%%") for text in pair)
+        column = f"replace({column}, '{character}', '{escape}')"
     return column
 
 
 def _unquote(part: str) -> str:
-    for character, written in reversed(ESCAPES):
-        part = part.replace(written, character)
+    for character, escape in reversed(ESCAPES):
+        part = part.replace(escape, character)
     return part
 
 
@@ -117,13 +117,13 @@ def in_order(passages: Iterable[Passage]) -> tuple[Passage, ...]:
 
 def stored(passages: Iterable[Passage]) -> list[dict[str, Any]] | None:
     """Return passages as a label keeps them and files have them; None where there are none."""
-    return [{name: getattr(one, name) for name in FIELDS} for one in in_order(passages)] or None
+    return [{name: getattr(passage, name) for name in FIELDS} for passage in in_order(passages)] or None
 
 
-def read(kept: Iterable[Mapping[str, Any]] | None) -> tuple[Passage, ...]:
+def read(rows: Iterable[Mapping[str, Any]] | None) -> tuple[Passage, ...]:
     """Return the passages that a label keeps."""
     return tuple(
-        Passage(one["continuation"], one["turn"], one.get("start"), one.get("end")) for one in kept or ()
+        Passage(row["continuation"], row["turn"], row.get("start"), row.get("end")) for row in rows or ()
     )
 
 

@@ -144,9 +144,9 @@ class Names(dict[str, str]):
         return name
 
 
-def clashes_told(
+def describe_clashes(
     clashes: Iterable[Iterable[str]],
-    what: str,
+    kind: str,
     most: int = 10,
     stored: Collection[str] = (),
     where: str = "in the corpus",
@@ -160,7 +160,7 @@ def clashes_told(
         for names in clashes
     ]
     more = f"; and {len(sets) - most} more" if len(sets) > most else ""
-    return f"{what} {'; '.join(sets[:most])}{more}"
+    return f"{kind} {'; '.join(sets[:most])}{more}"
 
 
 # Text in CSV cells: never evaluated by a spreadsheet, and back again without loss.

@@ -29,16 +29,16 @@ MARK = re.compile(r"\{[a-z][a-z_ -]{0,30}\}")
 
 def parts(text: str) -> list[tuple[str, bool]]:
     """Split a text into (part, is it a mark) pairs that joined again are the text."""
-    found: list[tuple[str, bool]] = []
+    pieces: list[tuple[str, bool]] = []
     end = 0
     for match in MARK.finditer(text):
         if match.start() > end:
-            found.append((text[end : match.start()], False))
-        found.append((match.group(), True))
+            pieces.append((text[end : match.start()], False))
+        pieces.append((match.group(), True))
         end = match.end()
     if end < len(text):
-        found.append((text[end:], False))
-    return found
+        pieces.append((text[end:], False))
+    return pieces
 
 
 def has_marks(text: str) -> bool:
@@ -199,7 +199,7 @@ class Blind:
         return self._in_case.hidden(self._in_text.hidden(text))
 
     @property
-    def said(self) -> tuple[Callable[[str], list[tuple[int, int]]], ...]:
+    def turn_finders(self) -> tuple[Callable[[str], list[tuple[int, int]]], ...]:
         """What finds names in a turn's text, in order: what one finds is hidden before the next looks."""
         return self._in_text.spans, self._in_case.spans
 
@@ -233,13 +233,13 @@ class _Names:
         if not self._beginnings:
             return []
         folded = _folded(text, self._any_case)
-        if not any(beginning in folded for beginning in self._beginnings):
+        if not any(start in folded for start in self._beginnings):
             return []
         if len(folded) == len(text) and text.isascii():
             return [match.span() for match in self._pattern.finditer(folded)]
         folded, places = _mapped(text, self._any_case)
-        found = ((places[m.start()], places[m.end() - 1] + 1) for m in self._pattern.finditer(folded))
-        return [(start, _past_accents(text, stop)) for start, stop in found]
+        spans = ((places[m.start()], places[m.end() - 1] + 1) for m in self._pattern.finditer(folded))
+        return [(start, _past_accents(text, stop)) for start, stop in spans]
 
 
 def _past_accents(text: str, stop: int) -> int:
@@ -282,26 +282,26 @@ def blind(systems: tuple[str, ...]) -> Blind:
     return Blind(*systems)
 
 
-class Told(NamedTuple):
+class Giveaways(NamedTuple):
     """What a dialogue's conditions would give away: the names of their entries, and their texts."""
 
     keys: frozenset[str] = frozenset()
     values: tuple[str, ...] = ()
 
-    def and_of(self, other: Told) -> Told:
-        """Return what both would give away."""
-        return Told(self.keys | other.keys, tuple(sorted({*self.values, *other.values})))
+    def and_of(self, other: Giveaways) -> Giveaways:
+        """Combine two sets of giveaways."""
+        return Giveaways(self.keys | other.keys, tuple(sorted({*self.values, *other.values})))
 
 
-NOTHING_TOLD = Told()
+NO_GIVEAWAYS = Giveaways()
 
 
-def told_by(conditions: Iterable[Mapping[str, Any]]) -> Told:
+def giveaways_of(conditions: Iterable[Mapping[str, Any]]) -> Giveaways:
     """Return what is not to be read of conditions. Numbers stand everywhere, and are hidden by name alone."""
     entries = [entry for condition in conditions for entry in _entries(condition)]
     entries = [(name, value) for key, value in entries if (name := _squeezed(key)) not in SETTINGS]
     texts = {value for _, value in entries if value and value.casefold() not in ORDINARY}
-    return Told(frozenset(name for name, _ in entries), tuple(sorted(texts)))
+    return Giveaways(frozenset(name for name, _ in entries), tuple(sorted(texts)))
 
 
 def _entries(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
@@ -315,10 +315,12 @@ def _entries(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
         yield key, one_line(value) if isinstance(value, str) else ""
 
 
-def is_telltale(key: str, told: Told = NOTHING_TOLD) -> bool:
+def is_telltale(key: str, giveaways: Giveaways = NO_GIVEAWAYS) -> bool:
     """Whether an entry of this name would say which system spoke, how, or what the right answer is."""
     folded = _squeezed(_HUMP.sub(" ", key))
-    return _TELLTALE.fullmatch(folded) is not None or bool(told.keys and _squeezed(key) in told.keys)
+    return _TELLTALE.fullmatch(folded) is not None or bool(
+        giveaways.keys and _squeezed(key) in giveaways.keys
+    )
 
 
 def _squeezed(text: str) -> str:
@@ -350,10 +352,10 @@ class Traced(NamedTuple):
         starts: list[int] = []
         ends: list[int] = []
         last = 0
-        for start, stop, written in spans:
-            text += [self.text[last:start], written]
-            starts += self.starts[last:start] + [self.starts[start]] * len(written)
-            ends += self.ends[last:start] + [self.ends[stop - 1]] * len(written)
+        for start, stop, replacement in spans:
+            text += [self.text[last:start], replacement]
+            starts += self.starts[last:start] + [self.starts[start]] * len(replacement)
+            ends += self.ends[last:start] + [self.ends[stop - 1]] * len(replacement)
             last = stop
         if not last:
             return self
@@ -365,7 +367,7 @@ class Traced(NamedTuple):
         """Return the stored place of what is shown from `start` to `end` (not empty, within the text)."""
         return self.starts[start], self.ends[end - 1]
 
-    def shown(self, start: int, end: int) -> tuple[int, int] | None:
+    def shown_span(self, start: int, end: int) -> tuple[int, int] | None:
         """Return the shown place of what is stored from `start` to `end`, None where nothing of it shows."""
         inside = [
             n
@@ -383,18 +385,18 @@ def untouched(text: str) -> Traced:
 def spoken(text: str, hide: Blind) -> Traced:
     """Return what a turn says as raters see it (`View.spoken`), traced to what is stored."""
     traced = untouched(text)
-    for pattern, written in STEPS:
-        traced = traced.replaced(_matches(pattern, written, traced.text))
-    for spans in hide.said:
+    for pattern, replacement in STEPS:
+        traced = traced.replaced(_matches(pattern, replacement, traced.text))
+    for spans in hide.turn_finders:
         traced = traced.replaced([(start, stop, HIDDEN) for start, stop in spans(traced.text)])
     return traced
 
 
 def _matches(
-    pattern: re.Pattern[str], written: str | Callable[[re.Match[str]], str], text: str
+    pattern: re.Pattern[str], replacement: str | Callable[[re.Match[str]], str], text: str
 ) -> list[tuple[int, int, str]]:
     return [
-        (*match.span(), written if isinstance(written, str) else written(match))
+        (*match.span(), replacement if isinstance(replacement, str) else replacement(match))
         for match in pattern.finditer(text)
     ]
 
@@ -416,12 +418,14 @@ def visible(dialogue: Dialogue, continuation: Continuation, turn: int, viewer: s
     context = dialogue.context(continuation, turn)
     if viewer == ALL:
         return context
-    whole = continuation.turns if continuation.id == SELF else dialogue.turns + continuation.turns[: turn + 1]
-    sessions = {each.session for each in whole if _takes_part(each, viewer)}
+    all_turns = (
+        continuation.turns if continuation.id == SELF else dialogue.turns + continuation.turns[: turn + 1]
+    )
+    sessions = {each.session for each in all_turns if _takes_part(each, viewer)}
     if dialogue.script is not None:
         sessions |= {session.id for session in dialogue.script.sessions if viewer in session.present}
     begins = next(
-        (each.act != "join" for each in whole if each.speaker == viewer and each.act in EVENTS), True
+        (each.act != "join" for each in all_turns if each.speaker == viewer and each.act in EVENTS), True
     )
     return tuple(
         each
@@ -444,16 +448,16 @@ def _presence(turns: Sequence[Turn], viewer: str, begins: bool) -> list[bool]:
 
     `begins`: whether the viewer is there at the beginning, as who never joins is, or leaves before joining.
     """
-    present, found = begins, list[bool]()
+    present, presence = begins, list[bool]()
     for turn in turns:
         if turn.speaker == viewer and turn.act == "join":
             present = True
             if turn.sees_history:
-                found = [True] * len(found)
-        found.append(present)
+                presence = [True] * len(presence)
+        presence.append(present)
         if turn.speaker == viewer and turn.act == "leave":
             present = False
-    return found
+    return presence
 
 
 RENDERING = 3
@@ -490,19 +494,19 @@ def no_cut(text: str) -> str:
 class View:
     """What may be seen of a dialogue. `systems` are the corpus's; `cut` shortens what is too long.
 
-    `shows` names parts (PARTS) and entries of the metadata as `metadata.KEY`. `told` is what the conditions
-    of the dialogue's continuations would give away.
+    `shows` names parts (PARTS) and entries of the metadata as `metadata.KEY`. `giveaways` are what the
+    conditions of the dialogue's continuations would give away.
     """
 
     systems: tuple[str, ...] = ()
     shows: tuple[str, ...] = DEFAULT
     cut: Callable[[str], str] = no_cut
-    told: Told = NOTHING_TOLD
+    giveaways: Giveaways = NO_GIVEAWAYS
 
     @property
     def hide(self) -> Blind:
         """What hides the systems' names and their conditions."""
-        return blind(self.systems + self.told.values)
+        return blind(self.systems + self.giveaways.values)
 
     def shows_part(self, part: str) -> bool:
         """Whether the summary, the agenda or a field of participants is shown."""
@@ -514,7 +518,7 @@ class View:
 
     def withholds(self, key: str) -> bool:
         """Whether the value of an entry, at any depth, is never shown."""
-        return is_telltale(key, self.told)
+        return is_telltale(key, self.giveaways)
 
     def about(self, text: str) -> str:
         """Return a text from around the turns as it is seen."""

@@ -74,7 +74,7 @@ _RUN = r"[\p{Katakana}ー]"
 _KINDS = tuple(regex.compile(kind, regex.V1) for kind in (_SPACED, _RUN))
 
 
-def whole(text: str, pattern: str | None = None) -> str:
+def whole_word(text: str, pattern: str | None = None) -> str:
     """Return a pattern (flag V1) for a text where it is no part of a longer word.
 
     `pattern` replaces what is matched between the bounds, which the text's first and last characters decide.
@@ -111,35 +111,35 @@ def mentioned(text: str, people: Iterable[Participant]) -> set[str]:
     name or alias does. Where names overlap in the text, the longest counts alone: `Ann Marie` does not name
     Ann. In Han, kana and Thai a name needs no space around it.
     """
-    return named(text, names(people))
+    return people_named(text, names(people))
 
 
-def named(text: str, known: Iterable[Name]) -> set[str]:
+def people_named(text: str, known_names: Iterable[Name]) -> set[str]:
     """Return the ids of the people whom a text names, from the names that `names` returned."""
     text = folded(text)
-    found: set[str] = set()
-    taken: list[tuple[int, int]] = []
-    for name, person, plain in known:
+    people: set[str] = set()
+    taken_spans: list[tuple[int, int]] = []
+    for name, person, plain in known_names:
         for start in _places(text, name):
             span = (start, start + len(name))
-            if any(start < end and first < span[1] for first, end in taken if (first, end) != span):
+            if any(start < end and first < span[1] for first, end in taken_spans if (first, end) != span):
                 continue
             if _counts(text, *span, plain=plain):
-                found.add(person)
-                taken.append(span)
-    return found
+                people.add(person)
+                taken_spans.append(span)
+    return people
 
 
 def names(people: Iterable[Participant]) -> list[Name]:
     """Return (folded name, id, whether it counts without a mark), the longest names first."""
-    found: dict[tuple[str, str], bool] = {}
+    plain_names: dict[tuple[str, str], bool] = {}
     for person in people:
         plain = [name for name in (person.name or person.id, *person.aliases) if name.strip()]
         for name in plain:
-            found[folded(name.strip()), person.id] = True
+            plain_names[folded(name.strip()), person.id] = True
         for name in (person.id, *("".join(name.split()) for name in plain)):
-            found.setdefault((folded(name.strip()), person.id), False)
-    ordered = sorted(found.items(), key=lambda entry: (-len(entry[0][0]), entry[0]))
+            plain_names.setdefault((folded(name.strip()), person.id), False)
+    ordered = sorted(plain_names.items(), key=lambda entry: (-len(entry[0][0]), entry[0]))
     return [(name, person, plain) for (name, person), plain in ordered if name]
 
 

@@ -86,8 +86,8 @@ def parse(text: str, first_line: int = 1, core: bool = False) -> Tree:
         line = first_line + (mark.line if mark else 0)
         raise BadFile(f"line {line}: not valid YAML: {error.problem or error.context}") from None
     except yaml.YAMLError as error:
-        told = str(error).splitlines()[0]
-        raise BadFile(f"line {first_line}: not valid YAML: {told}") from None
+        message = str(error).splitlines()[0]
+        raise BadFile(f"line {first_line}: not valid YAML: {message}") from None
     except RecursionError:
         raise BadFile(f"line {first_line}: nested too deeply") from None
     tree = Tree(core=core)
@@ -118,17 +118,17 @@ def _look(text: str, first_line: int) -> None:
 def _value(node: yaml.Node, path: Path, tree: Tree, first_line: int) -> Any:
     tree.lines[path] = first_line + node.start_mark.line
     if isinstance(node, yaml.SequenceNode):
-        return [_value(one, (*path, index), tree, first_line) for index, one in enumerate(node.value)]
+        return [_value(child, (*path, index), tree, first_line) for index, child in enumerate(node.value)]
     if isinstance(node, yaml.MappingNode):
-        found: dict[str, Any] = {}
+        mapping: dict[str, Any] = {}
         for key, value in node.value:
             line = first_line + key.start_mark.line
             if not isinstance(key, yaml.ScalarNode):
                 raise BadFile(f"line {line}: a name must be a text")
-            if key.value in found:
+            if key.value in mapping:
                 raise BadFile(f"line {line}: {key.value[:60]!r} is there twice")
-            found[key.value] = _value(value, (*path, key.value), tree, first_line)
-        return found
+            mapping[key.value] = _value(value, (*path, key.value), tree, first_line)
+        return mapping
     assert isinstance(node, yaml.ScalarNode)
     if tree.core and node.tag == _FLOAT and (number := _fraction(node.value)) is not None:
         return number

@@ -25,9 +25,9 @@ from annotation.scheme_store import Questionnaire, questionnaire_of
 from annotation.schemes.base import JOIN, NOBODY, people_answer
 from annotation.work import check_tasks, labels, own_work
 from annotation.work import leases as assigning
-from annotation.work.checking import Answers, Given, check, cleaned, in_own_order, item_number
+from annotation.work.checking import Answers, CheckedAnswer, check, cleaned, in_own_order, item_number
 from annotation.work.leases import Hold, Seat
-from annotation.work.task_answers import Evidence, held, says_the_same, standing_labels, with_evidence
+from annotation.work.task_answers import Evidence, current_labels, hold_of, same_answers, with_evidence
 from config import commands
 
 # The statements behind the hot path of annotators: one round trip each, and the locks they take.
@@ -91,30 +91,34 @@ RETURNING a.state
 # Answers that name people: who is named takes part, and one set is always written in the same way.
 
 
-def with_people(*, plan: Questionnaire, given: Sequence[Given]) -> list[Given]:
+def with_people(*, plan: Questionnaire, answers: Sequence[CheckedAnswer]) -> list[CheckedAnswer]:
     """Return answers with their sets of people in order; a query where a question asks for such a set.
 
     Raises AnswerRefused for somebody who takes no part in the dialogue.
     """
     asking = {question.id: question for question in plan.questions if question.names_people}
     if not asking:
-        return list(given)
-    items = {answer.item for answer in given if answer.question in asking}
+        return list(answers)
+    items = {answer.item for answer in answers if answer.question in asking}
     rows = Item.objects.filter(pk__in=items).values_list("pk", "continuation__dialogue__participants")
-    known = {pk: [person["id"] for person in people] for pk, people in rows}
-    found = []
-    for answer in given:
+    known_ids = {pk: [person["id"] for person in people] for pk, people in rows}
+    checked = []
+    for answer in answers:
         if answer.question not in asking:
-            found.append(answer)
+            checked.append(answer)
             continue
-        ids = [] if answer.value == NOBODY else [one.strip() for one in str(answer.value).split(JOIN)]
-        for one in ids:
-            if one not in known[answer.item]:
-                told = f"“{asking[answer.question].wording}” names {one[:60]!r}"
-                there = ", ".join(known[answer.item])
-                raise AnswerRefused(f"{told}, who takes no part: there are {there}, or {NOBODY}.")
-        found.append(answer._replace(value=people_answer(ids)))
-    return found
+        ids = (
+            []
+            if answer.value == NOBODY
+            else [person_id.strip() for person_id in str(answer.value).split(JOIN)]
+        )
+        for person_id in ids:
+            if person_id not in known_ids[answer.item]:
+                subject = f"“{asking[answer.question].wording}” names {person_id[:60]!r}"
+                participants = ", ".join(known_ids[answer.item])
+                raise AnswerRefused(f"{subject}, who takes no part: there are {participants}, or {NOBODY}.")
+        checked.append(answer._replace(value=people_answer(ids)))
+    return checked
 
 
 COMMENT_LIMIT = 5_000
@@ -124,7 +128,7 @@ CLIENT_LIMIT = 64
 CONFLICT = "Another tab or device saved other answers to this task. Choose which to keep."
 DIFFERENT = "Other answers to this task were submitted already and stand. To replace them, revise the task."
 VOIDED = "A researcher voided your answers to this task: {}. It is no longer yours to answer."
-SHOWN = "This task was part of the training or the test, and is over. It stays as you answered it."
+TASK_IS_OVER = "This task was part of the training or the test, and is over. It stays as you answered it."
 TAKEN_BACK = "A researcher took this task back: “{}”. Your draft is kept, but cannot be submitted any more."
 LOST = "This task went to someone else meanwhile. Your draft is kept, but cannot be submitted any more."
 PACE_CEILING_SECONDS = 900
@@ -210,17 +214,17 @@ def _draft_not_kept(
     by: User, campaign: int, assignment: int, draft: dict[str, Any], revising: bool, client: str
 ) -> int:
     """Return the version kept instead where nothing is lost by that; raise the reason otherwise."""
-    kept = Assignment.objects.filter(pk=assignment, user=by, campaign_id=campaign).first()
-    if kept is None:
+    row = Assignment.objects.filter(pk=assignment, user=by, campaign_id=campaign).first()
+    if row is None:
         raise NotTaskHolder("This task is not yours.")
-    if kept.state == Assignment.State.VOIDED:
-        raise LeaseLost(VOIDED.format(kept.withdrawn_reason))
-    if kept.state == Assignment.State.SUBMITTED and not revising:
+    if row.state == Assignment.State.VOIDED:
+        raise LeaseLost(VOIDED.format(row.withdrawn_reason))
+    if row.state == Assignment.State.SUBMITTED and not revising:
         raise AlreadySubmitted("This task is submitted already. Open it again to change it.")
-    there = held(kept).draft
-    if kept.written_by != client and not says_the_same(draft, there):
-        raise DraftConflict(CONFLICT, there)
-    return kept.revision
+    stored_draft = hold_of(row).draft
+    if row.written_by != client and not same_answers(draft, stored_draft):
+        raise DraftConflict(CONFLICT, stored_draft)
+    return row.revision
 
 
 def _client(client: Any) -> str:
@@ -261,12 +265,12 @@ def submit(
     seat.must_have_agreed()
     sent = {"answers": cleaned(answers), "evidence": evidence, "comment": comment, "flagged": flagged}
     _must_have_seen(work, sent, client, based_on)
-    given = _checked(seat, work, answers, evidence)
+    checked = _checked(seat, work, answers, evidence)
     if work.state == Assignment.State.SUBMITTED:
         if work.round:
-            raise AlreadySubmitted(SHOWN)
+            raise AlreadySubmitted(TASK_IS_OVER)
         own_work.must_be_allowed(seat, work.assignment)
-        _revise(by, work, given, comment, flagged)
+        _revise(by, work, checked, comment, flagged)
         return Outcome("revised", seat, _next(seat))
     if work.state != Assignment.State.RETURNED:
         seat.must_have_room()
@@ -278,7 +282,7 @@ def submit(
     seat = _finish(seat, work, comment, flagged, client or "", attention)
     labels.insert(
         rater=rater,
-        answers=given,
+        answers=checked,
         occasion=work.occasion,
         campaign=work.campaign,
         assignment=work.assignment,
@@ -288,7 +292,7 @@ def submit(
     if seat.checked:
         is_first = work.state != Assignment.State.RETURNED
         done = check_tasks.Done(work.assignment, work.task, work.occasion, work.is_aside, is_first)
-        check_tasks.submitted(seat=seat, done=done, answers=given)
+        check_tasks.submitted(seat=seat, done=done, answers=checked)
         return Outcome("submitted", seat, _next(seat))
     if seat.waits:
         return Outcome("submitted", seat, None)
@@ -347,7 +351,7 @@ def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat,
     if last is None:
         raise NotTaskHolder("There is no earlier task of yours to go back to.")
     own_work.must_be_allowed(seat, last.pk)
-    return seat, held(last)
+    return seat, hold_of(last)
 
 
 def _next(seat: Seat) -> Hold | None:
@@ -359,13 +363,13 @@ def _next(seat: Seat) -> Hold | None:
         campaign_id=seat.campaign, user_id=seat.user, state=Assignment.State.LEASED
     )
     last = mine.first()
-    return held(last) if last else None
+    return hold_of(last) if last else None
 
 
 def _work(seat: Seat, assignment: int) -> Work:
-    known = {"assignment": assignment, "user": seat.user, "campaign": seat.campaign}
+    parameters = {"assignment": assignment, "user": seat.user, "campaign": seat.campaign}
     with commands.cursor() as cursor:
-        cursor.execute(WORK, known | {"kinds": list(questionnaire_of(seat.version).item_kinds)})
+        cursor.execute(WORK, parameters | {"kinds": list(questionnaire_of(seat.version).item_kinds)})
         row = cursor.fetchone()
     if row is None:
         raise NotTaskHolder("This task is not yours.")
@@ -374,31 +378,31 @@ def _work(seat: Seat, assignment: int) -> Work:
     return work._replace(items={item_number(public, assignment): item for public, item in pairs})
 
 
-def _checked(seat: Seat, work: Work, answers: Answers, evidence: Evidence | None) -> list[Given]:
+def _checked(seat: Seat, work: Work, answers: Answers, evidence: Evidence | None) -> list[CheckedAnswer]:
     """Return the checked answers with what they point at; about a comparison in terms of its own order."""
     plan = questionnaire_of(seat.version)
-    shown = work.shown if plan.compares else None
-    given = check(plan=plan, items=work.items, answers=in_own_order(plan, cleaned(answers), shown))
-    given = with_people(plan=plan, given=given)
-    return with_evidence(plan=plan, items=work.items, given=given, evidence=evidence, task=work.task)
+    order = work.shown if plan.compares else None
+    checked = check(plan=plan, items=work.items, answers=in_own_order(plan, cleaned(answers), order))
+    checked = with_people(plan=plan, answers=checked)
+    return with_evidence(plan=plan, items=work.items, answers=checked, evidence=evidence, task=work.task)
 
 
-def _must_be_the_same(work: Work, given: Sequence[Given], comment: str, flagged: bool) -> None:
+def _must_be_the_same(work: Work, answers: Sequence[CheckedAnswer], comment: str, flagged: bool) -> None:
     """A submit sent again repeats what stands; other answers must not vanish without a word."""
     assignment = Assignment.objects.get(pk=work.assignment)
-    same = {answer[:2]: answer[2:] for answer in given} == standing_labels(assignment)
+    same = {answer[:2]: answer[2:] for answer in answers} == current_labels(assignment)
     if not (same and assignment.comment == _comment(comment) and assignment.flagged == flagged):
         assignment.draft = {}  # what stands is what is shown, not a revision begun meanwhile
-        raise SubmittedDifferently(DIFFERENT, held(assignment).draft)
+        raise SubmittedDifferently(DIFFERENT, hold_of(assignment).draft)
 
 
 def _must_have_seen(work: Work, sent: Mapping[str, Any], client: str | None, based_on: int | None) -> None:
     """Another client's draft is not overruled by one that never saw it, unless both say the same."""
     if client is None or _client(client) == work.written_by or work.revision in (0, based_on):
         return
-    kept = held(Assignment.objects.get(pk=work.assignment)).draft
-    if not says_the_same(sent, kept):
-        raise DraftConflict(CONFLICT, kept)
+    stored_draft = hold_of(Assignment.objects.get(pk=work.assignment)).draft
+    if not same_answers(sent, stored_draft):
+        raise DraftConflict(CONFLICT, stored_draft)
 
 
 def _hold_again(seat: Seat, work: Work) -> None:
@@ -447,19 +451,22 @@ def _comment(comment: str) -> str:
     return str(cleaned(comment)).strip()[:COMMENT_LIMIT]
 
 
-def _revise(by: User, work: Work, given: Sequence[Given], comment: str, flagged: bool) -> None:
+def _revise(by: User, work: Work, answers: Sequence[CheckedAnswer], comment: str, flagged: bool) -> None:
     """Supersede what changed; an answer that is no longer asked for becomes missing, saying so."""
     rater = Rater.objects.get(user=by)
     assignment = Assignment.objects.get(pk=work.assignment)
-    kept = {(answer.item, answer.question) for answer in given}
+    answered = {(answer.item, answer.question) for answer in answers}
     live = Label.objects.filter(assignment=assignment, superseded_at__isnull=True).values_list(
         "item_id", "question_id"
     )
     labels.record(
         rater=rater,
         answers=[
-            *(labels.Answer(one.item, one.question, one.value, evidence=one.evidence) for one in given),
-            *(labels.Answer(*place, None, missing=WITHDRAWN) for place in live if place not in kept),
+            *(
+                labels.Answer(answer.item, answer.question, answer.value, evidence=answer.evidence)
+                for answer in answers
+            ),
+            *(labels.Answer(*place, None, missing=WITHDRAWN) for place in live if place not in answered),
         ],
         occasion=work.occasion,
         campaign=assignment.campaign,

@@ -13,7 +13,7 @@ from django.db.models import F, Min
 from django.utils import timezone
 
 from annotation.campaigns.actions import locked, log
-from annotation.campaigns.choice import chosen, refused
+from annotation.campaigns.choice import refused, selected_continuations
 from annotation.campaigns.settings import check_blind
 from annotation.errors import CampaignRefused
 from annotation.models import CampaignMember, CheckResult, Continuation, Label, Standing
@@ -22,7 +22,7 @@ from annotation.models.checks import CheckPlan, KeyAnswer, KeyTask
 from annotation.models.corpora import Item
 from annotation.models.labels import Occasion
 from annotation.models.work import Assignment, Task
-from annotation.scheme_store import Asked, Questionnaire, questionnaire_of
+from annotation.scheme_store import Questionnaire, ScreenQuestion, questionnaire_of
 from annotation.text.references import item_key, parse_item_key
 from annotation.work import check_stages
 from annotation.work.check_stages import Key, Place, Value, right_in_words
@@ -59,11 +59,11 @@ def checked_answers(
     plan: Questionnaire, items: Iterable[Item], answers: Mapping[Place, Key]
 ) -> dict[Place, Key]:
     """Return a key's answers, each on its question's scale. Raises CampaignRefused."""
-    asked = {question.id: question for question in plan.questions}
-    known = {item.pk: item.kind for item in items}
+    questions = {question.id: question for question in plan.questions}
+    kind_by_item = {item.pk: item.kind for item in items}
     for (item, number), key in answers.items():
-        question = asked.get(number)
-        if question is None or known.get(item) != question.item_kind:
+        question = questions.get(number)
+        if question is None or kind_by_item.get(item) != question.item_kind:
             refuse("answers", "The key answers what is not asked in this task.")
         if question.level == "text":
             refuse("answers", f"“{question.wording}” is answered in words, which no key can check.")
@@ -74,18 +74,18 @@ def checked_answers(
             refuse("answers", f"“{question.wording}” has no order, so nothing can be near its answer.")
         if not 0 <= key.tolerance < 1e6:
             refuse("answers", f"The tolerance of “{question.wording}” must be 0 or more.")
-    kept = {place: key for place, key in answers.items() if key.values}
-    if not kept:
+    with_values = {place: key for place, key in answers.items() if key.values}
+    if not with_values:
         refuse("answers", "Say for at least one question what is right.")
-    return kept
+    return with_values
 
 
 def items_at(campaign: Campaign, spot: Spot) -> list[Item]:
     """Return the items that a task at a spot asks about, in their order."""
     kinds = questionnaire_of(campaign.scheme_version_id).item_kinds
-    found = Item.objects.filter(corpus=campaign.corpus_id, continuation=spot[0], kind__in=kinds)
-    found = found if spot[1] is None else found.filter(pk=spot[1])
-    return list(found.select_related("turn").order_by(F("turn__position").asc(nulls_last=True), "pk"))
+    items = Item.objects.filter(corpus=campaign.corpus_id, continuation=spot[0], kind__in=kinds)
+    items = items if spot[1] is None else items.filter(pk=spot[1])
+    return list(items.select_related("turn").order_by(F("turn__position").asc(nulls_last=True), "pk"))
 
 
 def spot_named(campaign: Campaign, about: str) -> Spot:
@@ -124,35 +124,35 @@ def gather(campaign: Campaign, rows: Iterable[tuple[int, str, Value]], tolerance
     the main work and those that have a key already. `tolerance` goes with ordered questions.
     """
     plan = questionnaire_of(campaign.scheme_version_id)
-    told: dict[int, dict[str, list[Value]]] = {}
+    values_by_item: dict[int, dict[str, list[Value]]] = {}
     for item, question, value in rows:
-        asked = plan.by_key.get(question)
-        if asked is None or asked.level == "text" or not asked.accepts(value):
+        definition = plan.by_key.get(question)
+        if definition is None or definition.level == "text" or not definition.accepts(value):
             continue
-        values = told.setdefault(item, {}).setdefault(question, [])
+        values = values_by_item.setdefault(item, {}).setdefault(question, [])
         if value not in values:
             values.append(value)
-    found = Item.objects.filter(pk__in=told, corpus=campaign.corpus_id, kind__in=plan.item_kinds)
+    items = Item.objects.filter(pk__in=values_by_item, corpus=campaign.corpus_id, kind__in=plan.item_kinds)
     modes = refused(campaign.scheme_version)
     drafts: dict[Spot, Draft] = {}
-    for row in found.exclude(continuation__mode__in=list(modes)).order_by("pk"):
+    for row in items.exclude(continuation__mode__in=list(modes)).order_by("pk"):
         spot = (row.continuation_id, None if plan.is_multiple else row.pk)
         draft = drafts.setdefault(spot, Draft(spot))
-        for name, values in told[row.pk].items():
-            asked = plan.by_key[name]
-            if asked.item_kind != row.kind:
+        for name, values in values_by_item[row.pk].items():
+            definition = plan.by_key[name]
+            if definition.item_kind != row.kind:
                 continue
-            draft.answers[row.pk, asked.id] = Key(tuple(values), _near(asked, tolerance))
-    taken = set(Task.every.filter(campaign=campaign).values_list("continuation", "item"))
-    free = [draft for spot, draft in drafts.items() if draft.answers and spot not in taken]
-    return sorted(free, key=lambda draft: _drawn(campaign.seed, draft.spot))
+            draft.answers[row.pk, definition.id] = Key(tuple(values), _near(definition, tolerance))
+    used_spots = set(Task.every.filter(campaign=campaign).values_list("continuation", "item"))
+    free = [draft for spot, draft in drafts.items() if draft.answers and spot not in used_spots]
+    return sorted(free, key=lambda draft: _draw_key(campaign.seed, draft.spot))
 
 
-def _near(question: Asked, tolerance: float) -> float:
+def _near(question: ScreenQuestion, tolerance: float) -> float:
     return tolerance if question.level in ORDERED else 0.0
 
 
-def _drawn(seed: int, spot: Spot) -> str:
+def _draw_key(seed: int, spot: Spot) -> str:
     return hashlib.sha256(f"{seed}:key:{spot}".encode()).hexdigest()
 
 
@@ -207,7 +207,7 @@ def item_name(item: Item) -> str:
     return item_key(own.dialogue.key, own.key, item.turn.position if item.turn else None)
 
 
-def answers_told(campaign: Campaign, spot: Spot, told: Sequence[Mapping[str, Any]]) -> dict[Place, Key]:
+def parse_answers(campaign: Campaign, spot: Spot, rows: Sequence[Mapping[str, Any]]) -> dict[Place, Key]:
     """Return answers as stored from `question`, `values`, and optionally `item` and `tolerance`.
 
     Without `item` an answer is about the only item of the task. Raises CampaignRefused.
@@ -216,7 +216,7 @@ def answers_told(campaign: Campaign, spot: Spot, told: Sequence[Mapping[str, Any
     items = items_at(campaign, spot)
     names = {item_name(item): item.pk for item in items}
     answers: dict[Place, Key] = {}
-    for row in told:
+    for row in rows:
         question = plan.by_key.get(str(row.get("question")))
         if question is None:
             refuse("answers", f"There is no question “{str(row.get('question'))[:80]}” in this campaign.")
@@ -265,12 +265,12 @@ def in_words(key: KeyTask, most: int = 3) -> str:
     """Return what is right by a key, in one line; of many answers the first."""
     plan = questionnaire_of(key.campaign.scheme_version_id)
     questions = {question.id: question for question in plan.questions}
-    told = [
+    sentences = [
         f"{questions[question].wording}: {right_in_words(questions[question], right)}"
         for (_, question), right in answers_of(key).items()
     ]
-    more = f" and {len(told) - most} more" if len(told) > most else ""
-    return "; ".join(told[:most]) + more
+    more = f" and {len(sentences) - most} more" if len(sentences) > most else ""
+    return "; ".join(sentences[:most]) + more
 
 
 def spot_of(key: KeyTask) -> Spot:
@@ -278,7 +278,7 @@ def spot_of(key: KeyTask) -> Spot:
     return key.task.continuation_id, key.task.item_id
 
 
-def listed(campaign: Campaign) -> list[KeyTask]:
+def list_keys(campaign: Campaign) -> list[KeyTask]:
     """Return a campaign's keys, those retired last."""
     rows = KeyTask.objects.filter(campaign=campaign).select_related(
         "campaign", "task__continuation__dialogue", "task__item__turn"
@@ -306,13 +306,13 @@ def next_spot(campaign: Campaign) -> Spot | None:
     plan = questionnaire_of(campaign.scheme_version_id)
     items = Item.objects.filter(corpus=campaign.corpus_id, kind=plan.item_kind)
     items = items.exclude(continuation__mode__in=list(refused(campaign.scheme_version)))
-    taken = Task.every.filter(campaign=campaign)
+    existing_tasks = Task.every.filter(campaign=campaign)
     if plan.is_multiple:
-        items = items.exclude(continuation__in=taken.values("continuation"))
+        items = items.exclude(continuation__in=existing_tasks.values("continuation"))
     else:
-        items = items.exclude(pk__in=taken.values("item"))
+        items = items.exclude(pk__in=existing_tasks.values("item"))
     items = items.order_by("continuation__dialogue__key", "continuation__key", "turn__position")
-    item = items.filter(continuation__in=chosen(campaign)).first() or items.first()
+    item = items.filter(continuation__in=selected_continuations(campaign)).first() or items.first()
     return None if item is None else (item.continuation_id, None if plan.is_multiple else item.pk)
 
 
@@ -352,16 +352,16 @@ class PlanSettings(TypedDict, total=False):
 
 
 @transaction.atomic
-def set_up(*, by: User, campaign: Campaign, **told: Unpack[PlanSettings]) -> CheckPlan:
+def set_up(*, by: User, campaign: Campaign, **plan_settings: Unpack[PlanSettings]) -> CheckPlan:
     """Set how a campaign trains, tests and checks; what is not named stays. Raises CampaignRefused."""
     campaign = locked(campaign)
     _must_be_main(campaign)
     plan = CheckPlan.objects.filter(campaign=campaign).first() or CheckPlan(campaign=campaign)
-    for name, value in told.items():
+    for name, value in plan_settings.items():
         setattr(plan, name, value)
     _check(plan)
     plan.save()
-    log(by, campaign, "set up checks", **told)
+    log(by, campaign, "set up checks", **plan_settings)
     return plan
 
 
@@ -440,11 +440,11 @@ def change_key(*, by: User, key: KeyTask, answers: Mapping[Place, Key], explanat
     campaign = locked(key.campaign)
     items = items_at(campaign, (key.task.continuation_id, key.task.item_id))
     plan = questionnaire_of(campaign.scheme_version_id)
-    kept = checked_answers(plan, items, answers)
+    checked = checked_answers(plan, items, answers)
     key.explanation = _explanation(campaign, explanation)
     key.save(update_fields=["explanation"])
     key.answers.all().delete()
-    _keep_answers(key, kept)
+    _keep_answers(key, checked)
     changed = sum(
         _score_again(key, result) for result in CheckResult.objects.filter(assignment__task=key.task_id)
     )
@@ -474,7 +474,7 @@ def _add(
     source: str,
 ) -> KeyTask:
     plan = questionnaire_of(campaign.scheme_version_id)
-    kept = checked_answers(plan, items, answers)
+    checked = checked_answers(plan, items, answers)
     lowest = Task.every.filter(campaign=campaign).aggregate(lowest=Min("position"))["lowest"] or 0
     task = Task.every.create(
         campaign=campaign,
@@ -491,7 +491,7 @@ def _add(
         source=source[:200],
         created_by=by,
     )
-    _keep_answers(key, kept)
+    _keep_answers(key, checked)
     CheckPlan.objects.get_or_create(campaign=campaign)
     return key
 
@@ -508,13 +508,13 @@ def _keep_answers(key: KeyTask, answers: Mapping[Place, Key]) -> None:
 def _score_again(key: KeyTask, result: CheckResult) -> bool:
     """Count a result anew, from the answers as they were first submitted; return whether it changed."""
     first = result.assignment.labels.filter(supersedes=None, missing="")
-    given = {
+    answers = {
         (item, question): (text or "") if number is None else number
         for item, question, number, text in first.values_list("item_id", "question_id", "number", "text")
     }
     plan = questionnaire_of(key.campaign.scheme_version_id)
     scales = {question.id: question.values for question in plan.questions}
-    score = check_stages.score(answers_of(key), given, scales)
+    score = check_stages.score(answers_of(key), answers, scales)
     if (result.right, result.asked, result.chance) == score:
         return False
     result.right, result.asked, result.chance = score
@@ -551,10 +551,12 @@ def _check(plan: CheckPlan) -> None:
         value = getattr(plan, name)
         if value is not None and not 0 <= value <= 1:
             refuse(name, f"The {name.replace('_', ' ')} must lie between 0 and 1 (0.8 is 80%).")
-    for name, (least, most, what) in COUNTS.items():
+    for name, (least, most, message) in COUNTS.items():
         value = getattr(plan, name)
         if value is not None and not least <= value <= most:
-            refuse(name, f"{what} between {least} and {most:,}{' tasks' if name.endswith('every') else ''}.")
+            refuse(
+                name, f"{message} between {least} and {most:,}{' tasks' if name.endswith('every') else ''}."
+            )
     if plan.least > plan.window:
         refuse("least", "A rule cannot wait for more checks than it looks back on.")
     if plan.test_measure not in CheckPlan.Measure.values:
@@ -586,63 +588,71 @@ REASON_LIMIT = 2_000
 @transaction.atomic
 def let_in(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
     """Open the main work to somebody who has not passed, for a reason. Raises CampaignRefused."""
-    standing = _standing(campaign, user)
-    if standing.admitted_at is not None:
+    member_status = _lock_status(campaign, user)
+    if member_status.admitted_at is not None:
         refuse("verb", "This person does the main work already.")
     now = timezone.now()
-    attempt = check_stages.under_way(standing)
+    attempt = check_stages.under_way(member_status)
     if attempt is not None:
         attempt.finished_at = now
         attempt.save(update_fields=["finished_at"])
-        _held_of(standing).update(state=Assignment.State.EXPIRED)
-    standing.admitted_at, standing.admitted_by, standing.admitted_why = now, by, _reason(reason)
-    standing.feedback = None
-    standing.save()
-    check_stages.log(standing, "let in", by=by.pk, reason=standing.admitted_why)
+        _held_of(member_status).update(state=Assignment.State.EXPIRED)
+    member_status.admitted_at, member_status.admitted_by, member_status.admitted_why = (
+        now,
+        by,
+        _reason(reason),
+    )
+    member_status.feedback = None
+    member_status.save()
+    check_stages.log(member_status, "let in", by=by.pk, reason=member_status.admitted_why)
 
 
 @transaction.atomic
 def pause(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
     """Give somebody no new tasks until it is lifted, for a reason. Raises CampaignRefused."""
-    standing = _standing(campaign, user)
-    if standing.paused_at is not None:
+    member_status = _lock_status(campaign, user)
+    if member_status.paused_at is not None:
         refuse("verb", "This person is paused already.")
-    standing.paused_at, standing.paused_why = timezone.now(), _reason(reason)
-    standing.save(update_fields=["paused_at", "paused_why"])
-    check_stages.log(standing, "pause annotator", by=by.pk, reason=standing.paused_why)
+    member_status.paused_at, member_status.paused_why = timezone.now(), _reason(reason)
+    member_status.save(update_fields=["paused_at", "paused_why"])
+    check_stages.log(member_status, "pause annotator", by=by.pk, reason=member_status.paused_why)
 
 
 @transaction.atomic
 def lift(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
     """End somebody's pause, for a reason; checks count from now on."""
-    standing = _standing(campaign, user)
-    if standing.paused_at is None:
+    member_status = _lock_status(campaign, user)
+    if member_status.paused_at is None:
         refuse("verb", "This person is not paused.")
-    standing.paused_at, standing.paused_why, standing.window_from = None, "", timezone.now()
-    standing.save(update_fields=["paused_at", "paused_why", "window_from"])
-    check_stages.log(standing, "lift a pause", by=by.pk, reason=_reason(reason))
+    member_status.paused_at, member_status.paused_why, member_status.window_from = None, "", timezone.now()
+    member_status.save(update_fields=["paused_at", "paused_why", "window_from"])
+    check_stages.log(member_status, "lift a pause", by=by.pk, reason=_reason(reason))
 
 
 @transaction.atomic
 def leave_out(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
     """Leave somebody's labels of a campaign out of gold, for a reason; they stay."""
-    standing = _standing(campaign, user)
-    if standing.left_out_at is not None:
+    member_status = _lock_status(campaign, user)
+    if member_status.left_out_at is not None:
         refuse("verb", "This person is left out already.")
-    standing.left_out_at, standing.left_out_why = timezone.now(), _reason(reason)
-    standing.save(update_fields=["left_out_at", "left_out_why"])
-    check_stages.log(standing, "leave out of gold", by=by.pk, reason=standing.left_out_why)
+    member_status.left_out_at, member_status.left_out_why = timezone.now(), _reason(reason)
+    member_status.save(update_fields=["left_out_at", "left_out_why"])
+    check_stages.log(member_status, "leave out of gold", by=by.pk, reason=member_status.left_out_why)
 
 
 @transaction.atomic
 def readmit(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
     """Take somebody's labels back into gold, for a reason; checks count from now on."""
-    standing = _standing(campaign, user)
-    if standing.left_out_at is None:
+    member_status = _lock_status(campaign, user)
+    if member_status.left_out_at is None:
         refuse("verb", "This person is not left out.")
-    standing.left_out_at, standing.left_out_why, standing.window_from = None, "", timezone.now()
-    standing.save(update_fields=["left_out_at", "left_out_why", "window_from"])
-    check_stages.log(standing, "take back into gold", by=by.pk, reason=_reason(reason))
+    member_status.left_out_at, member_status.left_out_why, member_status.window_from = (
+        None,
+        "",
+        timezone.now(),
+    )
+    member_status.save(update_fields=["left_out_at", "left_out_why", "window_from"])
+    check_stages.log(member_status, "take back into gold", by=by.pk, reason=_reason(reason))
 
 
 VERBS: dict[str, Callable[..., None]] = {
@@ -654,7 +664,7 @@ VERBS: dict[str, Callable[..., None]] = {
 }
 
 
-def _standing(campaign: Campaign, user: User) -> Standing:
+def _lock_status(campaign: Campaign, user: User) -> Standing:
     """Return a person's standing, locked by their membership as in every request of their own."""
     member = CampaignMember.objects.filter(campaign=campaign, user=user)
     if (
@@ -667,9 +677,12 @@ def _standing(campaign: Campaign, user: User) -> Standing:
     return check_stages.standing_of(campaign.pk, user.pk)
 
 
-def _held_of(standing: Standing) -> Any:
+def _held_of(member_status: Standing) -> Any:
     return Assignment.objects.filter(
-        campaign=standing.campaign_id, user=standing.user_id, round__gte=1, state=Assignment.State.LEASED
+        campaign=member_status.campaign_id,
+        user=member_status.user_id,
+        round__gte=1,
+        state=Assignment.State.LEASED,
     )
 
 

@@ -20,7 +20,7 @@ from annotation.models.campaigns import Campaign
 from annotation.models.checks import STAGES, Attempt, CheckPlan, CheckResult, KeyTask, Standing
 from annotation.models.labels import Occasion
 from annotation.models.work import Assignment
-from annotation.scheme_store import Asked, questionnaire_of
+from annotation.scheme_store import ScreenQuestion, questionnaire_of
 from annotation.work.labels import name_of
 from annotation.work.leases import Seat, take_seat
 from config.models import Event
@@ -57,8 +57,8 @@ class Score(NamedTuple):
 
         None where nothing was asked, or every answer would be right.
         """
-        left = self.asked - self.chance
-        return (self.right - self.chance) / left if self.asked and left > 1e-9 else None
+        possible = self.asked - self.chance
+        return (self.right - self.chance) / possible if self.asked and possible > 1e-9 else None
 
     def by(self, measure: str) -> float | None:
         """Return the score by a measure: `share` or `corrected`."""
@@ -121,40 +121,44 @@ def stages(campaign: int) -> set[str]:
     return set(keys.order_by().values_list("occasion", flat=True).distinct())
 
 
-def stage(standing: Standing) -> str:
+def stage(member_status: Standing) -> str:
     """Return the stage that comes before somebody's main work, '' for none; who has done all is admitted."""
-    if standing.admitted_at is not None:
+    if member_status.admitted_at is not None:
         return ""
-    there = stages(standing.campaign_id)
-    if TRAINING in there and standing.trained_at is None:
+    campaign_stages = stages(member_status.campaign_id)
+    if TRAINING in campaign_stages and member_status.trained_at is None:
         return TRAINING
-    if TEST in there:
+    if TEST in campaign_stages:
         return TEST
-    if there:
-        admit(standing, verb="finish the training")
+    if campaign_stages:
+        admit(member_status, verb="finish the training")
     return ""
 
 
-def attempts(standing: Standing, occasion: str) -> list[Attempt]:
+def attempts(member_status: Standing, occasion: str) -> list[Attempt]:
     """Return somebody's rounds of training, or tries at the test, in order."""
-    found = Attempt.objects.filter(campaign=standing.campaign_id, user=standing.user_id, occasion=occasion)
-    return list(found.order_by("number"))
+    rows = Attempt.objects.filter(
+        campaign=member_status.campaign_id, user=member_status.user_id, occasion=occasion
+    )
+    return list(rows.order_by("number"))
 
 
-def under_way(standing: Standing) -> Attempt | None:
+def under_way(member_status: Standing) -> Attempt | None:
     """Return the round or try that somebody is in."""
-    found = Attempt.objects.filter(campaign=standing.campaign_id, user=standing.user_id, finished_at=None)
-    return found.first()
+    unfinished = Attempt.objects.filter(
+        campaign=member_status.campaign_id, user=member_status.user_id, finished_at=None
+    )
+    return unfinished.first()
 
 
-def begin(standing: Standing, occasion: str, number: int) -> None:
+def begin(member_status: Standing, occasion: str, number: int) -> None:
     """Begin a round of training or a try at the test, where it is this one's turn; otherwise nothing.
 
     Asked for twice, it begins once. There are no more tries than the campaign allows.
     """
-    before = attempts(standing, occasion)
-    plan = CheckPlan.objects.get(campaign=standing.campaign_id)
-    if stage(standing) != occasion or number != len(before) + 1:
+    before = attempts(member_status, occasion)
+    plan = CheckPlan.objects.get(campaign=member_status.campaign_id)
+    if stage(member_status) != occasion or number != len(before) + 1:
         return
     if any(attempt.finished_at is None for attempt in before):
         return
@@ -163,7 +167,7 @@ def begin(standing: Standing, occasion: str, number: int) -> None:
     if occasion == TRAINING and before and not plan.training_again:
         return
     Attempt.objects.create(
-        campaign_id=standing.campaign_id, user_id=standing.user_id, occasion=occasion, number=number
+        campaign_id=member_status.campaign_id, user_id=member_status.user_id, occasion=occasion, number=number
     )
 
 
@@ -171,13 +175,13 @@ def rest(attempt: Attempt, seed: int) -> list[KeyTask]:
     """Return what is left of a round or try. The test's order is another one at every try of everybody."""
     done = _of(attempt).filter(state__in=DONE).values("task")
     keys = KeyTask.objects.filter(campaign=attempt.campaign_id, occasion=attempt.occasion, retired_at=None)
-    left = list(keys.exclude(task__in=done))
+    open_keys = list(keys.exclude(task__in=done))
     if attempt.occasion == TEST:
-        left.sort(key=lambda key: _drawn(f"{seed}:{attempt.user_id}:{attempt.number}:{key.task_id}"))
-    return left
+        open_keys.sort(key=lambda key: _digest(f"{seed}:{attempt.user_id}:{attempt.number}:{key.task_id}"))
+    return open_keys
 
 
-def finish(standing: Standing, plan: CheckPlan, attempt: Attempt) -> None:
+def finish(member_status: Standing, plan: CheckPlan, attempt: Attempt) -> None:
     """End a round or try: what was skipped counts as wrong. Who passes the test is admitted."""
     score = score_of(attempt)
     attempt.right, attempt.asked = score.right, score.asked
@@ -188,35 +192,35 @@ def finish(standing: Standing, plan: CheckPlan, attempt: Attempt) -> None:
     attempt.save()
     if attempt.occasion != TEST:
         return
-    told: dict[str, Any] = {"try": attempt.number, "right": score.right, "asked": score.asked}
+    details: dict[str, Any] = {"try": attempt.number, "right": score.right, "asked": score.asked}
     if attempt.passed:
-        admit(standing, verb="pass the test", **told)
+        admit(member_status, verb="pass the test", **details)
     else:
-        log(standing, "fail the test", by=standing.user_id, **told)
+        log(member_status, "fail the test", by=member_status.user_id, **details)
 
 
 def score_of(attempt: Attempt) -> Score:
     """Return the score of a round or try: of what was submitted, and of what was skipped."""
     mine = _of(attempt)
     results = CheckResult.objects.filter(assignment__in=mine)
-    given = [Score(r.right, r.asked, r.chance) for r in results]
+    scores = [Score(r.right, r.asked, r.chance) for r in results]
     skipped = mine.filter(state=Assignment.State.SKIPPED).values("task")
     missed = [Score(0, key.answers.count(), 0.0) for key in KeyTask.objects.filter(task__in=skipped)]
-    return total([*given, *missed])
+    return total([*scores, *missed])
 
 
-def admit(standing: Standing, *, verb: str, **told: Any) -> None:
+def admit(member_status: Standing, *, verb: str, **details: Any) -> None:
     """Open the main work to somebody who has done what comes before it."""
-    standing.admitted_at = timezone.now()
-    standing.save(update_fields=["admitted_at"])
-    log(standing, verb, by=standing.user_id, **told)
+    member_status.admitted_at = timezone.now()
+    member_status.save(update_fields=["admitted_at"])
+    log(member_status, verb, by=member_status.user_id, **details)
 
 
-def log(standing: Standing, verb: str, *, by: int | None, **detail: Any) -> None:
+def log(member_status: Standing, verb: str, *, by: int | None, **detail: Any) -> None:
     """Leave an entry about a person in the campaign's log; `by` is None where a rule of the campaign acts."""
-    campaign = Campaign.objects.only("name").get(pk=standing.campaign_id)
-    told = {"campaign": campaign.pk, "annotator": standing.user.get_username(), **detail}
-    Event.objects.create(by_id=by, verb=f"campaign: {verb}", subject=campaign.name, detail=told)
+    campaign = Campaign.objects.only("name").get(pk=member_status.campaign_id)
+    payload = {"campaign": campaign.pk, "annotator": member_status.user.get_username(), **detail}
+    Event.objects.create(by_id=by, verb=f"campaign: {verb}", subject=campaign.name, detail=payload)
 
 
 def failed(campaign: Campaign) -> set[int]:
@@ -235,7 +239,7 @@ def _of(attempt: Attempt) -> Any:
     return Assignment.objects.filter(mine, slot=None, round=attempt.number)
 
 
-def _drawn(text: str) -> str:
+def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -285,12 +289,12 @@ def left_out(corpus: Corpus, campaign: Campaign | None = None) -> tuple[LeftOut,
     if not rows:
         return ()
     raters = {rater.user_id: rater for rater in Rater.objects.filter(user__in=marked.values("user"))}
-    found = [
+    entries = [
         LeftOut(campaign, raters[user].pk, name_of(raters[user], corpus.pk), name, since, why)
         for campaign, user, name, since, why in rows
         if user in raters and since is not None
     ]
-    return tuple(sorted(found, key=lambda one: (one.name, one.campaign)))
+    return tuple(sorted(entries, key=lambda entry: (entry.name, entry.campaign)))
 
 
 class Recent(NamedTuple):
@@ -304,71 +308,75 @@ MOST = 4
 """Tasks that may lie between a check and the warning or pause that follows from it."""
 
 
-def step_due(step: int, drawn: str) -> int:
+def step_due(step: int, person_seed: str) -> int:
     """Return how many tasks are submitted when a person is warned or paused for a check, their `step`-th."""
-    digest = hashlib.sha256(f"{drawn}:marks:{step}".encode()).digest()
+    digest = hashlib.sha256(f"{person_seed}:marks:{step}".encode()).digest()
     return step + 1 + int.from_bytes(digest[:6]) % MOST
 
 
-def recent(plan: CheckPlan, standing: Standing, but: int | None = None) -> Recent:
+def recent(plan: CheckPlan, member_status: Standing, but: int | None = None) -> Recent:
     """Return the score of the last checks that count; one that was voided, and the task `but`, do not."""
     mine = CheckResult.objects.filter(
-        campaign=standing.campaign_id, user=standing.user_id, occasion=Occasion.CHECK
+        campaign=member_status.campaign_id, user=member_status.user_id, occasion=Occasion.CHECK
     ).exclude(assignment__state="voided")
-    if standing.window_from is not None:
-        mine = mine.filter(at__gt=standing.window_from)
+    if member_status.window_from is not None:
+        mine = mine.filter(at__gt=member_status.window_from)
     if but is not None:
         mine = mine.exclude(assignment=but)
     rows = list(mine.order_by("-at", "-id")[: plan.window])
     return Recent(total(Score(row.right, row.asked, row.chance) for row in rows), len(rows))
 
 
-def leave_out(plan: CheckPlan, standing: Standing) -> None:
+def leave_out(plan: CheckPlan, member_status: Standing) -> None:
     """Leave a person out of gold whose recent checks are below the campaign's mark."""
-    share, why = _judged(plan, recent(plan, standing))
-    if _is_below(share, plan.leave_out_below) and standing.left_out_at is None:
-        standing.left_out_at, standing.left_out_why = timezone.now(), why
-        standing.save(update_fields=["left_out_at", "left_out_why"])
-        log(standing, "leave out of gold", by=None, reason=why)
+    share, why = _judged(plan, recent(plan, member_status))
+    if _is_below(share, plan.leave_out_below) and member_status.left_out_at is None:
+        member_status.left_out_at, member_status.left_out_why = timezone.now(), why
+        member_status.save(update_fields=["left_out_at", "left_out_why"])
+        log(member_status, "leave out of gold", by=None, reason=why)
 
 
-def warn_or_pause(plan: CheckPlan, standing: Standing, but: int | None) -> None:
+def warn_or_pause(plan: CheckPlan, member_status: Standing, but: int | None) -> None:
     """Warn or pause a person whose recent checks, but for the task `but`, are below the campaign's marks."""
-    share, why = _judged(plan, recent(plan, standing, but))
+    share, why = _judged(plan, recent(plan, member_status, but))
     now, changed = timezone.now(), []
-    if _is_below(share, plan.pause_below) and standing.paused_at is None:
-        standing.paused_at, standing.paused_why = now, why
+    if _is_below(share, plan.pause_below) and member_status.paused_at is None:
+        member_status.paused_at, member_status.paused_why = now, why
         changed += ["paused_at", "paused_why"]
-        log(standing, "pause annotator", by=None, reason=why)
-    if _is_below(share, plan.warn_below) and standing.paused_at is None and _may_warn(plan, standing, but):
-        standing.warned_at, standing.warning_read_at = now, None
+        log(member_status, "pause annotator", by=None, reason=why)
+    if (
+        _is_below(share, plan.warn_below)
+        and member_status.paused_at is None
+        and _may_warn(plan, member_status, but)
+    ):
+        member_status.warned_at, member_status.warning_read_at = now, None
         changed += ["warned_at", "warning_read_at"]
-        log(standing, "warn annotator", by=None, reason=why)
+        log(member_status, "warn annotator", by=None, reason=why)
     if changed:
-        standing.save(update_fields=changed)
+        member_status.save(update_fields=changed)
 
 
-def _judged(plan: CheckPlan, found: Recent) -> tuple[float | None, str]:
+def _judged(plan: CheckPlan, results: Recent) -> tuple[float | None, str]:
     """Return the share of right answers, None where too few checks are done to judge, and it in words."""
-    why = f"{found.score.right} of {found.score.asked} answers right in the last {found.n} checks"
-    return (None if found.n < plan.least else found.score.share), why
+    why = f"{results.score.right} of {results.score.asked} answers right in the last {results.n} checks"
+    return (None if results.n < plan.least else results.score.share), why
 
 
 def _is_below(share: float | None, mark: float | None) -> bool:
     return share is not None and mark is not None and share < mark - 1e-9
 
 
-def _may_warn(plan: CheckPlan, standing: Standing, but: int | None) -> bool:
+def _may_warn(plan: CheckPlan, member_status: Standing, but: int | None) -> bool:
     """Whether the last warning was read, and as many checks lie behind it as a rule needs to act."""
-    if standing.warned_at is None:
+    if member_status.warned_at is None:
         return True
     since = CheckResult.objects.filter(
-        campaign=standing.campaign_id,
-        user=standing.user_id,
+        campaign=member_status.campaign_id,
+        user=member_status.user_id,
         occasion=Occasion.CHECK,
-        at__gt=standing.warned_at,
+        at__gt=member_status.warned_at,
     ).exclude(assignment=but)
-    return standing.warning_read_at is not None and since.count() >= plan.least
+    return member_status.warning_read_at is not None and since.count() >= plan.least
 
 
 # What a member is told before the next task of a campaign with checks, and what they say to it.
@@ -400,19 +408,19 @@ def feedback_of(assignment: Assignment) -> tuple[tuple[Row, ...], str]:
     """Return the answers of a submission beside its key, as first submitted, and the key's explanation."""
     key = KeyTask.objects.get(task=assignment.task_id)
     first = assignment.labels.filter(supersedes=None, missing="")
-    given = {
+    first_answers = {
         (item, question): text if number is None else number
         for item, question, number, text in first.values_list("item_id", "question_id", "number", "text")
     }
     plan = questionnaire_of(assignment.campaign.scheme_version_id)
-    asked = {question.id: question for question in plan.questions}
+    questions = {question.id: question for question in plan.questions}
     order = {question.id: place for place, question in enumerate(plan.questions)}
     answers = list(KeyAnswer.objects.filter(key=key).select_related("item__turn"))
     turn_numbers.number(row.item.turn for row in answers)
     answers.sort(key=lambda row: (row.item.turn.position if row.item.turn else inf, order[row.question_id]))
     several = len({row.item_id for row in answers}) > 1
     rows = (
-        _row(row, asked[row.question_id], given.get((row.item_id, row.question_id)), several)
+        _row(row, questions[row.question_id], first_answers.get((row.item_id, row.question_id)), several)
         for row in answers
     )
     return tuple(rows), key.explanation
@@ -439,7 +447,7 @@ def wrong_in(attempt: Attempt) -> tuple[Row, ...]:
     return tuple(wrong)
 
 
-def _row(row: KeyAnswer, question: Asked, value: float | str | None, several: bool) -> Row:
+def _row(row: KeyAnswer, question: ScreenQuestion, value: float | str | None, several: bool) -> Row:
     key = Key(tuple(row.values), row.tolerance)
     return Row(
         place=_place(row.item) if several else "",
@@ -455,13 +463,13 @@ def _place(item: Item) -> str:
     return f"Turn {number}" if number else "The whole dialogue"
 
 
-def right_in_words(question: Asked, key: Key) -> str:
+def right_in_words(question: ScreenQuestion, key: Key) -> str:
     """Return what counts as right, as people read it: `4, or 1 more or less`."""
     words = " or ".join(worded(question, value) for value in key.values)
     return f"{words}, or up to {key.tolerance:g} more or less" if key.tolerance else words
 
 
-def worded(question: Asked, value: float | str) -> str:
+def worded(question: ScreenQuestion, value: float | str) -> str:
     """Return a value as people read it, with its anchor where it has one; a tag is yes or no."""
     if question.is_tag:
         return "yes" if value else "no"
@@ -470,7 +478,7 @@ def worded(question: Asked, value: float | str) -> str:
     return f"{text} ({anchor})" if anchor and anchor != text else text
 
 
-What = Literal["training", "feedback", "trained", "test", "passed", "failed", "paused", "warning"]
+NoticeKind = Literal["training", "feedback", "trained", "test", "passed", "failed", "paused", "warning"]
 ACCEPTED = ("training", "feedback", "trained", "test", "passed", "warning")
 
 
@@ -483,7 +491,7 @@ class Notice:
     key, `task` is what they are about and `explanation` says why. `again` is the number of another round.
     """
 
-    what: What
+    what: NoticeKind
     number: int | None
     tasks: int = 0
     tries_left: int = 0
@@ -508,28 +516,33 @@ class Notice:
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data, for programs."""
-        told = {
+        values = {
             name: getattr(self, name)
             for name in ("what", "tasks", "tries_left", "mark", "score", "right", "asked", "explanation")
         }
-        return {**told, "version": self.number, "again": self.again, "rows": [r.as_json() for r in self.rows]}
+        return {
+            **values,
+            "version": self.number,
+            "again": self.again,
+            "rows": [r.as_json() for r in self.rows],
+        }
 
 
 def waiting(seat: Seat) -> Notice | None:
     """Return what a member has to read before the next task; None where nothing waits."""
     if not seat.checked or seat.state != "open" or seat.over:
         return None
-    standing = standing_of(seat.campaign, seat.user)
+    member_status = standing_of(seat.campaign, seat.user)
     plan = CheckPlan.objects.get(campaign=seat.campaign)
-    if standing.feedback_id is not None:
-        return _feedback(standing)
-    if standing.paused_at is not None:
+    if member_status.feedback_id is not None:
+        return _feedback(member_status)
+    if member_status.paused_at is not None:
         return Notice("paused", None)
-    if now := stage(standing):
-        return _training(standing, plan) if now == TRAINING else _test(standing, plan)
-    if standing.told_at is None and (passed := _passed(standing)) is not None:
+    if now := stage(member_status):
+        return _training(member_status, plan) if now == TRAINING else _test(member_status, plan)
+    if member_status.told_at is None and (passed := _passed(member_status)) is not None:
         return _result("passed", passed, plan, number=passed.number)
-    if standing.warned_at is not None and standing.warning_read_at is None:
+    if member_status.warned_at is not None and member_status.warning_read_at is None:
         return Notice("warning", 1)
     return None
 
@@ -543,34 +556,34 @@ def accept(*, by: User, campaign: int, what: str, version: int) -> None:
     seat = take_seat(campaign=campaign, user=by.pk)
     if what not in ACCEPTED or not seat.checked:
         raise AnswerRefused(f"There is nothing called “{what}” to accept here.")
-    standing = standing_of(campaign, by.pk)
+    member_status = standing_of(campaign, by.pk)
     now = timezone.now()
-    if what == "training" and standing.feedback_id is None:
-        begin(standing, TRAINING, version)
-    elif what == "test" and standing.feedback_id is None:
-        begin(standing, TEST, version)
-    elif what == "feedback" and standing.feedback_id == version:
-        Standing.objects.filter(pk=standing.pk).update(feedback=None)
-    elif what == "trained" and _rounds_done(standing) >= 1 and standing.feedback_id is None:
-        standing.trained_at = standing.trained_at or now
-        standing.save(update_fields=["trained_at"])
-        stage(standing)
-    elif what == "passed" and standing.told_at is None and standing.admitted_at is not None:
-        Standing.objects.filter(pk=standing.pk).update(told_at=now)
-    elif what == "warning" and standing.warned_at is not None:
-        Standing.objects.filter(pk=standing.pk).update(warning_read_at=now)
+    if what == "training" and member_status.feedback_id is None:
+        begin(member_status, TRAINING, version)
+    elif what == "test" and member_status.feedback_id is None:
+        begin(member_status, TEST, version)
+    elif what == "feedback" and member_status.feedback_id == version:
+        Standing.objects.filter(pk=member_status.pk).update(feedback=None)
+    elif what == "trained" and _rounds_done(member_status) >= 1 and member_status.feedback_id is None:
+        member_status.trained_at = member_status.trained_at or now
+        member_status.save(update_fields=["trained_at"])
+        stage(member_status)
+    elif what == "passed" and member_status.told_at is None and member_status.admitted_at is not None:
+        Standing.objects.filter(pk=member_status.pk).update(told_at=now)
+    elif what == "warning" and member_status.warned_at is not None:
+        Standing.objects.filter(pk=member_status.pk).update(warning_read_at=now)
 
 
-def _rounds_done(standing: Standing) -> int:
-    rounds = attempts(standing, TRAINING)
+def _rounds_done(member_status: Standing) -> int:
+    rounds = attempts(member_status, TRAINING)
     return 0 if any(attempt.finished_at is None for attempt in rounds) else len(rounds)
 
 
-def _training(standing: Standing, plan: CheckPlan) -> Notice | None:
-    rounds = attempts(standing, TRAINING)
+def _training(member_status: Standing, plan: CheckPlan) -> Notice | None:
+    rounds = attempts(member_status, TRAINING)
     if rounds and rounds[-1].finished_at is None:
         return None
-    tasks = len(keys_of(standing.campaign_id, TRAINING))
+    tasks = len(keys_of(member_status.campaign_id, TRAINING))
     if not rounds:
         return Notice("training", 1, tasks=tasks)
     last = rounds[-1]
@@ -581,47 +594,49 @@ def _training(standing: Standing, plan: CheckPlan) -> Notice | None:
     )
 
 
-def _test(standing: Standing, plan: CheckPlan) -> Notice | None:
-    tries = attempts(standing, TEST)
+def _test(member_status: Standing, plan: CheckPlan) -> Notice | None:
+    tries = attempts(member_status, TEST)
     if tries and tries[-1].finished_at is None:
         return None
-    left = max(0, plan.test_tries - len(tries))
-    tasks = len(keys_of(standing.campaign_id, TEST))
+    tries_left = max(0, plan.test_tries - len(tries))
+    tasks = len(keys_of(member_status.campaign_id, TEST))
     if not tries:
-        return Notice("test", 1, tasks=tasks, tries_left=left, mark=_mark(plan))
-    number = tries[-1].number + 1 if left else None
-    return _result("test" if left else "failed", tries[-1], plan, number=number, tries_left=left, tasks=tasks)
+        return Notice("test", 1, tasks=tasks, tries_left=tries_left, mark=_mark(plan))
+    number = tries[-1].number + 1 if tries_left else None
+    return _result(
+        "test" if tries_left else "failed", tries[-1], plan, number=number, tries_left=tries_left, tasks=tasks
+    )
 
 
-def _result(what: What, attempt: Attempt, plan: CheckPlan, **more: Any) -> Notice:
+def _result(kind: NoticeKind, attempt: Attempt, plan: CheckPlan, **more: Any) -> Notice:
     """Tell of a try what the campaign tells; answers beside the key only once no try is left."""
-    told: dict[str, Any] = {"mark": _mark(plan)}
+    values: dict[str, Any] = {"mark": _mark(plan)}
     if plan.test_tells != CheckPlan.Tells.OUTCOME:
-        told |= {"score": attempt.score, "right": attempt.right, "asked": attempt.asked}
-    if plan.test_tells == CheckPlan.Tells.ANSWERS and what in ("passed", "failed"):
-        told["rows"] = wrong_in(attempt)
-    return Notice(what, **more, **told)
+        values |= {"score": attempt.score, "right": attempt.right, "asked": attempt.asked}
+    if plan.test_tells == CheckPlan.Tells.ANSWERS and kind in ("passed", "failed"):
+        values["rows"] = wrong_in(attempt)
+    return Notice(kind, **more, **values)
 
 
 def _mark(plan: CheckPlan) -> float | None:
     return None if plan.test_tells == CheckPlan.Tells.OUTCOME else plan.test_mark
 
 
-def _passed(standing: Standing) -> Attempt | None:
-    tries = attempts(standing, TEST)
+def _passed(member_status: Standing) -> Attempt | None:
+    tries = attempts(member_status, TEST)
     return next((attempt for attempt in tries if attempt.passed), None)
 
 
-def _feedback(standing: Standing) -> Notice:
-    assert standing.feedback is not None
-    rows, explanation = feedback_of(standing.feedback)
+def _feedback(member_status: Standing) -> Notice:
+    assert member_status.feedback is not None
+    rows, explanation = feedback_of(member_status.feedback)
     right = sum(row.is_right for row in rows)
     return Notice(
         "feedback",
-        standing.feedback_id,
+        member_status.feedback_id,
         rows=rows,
         right=right,
         asked=len(rows),
-        task=standing.feedback.task_id,
+        task=member_status.feedback.task_id,
         explanation=explanation,
     )

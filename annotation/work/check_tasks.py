@@ -18,7 +18,7 @@ from annotation.models.work import Assignment
 from annotation.scheme_store import questionnaire_of
 from annotation.work import check_stages
 from annotation.work import leases as assigning
-from annotation.work.checking import Given, passes_of
+from annotation.work.checking import CheckedAnswer, passes_of
 from annotation.work.leases import FREE, RULED_FREE, Hold, Seat
 from config import commands
 
@@ -34,18 +34,18 @@ Kind = Literal["check", "repeat", ""]
 class Rates(NamedTuple):
     """One of `check` tasks is a check, one of `repeat` a repeat after `after` others; None for none.
 
-    `drawn` tells one person's places from another's: the seed of the campaign and the person.
+    `person_seed` tells one person's places from another's: the seed of the campaign and the person.
     """
 
     check: int | None
     repeat: int | None
     after: int
-    drawn: str
+    person_seed: str
 
 
 def kind_at(step: int, rates: Rates) -> Kind:
     """Return what is due at a step; a check and a repeat that fall together come one after the other."""
-    if rates.check and _place(step // rates.check, rates.check, "check", rates.drawn) == step:
+    if rates.check and _place(step // rates.check, rates.check, "check", rates.person_seed) == step:
         return "check"
     if rates.repeat and _repeat(step // rates.repeat, rates) == step:
         return "repeat"
@@ -58,43 +58,45 @@ def steps_left(tasks: int, step: int, rates: Rates, checks: int, done: Sequence[
     `tasks` of the main work and `checks` are left, `done` are the occasions of what was submitted, in order.
     Counts no further than `most`.
     """
-    given, counted = list(done), 0
-    repeated = sum(occasion == "repeat" for occasion in given)
+    occasions, counted = list(done), 0
+    repeated = sum(occasion == "repeat" for occasion in occasions)
     while tasks > 0 and counted < most:
         due = kind_at(step, rates)
         if due == "check" and checks > 0:
             checks -= 1
-            given.append("check")
-        elif due == "repeat" and _main(given, rates.after) > repeated:
+            occasions.append("check")
+        elif due == "repeat" and _main(occasions, rates.after) > repeated:
             repeated += 1
-            given.append("repeat")
+            occasions.append("repeat")
         else:
             tasks -= 1
-            given.append("main")
+            occasions.append("main")
         step += 1
         counted += 1
     return counted
 
 
-def _main(given: Sequence[str], after: int) -> int:
+def _main(occasions: Sequence[str], after: int) -> int:
     """Return how many tasks of the main work lie at least `after` others back."""
-    return sum(occasion not in ("check", "repeat") for occasion in given[: max(0, len(given) - after)])
+    return sum(
+        occasion not in ("check", "repeat") for occasion in occasions[: max(0, len(occasions) - after)]
+    )
 
 
 def _repeat(block: int, rates: Rates) -> int:
     """Return the step of a block's repeat: where a check has its place, the next one in the block without."""
     assert rates.repeat is not None
-    first, place = block * rates.repeat, _place(block, rates.repeat, "repeat", rates.drawn)
+    first, place = block * rates.repeat, _place(block, rates.repeat, "repeat", rates.person_seed)
     for further in range(rates.repeat):
         step = first + (place - first + further) % rates.repeat
-        if not rates.check or _place(step // rates.check, rates.check, "check", rates.drawn) != step:
+        if not rates.check or _place(step // rates.check, rates.check, "check", rates.person_seed) != step:
             return step
     return place
 
 
-def _place(block: int, length: int, what: str, drawn: str) -> int:
-    told = hashlib.sha256(f"{drawn}:{what}:{block}".encode()).digest()
-    return block * length + int.from_bytes(told[:6]) % length
+def _place(block: int, length: int, purpose: str, person_seed: str) -> int:
+    digest = hashlib.sha256(f"{person_seed}:{purpose}:{block}".encode()).digest()
+    return block * length + int.from_bytes(digest[:6]) % length
 
 
 # How much lies before somebody in a campaign with checks, as the page counts it.
@@ -118,39 +120,43 @@ def rates_of(plan: CheckPlan, campaign: int, user: int) -> Rates:
 
 def stage_progress(seat: Sitting) -> tuple[int, int] | None:
     """Return how many tasks of the training or test are done and left; None in the main work."""
-    standing = check_stages.standing_of(seat.campaign, seat.user)
-    if standing.admitted_at is not None or not (now := check_stages.stage(standing)):
+    member_status = check_stages.standing_of(seat.campaign, seat.user)
+    if member_status.admitted_at is not None or not (now := check_stages.stage(member_status)):
         return None
-    there = len(check_stages.keys_of(seat.campaign, now))
-    attempt = check_stages.under_way(standing)
+    total = len(check_stages.keys_of(seat.campaign, now))
+    attempt = check_stages.under_way(member_status)
     if attempt is None:
-        return (there, 0) if standing.feedback_id or check_stages.attempts(standing, now) else (0, there)
-    left = len(check_stages.rest(attempt, 0))
-    return there - left, left
+        return (
+            (total, 0)
+            if member_status.feedback_id or check_stages.attempts(member_status, now)
+            else (0, total)
+        )
+    remaining = len(check_stages.rest(attempt, 0))
+    return total - remaining, remaining
 
 
-def with_hidden(seat: Sitting, tasks: int, *, held: bool, most: int) -> int:
+def with_hidden(seat: Sitting, tasks: int, *, has_task: bool, most: int) -> int:
     """Return how many tasks lie before somebody who has `tasks` of the main work left, hidden ones included.
 
-    `held` says that a task is before them already, which is not counted. The count falls by one with each
+    `has_task` says that a task is before them already, which is not counted. The count falls by one with each
     task submitted, whether it was a hidden one or not.
     """
     plan = CheckPlan.objects.get(campaign=seat.campaign)
     if not (plan.check_every or plan.repeat_every):
         return tasks
-    standing = check_stages.standing_of(seat.campaign, seat.user)
+    member_status = check_stages.standing_of(seat.campaign, seat.user)
     mine = Assignment.objects.filter(campaign=seat.campaign, user=seat.user, round=0)
     done = mine.filter(state=Assignment.State.SUBMITTED).order_by("submitted_at", "id")
     met = mine.filter(occasion=Occasion.CHECK).values("task")
     keys = KeyTask.objects.filter(campaign=seat.campaign, occasion=Occasion.CHECK, retired_at=None)
     checks = keys.exclude(task__in=met).count()
     rates = rates_of(plan, seat.campaign, seat.user)
-    given = list(done.values_list("occasion", flat=True))
-    step = standing.steps
-    if held:  # the task in hand has this step, or is a place of it that is used up
+    occasions = list(done.values_list("occasion", flat=True))
+    step = member_status.steps
+    if has_task:  # the task in hand has this step, or is a place of it that is used up
         now = mine.filter(state=Assignment.State.LEASED).values_list("occasion", flat=True).first()
-        given, step = [*given, now or Occasion.MAIN], step + 1
-    return steps_left(tasks, step, rates, checks, given, most)
+        occasions, step = [*occasions, now or Occasion.MAIN], step + 1
+    return steps_left(tasks, step, rates, checks, occasions, most)
 
 
 # What a member is given in a campaign with checks: training, the test, main work, and hidden tasks in it.
@@ -200,56 +206,56 @@ def next_task(*, seat: Seat) -> Hold | None:
     """
     if seat.limits.reached:
         return None if seat.over else assigning.returned(seat=seat)
-    held = assigning.resume(seat=seat) or assigning.returned(seat=seat)
-    if held is not None:
-        return held
-    standing = check_stages.standing_of(seat.campaign, seat.user)
+    current = assigning.resume(seat=seat) or assigning.returned(seat=seat)
+    if current is not None:
+        return current
+    member_status = check_stages.standing_of(seat.campaign, seat.user)
     plan = CheckPlan.objects.get(campaign=seat.campaign)
-    if check_stages.stage(standing):
-        return _of_stage(seat, plan, standing)
+    if check_stages.stage(member_status):
+        return _of_stage(seat, plan, member_status)
     if check_stages.waiting(seat) is not None:
         return None
     again = _lapsed(seat, HIDDEN, 0) or assigning.take_again(seat=seat)
-    return again or _hidden(seat, plan, standing) or assigning.claim(seat=seat)
+    return again or _hidden(seat, plan, member_status) or assigning.claim(seat=seat)
 
 
-def submitted(*, seat: Seat, done: Done, answers: Iterable[Given]) -> None:
+def submitted(*, seat: Seat, done: Done, answers: Iterable[CheckedAnswer]) -> None:
     """Take note of a submission: score it where it has a key, and draw what follows from that."""
     plan = CheckPlan.objects.get(campaign=seat.campaign)
-    standing = check_stages.standing_of(seat.campaign, seat.user)
+    member_status = check_stages.standing_of(seat.campaign, seat.user)
     if done.is_aside and done.occasion != Occasion.REPEAT and done.is_first:
-        given = {(answer.item, answer.question): answer.value for answer in answers}
-        _score(seat, done, given)
+        values_by_place = {(answer.item, answer.question): answer.value for answer in answers}
+        _score(seat, done, values_by_place)
     if done.is_aside and done.occasion in STAGES:
         if done.occasion == Occasion.TRAINING:
-            standing.feedback_id = done.assignment
-            standing.save(update_fields=["feedback"])
-        _finish_where_done(seat, plan, standing)
+            member_status.feedback_id = done.assignment
+            member_status.save(update_fields=["feedback"])
+        _finish_where_done(seat, plan, member_status)
         return
     if done.is_first:
-        _step(seat, plan, standing, done)
+        _step(seat, plan, member_status, done)
 
 
-def _step(seat: Seat, plan: CheckPlan, standing: Standing, done: Done) -> None:
+def _step(seat: Seat, plan: CheckPlan, member_status: Standing, done: Done) -> None:
     """Count a task of the main work or among it, and act on checks: this one, and those that are due."""
-    step, due = standing.steps + 1, standing.marks_due
+    step, due = member_status.steps + 1, member_status.marks_due
     is_due, is_check = due is not None and step >= due, done.is_aside and done.occasion == Occasion.CHECK
     if is_due:
         due = None
     if is_check and due is None:
-        due = check_stages.step_due(step, rates_of(plan, seat.campaign, seat.user).drawn)
-    standing.marks_due = due
-    Standing.objects.filter(pk=standing.pk).update(steps=F("steps") + 1, marks_due=due)
+        due = check_stages.step_due(step, rates_of(plan, seat.campaign, seat.user).person_seed)
+    member_status.marks_due = due
+    Standing.objects.filter(pk=member_status.pk).update(steps=F("steps") + 1, marks_due=due)
     if is_due:
-        check_stages.warn_or_pause(plan, standing, done.assignment)
+        check_stages.warn_or_pause(plan, member_status, done.assignment)
     if is_check:
-        check_stages.leave_out(plan, standing)
+        check_stages.leave_out(plan, member_status)
 
 
 def skipped(*, seat: Seat) -> None:
     """Take note that a task was skipped: in a test it is wrong; a skipped check is not made up for."""
-    standing = check_stages.standing_of(seat.campaign, seat.user)
-    _finish_where_done(seat, CheckPlan.objects.get(campaign=seat.campaign), standing)
+    member_status = check_stages.standing_of(seat.campaign, seat.user)
+    _finish_where_done(seat, CheckPlan.objects.get(campaign=seat.campaign), member_status)
 
 
 def hold_again(*, seat: Seat, assignment: int) -> bool:
@@ -258,57 +264,57 @@ def hold_again(*, seat: Seat, assignment: int) -> bool:
     return bool(mine.update(state=State.LEASED, lease_expires=_until(seat)))
 
 
-def _of_stage(seat: Seat, plan: CheckPlan, standing: Standing) -> Hold | None:
-    attempt = check_stages.under_way(standing)
-    if attempt is None or standing.feedback_id:
+def _of_stage(seat: Seat, plan: CheckPlan, member_status: Standing) -> Hold | None:
+    attempt = check_stages.under_way(member_status)
+    if attempt is None or member_status.feedback_id:
         return None
     seed = Campaign.objects.values_list("seed", flat=True).get(pk=seat.campaign)
-    left = check_stages.rest(attempt, seed)
-    if not left:
-        check_stages.finish(standing, plan, attempt)
+    open_keys = check_stages.rest(attempt, seed)
+    if not open_keys:
+        check_stages.finish(member_status, plan, attempt)
         return None
     lapsed = _lapsed(seat, [attempt.occasion], attempt.number)
-    return lapsed or _give(seat, left[0].task_id, attempt.occasion, attempt.number)
+    return lapsed or _give(seat, open_keys[0].task_id, attempt.occasion, attempt.number)
 
 
-def _finish_where_done(seat: Seat, plan: CheckPlan, standing: Standing) -> None:
-    attempt: Attempt | None = check_stages.under_way(standing)
+def _finish_where_done(seat: Seat, plan: CheckPlan, member_status: Standing) -> None:
+    attempt: Attempt | None = check_stages.under_way(member_status)
     if attempt is not None and not check_stages.rest(attempt, 0):
-        check_stages.finish(standing, plan, attempt)
+        check_stages.finish(member_status, plan, attempt)
 
 
-def _hidden(seat: Seat, plan: CheckPlan, standing: Standing) -> Hold | None:
+def _hidden(seat: Seat, plan: CheckPlan, member_status: Standing) -> Hold | None:
     """Give the hidden task that is due at this step, once, and only among main work that goes on."""
-    if standing.hidden_at == standing.steps:
+    if member_status.hidden_at == member_status.steps:
         return None
     rates = rates_of(plan, seat.campaign, seat.user)
-    due = kind_at(standing.steps, rates)
+    due = kind_at(member_status.steps, rates)
     if not due:
         return None
     values: dict[str, Any] = {
         "campaign": seat.campaign,
         "user": seat.user,
         "occasion": seat.occasion,
-        "drawn": rates.drawn,
+        "drawn": rates.person_seed,
         "after": plan.repeat_after,
         "upto": seat.upto,
     }
-    task = _one(TO_CHECK if due == "check" else TO_REPEAT, values)
+    task = _fetch_number(TO_CHECK if due == "check" else TO_REPEAT, values)
     if task is None or not _goes_on(seat, values):
         return None
-    standing.hidden_at = standing.steps
-    standing.save(update_fields=["hidden_at"])
+    member_status.hidden_at = member_status.steps
+    member_status.save(update_fields=["hidden_at"])
     return _give(seat, task, due, 0)
 
 
 def _goes_on(seat: Seat, values: dict[str, Any]) -> bool:
     """Whether there is main work left for the member."""
     if seat.ruled:
-        return _one(IS_FREE_RULED, values | passes_of(seat.campaign, seat.user)) is not None
-    return _one(IS_FREE, values) is not None
+        return _fetch_number(IS_FREE_RULED, values | passes_of(seat.campaign, seat.user)) is not None
+    return _fetch_number(IS_FREE, values) is not None
 
 
-def _one(query: str, values: dict[str, Any]) -> int | None:
+def _fetch_number(query: str, values: dict[str, Any]) -> int | None:
     with commands.cursor() as cursor:
         cursor.execute(query, values)
         row = cursor.fetchone()
@@ -316,7 +322,7 @@ def _one(query: str, values: dict[str, Any]) -> int | None:
 
 
 def _give(seat: Seat, task: int, occasion: str, number: int) -> Hold:
-    made = Assignment.objects.create(
+    assignment = Assignment.objects.create(
         slot=None,
         task_id=task,
         campaign_id=seat.campaign,
@@ -326,7 +332,7 @@ def _give(seat: Seat, task: int, occasion: str, number: int) -> Hold:
         lease_expires=_until(seat),
         guidelines_id=seat.guidelines,
     )
-    return Hold(made.pk, task, State.LEASED, {"version": 0})
+    return Hold(assignment.pk, task, State.LEASED, {"version": 0})
 
 
 def _lapsed(seat: Seat, occasions: Iterable[str], number: int) -> Hold | None:
@@ -346,10 +352,10 @@ def _until(seat: Seat) -> datetime:
     return timezone.now() + timedelta(minutes=seat.lease_minutes)
 
 
-def _score(seat: Seat, done: Done, given: dict[check_stages.Place, check_stages.Value]) -> None:
+def _score(seat: Seat, done: Done, answers: dict[check_stages.Place, check_stages.Value]) -> None:
     """Compare a submission with its key, once."""
     key = KeyTask.objects.get(task=done.task)
-    counted = scored(key, given, seat.version)
+    counted = scored(key, answers, seat.version)
     CheckResult.objects.create(
         assignment_id=done.assignment,
         campaign_id=seat.campaign,
@@ -362,7 +368,7 @@ def _score(seat: Seat, done: Done, given: dict[check_stages.Place, check_stages.
 
 
 def scored(
-    key: KeyTask, given: dict[check_stages.Place, check_stages.Value], version: int
+    key: KeyTask, answers: dict[check_stages.Place, check_stages.Value], version: int
 ) -> check_stages.Score:
     """Return how answers compare with a key."""
     rows = KeyAnswer.objects.filter(key=key)
@@ -370,4 +376,4 @@ def scored(
         (row.item_id, row.question_id): check_stages.Key(tuple(row.values), row.tolerance) for row in rows
     }
     scales = {question.id: question.values for question in questionnaire_of(version).questions}
-    return check_stages.score(keys, given, scales)
+    return check_stages.score(keys, answers, scales)

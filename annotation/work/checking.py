@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from annotation.errors import AnswerRefused
 from annotation.records import Passage
-from annotation.scheme_store import Asked, Questionnaire
+from annotation.scheme_store import Questionnaire, ScreenQuestion
 from annotation.schemes import base
-from annotation.schemes.base import bounds_told
+from annotation.schemes.base import describe_bounds
 from config import commands, request_json
 
 # JSON from a browser or a program, made safe to store.
@@ -75,7 +75,7 @@ Answers = Mapping[str, Mapping[str, Any]]
 """Item (its number in the task) to question key to value; None or an empty text is not an answer."""
 
 
-class Given(NamedTuple):
+class CheckedAnswer(NamedTuple):
     """One checked answer, with what it points at (`annotation.work.task_answers`)."""
 
     item: int
@@ -84,7 +84,9 @@ class Given(NamedTuple):
     evidence: tuple[Passage, ...] = ()
 
 
-def check(*, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answers: Answers) -> list[Given]:
+def check(
+    *, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answers: Answers
+) -> list[CheckedAnswer]:
     """Return an answer to every question that was asked of every item; untouched tags are negatives.
 
     `items` are ids, or ids by number: then answers may name an item by either.
@@ -100,15 +102,15 @@ def check(*, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answ
     unknown = set(answers) - {str(name) for pair in names.items() for name in pair}
     if unknown:
         raise AnswerRefused(f"Item {min(unknown)} is not part of this task.")
-    checked: list[Given] = []
+    checked: list[CheckedAnswer] = []
     for number, (name, item) in enumerate(names.items()):
-        given = answers.get(str(name)) or answers.get(str(item)) or {}
+        item_answers = answers.get(str(name)) or answers.get(str(item)) or {}
         place = place_of(plan, number, len(names))
-        checked.extend(_check_item(plan, item, given, place, asked_at(plan, number, len(names))))
+        checked.extend(_check_item(plan, item, item_answers, place, asked_at(plan, number, len(names))))
     return checked
 
 
-def asked_at(plan: Questionnaire, number: int, items: int) -> Sequence[Asked]:
+def asked_at(plan: Questionnaire, number: int, items: int) -> Sequence[ScreenQuestion]:
     """Return what is asked of a task's item, by its number (from 0) among so many: of the last, the whole."""
     if not plan.is_mixed:
         return plan.questions
@@ -125,56 +127,60 @@ def place_of(plan: Questionnaire, number: int, items: int) -> str:
     return f"Turn {number + 1} of {turns}: " if items > 1 else ""
 
 
-def in_own_order(plan: Questionnaire, answers: Any, shown: Sequence[int] | None) -> Any:
+def in_own_order(plan: Questionnaire, answers: Any, order: Sequence[int] | None) -> Any:
     """Return answers about what was shown in this order in terms of the members' own order.
 
     What cannot be read stays as it is, for `check` to refuse. Raises AnswerRefused for a ranking that does
     not have each of what was shown once.
     """
-    if shown is None or not isinstance(answers, Mapping):
+    if order is None or not isinstance(answers, Mapping):
         return answers
     return {
-        item: {key: _own(plan.by_key.get(key), value, shown) for key, value in given.items()}
-        if isinstance(given, Mapping)
-        else given
-        for item, given in answers.items()
+        item: {key: _own(plan.by_key.get(key), value, order) for key, value in item_answers.items()}
+        if isinstance(item_answers, Mapping)
+        else item_answers
+        for item, item_answers in answers.items()
     }
 
 
-def _own(question: Asked | None, value: Any, shown: Sequence[int]) -> Any:
+def _own(question: ScreenQuestion | None, value: Any, order: Sequence[int]) -> Any:
     if question is None or value in (None, ""):
         return value
-    if question.level == base.RANKING and not (isinstance(value, str) and base.is_ranking(value, len(shown))):
-        told = f"put each of the {len(shown)} into one order, best first, such as 1>0=2"
-        raise AnswerRefused(f"“{question.wording}” does not take {_shown(value)}: {told}.")
-    return base.in_own_order(value, shown, question.level, question.values)
+    if question.level == base.RANKING and not (isinstance(value, str) and base.is_ranking(value, len(order))):
+        rule = f"put each of the {len(order)} into one order, best first, such as 1>0=2"
+        raise AnswerRefused(f"“{question.wording}” does not take {_shorten(value)}: {rule}.")
+    return base.in_own_order(value, order, question.level, question.values)
 
 
 def _check_item(
-    plan: Questionnaire, item: int, answers: Mapping[str, Any], place: str, asked: Sequence[Asked]
-) -> list[Given]:
+    plan: Questionnaire,
+    item: int,
+    answers: Mapping[str, Any],
+    place: str,
+    questions: Sequence[ScreenQuestion],
+) -> list[CheckedAnswer]:
     if not isinstance(answers, Mapping):
         raise AnswerRefused(f"{place}answers to an item must be an object of questions.")
     unknown = set(answers) - plan.by_key.keys()
     if unknown:
         raise AnswerRefused(f"{place}there is no question “{min(unknown)}” in this campaign.")
-    if other := set(answers) - {question.key for question in asked}:
+    if other := set(answers) - {question.key for question in questions}:
         about = (
             "the whole dialogue" if plan.by_key[min(other)].item_kind != plan.item_kind else "single turns"
         )
         raise AnswerRefused(f"{place}“{min(other)}” is asked about {about}: answer it there.")
-    given = []
-    told: dict[str, float | str] = {}
-    for question in asked:
-        if question.is_shown(told):
+    checked = []
+    values: dict[str, float | str] = {}
+    for question in questions:
+        if question.is_shown(values):
             value = _value(question, answers.get(question.key), place)
             if value is not None:
-                told[question.key] = value
-                given.append(Given(item, question.id, value))
-    return given
+                values[question.key] = value
+                checked.append(CheckedAnswer(item, question.id, value))
+    return checked
 
 
-def _value(question: Asked, value: Any, place: str) -> float | str | None:
+def _value(question: ScreenQuestion, value: Any, place: str) -> float | str | None:
     if isinstance(value, str):
         value = value.strip()
     if value is None or value == "":
@@ -184,18 +190,18 @@ def _value(question: Asked, value: Any, place: str) -> float | str | None:
             raise AnswerRefused(f"{place}“{question.wording}” has no answer yet.")
         return None
     if not question.accepts(value):
-        raise AnswerRefused(f"{place}“{question.wording}” does not take {_shown(value)}{_scale(question)}.")
+        raise AnswerRefused(f"{place}“{question.wording}” does not take {_shorten(value)}{_scale(question)}.")
     return float(value) if not isinstance(value, str) else value
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-def _scale(question: Asked) -> str:
+def _scale(question: ScreenQuestion) -> str:
     if question.values:
         return f": choose one of {', '.join(str(value) for value in question.values)}"
     if question.level in ("nominal", "text", base.RANKING):
         return ""
-    return f": write {bounds_told(question)}"
+    return f": write {describe_bounds(question)}"

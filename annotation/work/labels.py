@@ -22,7 +22,7 @@ from annotation.models.corpora import Corpus
 from annotation.models.labels import Rater
 from annotation.records import Passage
 from annotation.text import references
-from annotation.work.checking import Given
+from annotation.work.checking import CheckedAnswer
 from config import commands
 from config.models import Event, Tally
 
@@ -34,9 +34,9 @@ def rater_of_person(*, user: User, simulated: bool = False) -> Rater:
 
     A program may work in an account's name: its rater is then made as simulated, and reports say so.
     """
-    found = Rater.objects.filter(user=user).first()
-    if found:
-        return found
+    existing = Rater.objects.filter(user=user).first()
+    if existing:
+        return existing
     rater, _ = Rater.objects.get_or_create(
         user=user,
         defaults={
@@ -54,9 +54,9 @@ def machine_rater(*, kind: str, name: str, spec: Mapping[str, Any]) -> Rater:
     Where another spec already has the name, the fingerprint's beginning is added to tell them apart.
     """
     fingerprint = spec_fingerprint(kind=kind, spec=spec)
-    found = Rater.objects.filter(fingerprint=fingerprint).first()
-    if found:
-        return found
+    existing = Rater.objects.filter(fingerprint=fingerprint).first()
+    if existing:
+        return existing
     if Rater.objects.filter(corpus=None, kind=kind, name=name).exists():
         name = f"{name} #{fingerprint[:6]}"
     rater, _ = Rater.objects.get_or_create(
@@ -108,12 +108,12 @@ def name_of(rater: Rater, corpus: int) -> str:
 
 def pseudonyms_of_people(people: Iterable[int], corpus: int) -> dict[int, str]:
     """Return the pseudonyms of accounts in a corpus, by account; who has no label yet gets theirs now."""
-    wanted = set(people)
-    found = {rater.user_id: rater for rater in Rater.objects.filter(user__in=wanted)}
-    lacking = wanted - found.keys()
+    account_ids = set(people)
+    raters = {rater.user_id: rater for rater in Rater.objects.filter(user__in=account_ids)}
+    lacking = account_ids - raters.keys()
     if lacking:
-        found |= {user.pk: rater_of_person(user=user) for user in User.objects.filter(pk__in=lacking)}
-    return {pk: pseudonym(rater, corpus) for pk, rater in found.items() if pk is not None}
+        raters |= {user.pk: rater_of_person(user=user) for user in User.objects.filter(pk__in=lacking)}
+    return {pk: pseudonym(rater, corpus) for pk, rater in raters.items() if pk is not None}
 
 
 def called(person: int, corpus: int) -> str:
@@ -126,19 +126,19 @@ def person_called(name: str, campaign: Campaign) -> User | None:
     if not SHAPE.fullmatch(name):
         return None
     worked = campaign.assignments.order_by().values_list("user", flat=True).distinct()
-    there = {*worked, *campaign.members.values_list("user", flat=True)}
-    called = pseudonyms_of_people(there, campaign.corpus_id)
-    pk = next((pk for pk, known in called.items() if known == name), None)
+    account_ids = {*worked, *campaign.members.values_list("user", flat=True)}
+    called = pseudonyms_of_people(account_ids, campaign.corpus_id)
+    pk = next((pk for pk, alias in called.items() if alias == name), None)
     return None if pk is None else User.objects.get(pk=pk)
 
 
-def known(names: Iterable[str], corpus: int) -> dict[str, Rater]:
+def raters_by_pseudonym(names: Iterable[str], corpus: int) -> dict[str, Rater]:
     """Return the people with accounts whose pseudonyms in a corpus are among these names, by pseudonym."""
-    wanted = {name for name in names if SHAPE.fullmatch(name)}
-    if not wanted:
+    pseudonyms = {name for name in names if SHAPE.fullmatch(name)}
+    if not pseudonyms:
         return {}
     people = Rater.objects.filter(user__isnull=False)
-    return {name: rater for rater in people if (name := pseudonym(rater, corpus)) in wanted}
+    return {name: rater for rater in people if (name := pseudonym(rater, corpus)) in pseudonyms}
 
 
 def reveal(*, by: User, corpus: Corpus) -> list[dict[str, Any]]:
@@ -184,14 +184,14 @@ def count_labels(corpus: Corpus) -> int:
 
 def total_labels(rows: QuerySet[LabelCount]) -> Total:
     """Return the sum of some counts."""
-    found = rows.aggregate(n=Sum("n"), missing=Sum("missing"), changes=Sum("changes"), last=Max("last"))
-    return Total(**{name: value or 0 for name, value in found.items()})
+    sums = rows.aggregate(n=Sum("n"), missing=Sum("missing"), changes=Sum("changes"), last=Max("last"))
+    return Total(**{name: value or 0 for name, value in sums.items()})
 
 
 def label_counts_by_pair(rows: QuerySet[LabelCount]) -> dict[tuple[int, int], tuple[int, int]]:
     """Return the numbers of labels and of missing ones per (question id, rater id), where there are any."""
-    found = rows.order_by("question_id", "rater_id").values_list("question_id", "rater_id")
-    summed = found.annotate(Sum("n"), Sum("missing"))
+    pairs = rows.order_by("question_id", "rater_id").values_list("question_id", "rater_id")
+    summed = pairs.annotate(Sum("n"), Sum("missing"))
     return {(question, rater): (n, missing) for question, rater, n, missing in summed if n}
 
 
@@ -229,33 +229,37 @@ class Pointed:
 
 
 def pointed(
-    kept: Mapping[Key, tuple[int, Iterable[Mapping[str, Any]]]],
+    evidence_by_key: Mapping[Key, tuple[int, Iterable[Mapping[str, Any]]]],
 ) -> dict[Key, tuple[Pointed, ...]]:
     """Return what labels point at, by any key: each comes as (id of its dialogue, evidence as it is kept).
 
     Two queries, none where nothing points at anything.
     """
-    read = {key: (dialogue, references.read(found)) for key, (dialogue, found) in kept.items() if found}
-    turns = _turns({(dialogue, one) for dialogue, found in read.values() for one in found})
+    read = {
+        key: (dialogue, references.read(evidence))
+        for key, (dialogue, evidence) in evidence_by_key.items()
+        if evidence
+    }
+    turns = _turns({(dialogue, passage) for dialogue, passages in read.values() for passage in passages})
     return {
         key: tuple(
-            Pointed(one, turn.number, _cut(references.quoted(one, turn.text)))
-            for one in found
-            if (turn := turns.get((dialogue, one.continuation, one.turn)))
+            Pointed(passage, turn.number, _cut(references.quoted(passage, turn.text)))
+            for passage in passages
+            if (turn := turns.get((dialogue, passage.continuation, passage.turn)))
         )
-        for key, (dialogue, found) in read.items()
+        for key, (dialogue, passages) in read.items()
     }
 
 
-def _turns(wanted: set[tuple[int, Passage]]) -> dict[tuple[int, str, int], Any]:
+def _turns(passages: set[tuple[int, Passage]]) -> dict[tuple[int, str, int], Any]:
     positions: dict[tuple[int, str], set[int]] = {}
-    for dialogue, passage in wanted:
+    for dialogue, passage in passages:
         positions.setdefault((dialogue, passage.continuation), set()).add(passage.turn)
     if not positions:
         return {}
     places = [
-        Q(continuation__dialogue=dialogue, continuation__key=key, position__in=found)
-        for (dialogue, key), found in positions.items()
+        Q(continuation__dialogue=dialogue, continuation__key=key, position__in=numbers)
+        for (dialogue, key), numbers in positions.items()
     ]
     rows = list(Turn.objects.filter(reduce(or_, places)).select_related("continuation"))
     turn_numbers.number(rows)
@@ -342,7 +346,7 @@ INSERT_WITH_EVIDENCE = (
 def insert(
     *,
     rater: int,
-    answers: Sequence[Given],
+    answers: Sequence[CheckedAnswer],
     occasion: str,
     campaign: int | None = None,
     assignment: int | None = None,
@@ -422,7 +426,7 @@ def _label(
         text=answer.value if isinstance(answer.value, str) else None,
         missing=answer.missing,
         explanation=answer.explanation,
-        shown=_shown(answer, assignment if compared else None),
+        shown=_order_shown(answer, assignment if compared else None),
         evidence=references.stored(answer.evidence),
         assignment=assignment,
         imported=imported,
@@ -430,7 +434,7 @@ def _label(
     )
 
 
-def _shown(answer: Answer, assignment: Assignment | None) -> list[int] | None:
+def _order_shown(answer: Answer, assignment: Assignment | None) -> list[int] | None:
     if assignment is not None:
         return assignment.shown
     return None if answer.shown is None else list(answer.shown)

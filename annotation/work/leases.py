@@ -273,7 +273,7 @@ class Limits(NamedTuple):
         return " · ".join(part for part in (until, today) if part)
 
     @property
-    def left(self) -> int | None:
+    def remaining(self) -> int | None:
         """How many more tasks the person may submit in all, today's bound aside; None for no bound."""
         return None if self.most is None else max(0, self.most - self.done)
 
@@ -295,12 +295,12 @@ def bounds_of(campaign: Campaign) -> str:
 
 
 def _bounds(deadline: datetime | None, most: int | None, most_a_day: int | None, today: str = "") -> str:
-    told = [
+    parts = [
         f"until {_moment(deadline)}" if deadline else "",
         f"at most {most:,} tasks a person" if most else "",
         f"at most {most_a_day:,} a day{today}" if most_a_day else "",
     ]
-    return ", ".join(part for part in told if part)
+    return ", ".join(part for part in parts if part)
 
 
 def limits_of(member: CampaignMember) -> Limits:
@@ -462,8 +462,8 @@ def take_again(*, seat: Seat, assignment: int | None = None) -> Hold | None:
 
 def after_submit(*, seat: Seat) -> Hold | None:
     """Return what comes next where no checks are made: returned or given by a researcher, else a new task."""
-    given = resume(seat=seat) if seat.leased and not seat.limits.reached else None
-    return returned(seat=seat) or given or claim(seat=seat)
+    current = resume(seat=seat) if seat.leased and not seat.limits.reached else None
+    return returned(seat=seat) or current or claim(seat=seat)
 
 
 def claim(*, seat: Seat) -> Hold | None:
@@ -477,14 +477,14 @@ def claim(*, seat: Seat) -> Hold | None:
     if seat.limits.reached:
         return None
     values = _claiming(seat)
-    held = _onwards(seat, values) or _from_start(seat, values)
-    while held is None and (return_expired(campaign=seat.campaign) or _settle(seat)):
-        held = _from_start(seat, values)
-    if held is None and seat.opens_batches:
+    hold = _onwards(seat, values) or _from_start(seat, values)
+    while hold is None and (return_expired(campaign=seat.campaign) or _settle(seat)):
+        hold = _from_start(seat, values)
+    if hold is None and seat.opens_batches:
         upto = actions.open_where_complete(seat.campaign)
         if upto > seat.upto:
-            held = _from_start(seat, values | {"upto": upto})
-    return held
+            hold = _from_start(seat, values | {"upto": upto})
+    return hold
 
 
 def _onwards(seat: Seat, values: dict[str, Any]) -> Hold | None:
@@ -498,7 +498,7 @@ def _onwards(seat: Seat, values: dict[str, Any]) -> Hold | None:
 
 def _from_start(seat: Seat, values: dict[str, Any]) -> Hold | None:
     if seat.balanced:
-        return _held(claim_balanced(values, ruled=seat.ruled))
+        return _hold_from_row(claim_balanced(values, ruled=seat.ruled))
     return _hold(CLAIM_RULED if seat.ruled else CLAIM, values | {"after": -1})
 
 
@@ -544,10 +544,10 @@ def _claiming(seat: Seat) -> dict[str, Any]:
 def _hold(sql: str, values: Any) -> Hold | None:
     with commands.cursor() as cursor:
         cursor.execute(sql, values)
-        return _held(cursor.fetchone())
+        return _hold_from_row(cursor.fetchone())
 
 
-def _held(row: tuple[Any, ...] | None) -> Hold | None:
+def _hold_from_row(row: tuple[Any, ...] | None) -> Hold | None:
     if row is None:
         return None
     assignment, task, state, draft, *note = row

@@ -32,8 +32,8 @@ from config.models import Event
 # Threads and their messages, as an annotator and as researchers read them.
 
 
-class Shown(NamedTuple):
-    """A message as shown: who said it, whether that is the viewer, its text, and when."""
+class ShownMessage(NamedTuple):
+    """A message for display: its author, whether that is the viewer, its text, and when."""
 
     by: str
     mine: bool
@@ -43,8 +43,8 @@ class Shown(NamedTuple):
 
 def unread(user: int) -> int:
     """Return how many messages an annotator has not seen. One look into an index."""
-    found = Thread.objects.filter(annotator=user, unread__gt=0).aggregate(all=Sum("unread"))
-    return found["all"] or 0
+    sums = Thread.objects.filter(annotator=user, unread__gt=0).aggregate(all=Sum("unread"))
+    return sums["all"] or 0
 
 
 def waiting(campaign: Campaign) -> int:
@@ -54,8 +54,8 @@ def waiting(campaign: Campaign) -> int:
 
 def of_annotator(user: User, campaign: int | None = None) -> QuerySet[Thread]:
     """Return the threads of an annotator, latest first, with their messages."""
-    found = _with_messages().filter(annotator=user, campaign__archived_at=None)
-    return found if campaign is None else found.filter(campaign=campaign)
+    threads = _with_messages().filter(annotator=user, campaign__archived_at=None)
+    return threads if campaign is None else threads.filter(campaign=campaign)
 
 
 def of_campaign(campaign: Campaign) -> QuerySet[Thread]:
@@ -64,14 +64,14 @@ def of_campaign(campaign: Campaign) -> QuerySet[Thread]:
 
 
 def _with_messages() -> QuerySet[Thread]:
-    said = Prefetch("messages", Message.objects.select_related("by"))
+    messages = Prefetch("messages", Message.objects.select_related("by"))
     related = (
         "campaign",
         "annotator",
         "assignment__task__continuation__dialogue",
         "turn__continuation__dialogue",
     )
-    return Thread.objects.select_related(*related).prefetch_related(said)
+    return Thread.objects.select_related(*related).prefetch_related(messages)
 
 
 def pseudonyms(threads: Iterable[Thread]) -> dict[int, str]:
@@ -90,19 +90,23 @@ def with_annotator(campaign: Campaign, name: str) -> Q:
     return Q(annotator=person) if person else Q(pk__in=[])
 
 
-def shown(thread: Thread, viewer: User, *, annotator: str) -> list[Shown]:
+def list_messages(thread: Thread, viewer: User, *, annotator: str) -> list[ShownMessage]:
     """Return the messages of a thread, oldest first; `annotator` is what the reader calls its annotator.
 
     Everybody sees which researcher wrote; whose account is gone is “a researcher”.
     """
     return [
-        Shown(
-            annotator if said.from_annotator else said.by.get_username() if said.by else "a researcher",
-            said.by_id == viewer.pk,
-            said.text,
-            said.at,
+        ShownMessage(
+            annotator
+            if message.from_annotator
+            else message.by.get_username()
+            if message.by
+            else "a researcher",
+            message.by_id == viewer.pk,
+            message.text,
+            message.at,
         )
-        for said in thread.messages.all()
+        for message in thread.messages.all()
     ]
 
 
@@ -117,9 +121,9 @@ def on_screen(
     """
     lines = {turn: line for line, turn in reversed(list(enumerate(turns, start=1)))}
     rows = Thread.objects.filter(annotator=user, campaign=campaign)
-    here = Assignment.objects.filter(pk=assignment, task=OuterRef("task"))
-    is_repeat = Q(occasion=Occasion.REPEAT) | Exists(here.filter(occasion=Occasion.REPEAT))
-    same = Assignment.objects.filter(is_repeat, Exists(here), user=user).exclude(pk=assignment)
+    same_task = Assignment.objects.filter(pk=assignment, task=OuterRef("task"))
+    is_repeat = Q(occasion=Occasion.REPEAT) | Exists(same_task.filter(occasion=Occasion.REPEAT))
+    same = Assignment.objects.filter(is_repeat, Exists(same_task), user=user).exclude(pk=assignment)
     rows = rows.filter(Q(assignment=assignment) | Q(turn__in=lines)).order_by("id")
     rows = rows.exclude(assignment__in=same)
     rows = rows.prefetch_related(Prefetch("messages", Message.objects.select_related("by")))
@@ -135,8 +139,8 @@ def as_json(thread: Thread, viewer: User, *, annotator: str, line: int | None = 
         "unread": thread.unread,
         "closed": thread.closed_at is not None,
         "messages": [
-            {"by": said.by, "mine": said.mine, "text": said.text, "at": said.at.isoformat()}
-            for said in shown(thread, viewer, annotator=annotator)
+            {"by": message.by, "mine": message.mine, "text": message.text, "at": message.at.isoformat()}
+            for message in list_messages(thread, viewer, annotator=annotator)
         ],
     }
 
@@ -176,8 +180,10 @@ def write(
         raise NoteRefused("That turn is not part of what this annotator was shown in this task.")
     members = set(campaign.members.filter(user__in=to).values_list("user_id", flat=True))
     for person in to:
-        there = person.pk in members or (assignment is not None and assignment.campaign_id == campaign.pk)
-        if not there:
+        takes_part = person.pk in members or (
+            assignment is not None and assignment.campaign_id == campaign.pk
+        )
+        if not takes_part:
             name = called(person.pk, campaign.corpus_id)
             raise NoteRefused(f"{name} does not take part in this campaign.")
     threads = [_begin(campaign, person, assignment, turn) for person in dict.fromkeys(to)]
@@ -271,10 +277,10 @@ def _begin(campaign: Campaign, annotator: User, assignment: Assignment | None, t
 
 
 def _say(by: User, thread: Thread, text: str, *, from_annotator: bool) -> Message:
-    said = Message.objects.create(thread=thread, by=by, from_annotator=from_annotator, text=text)
+    message = Message.objects.create(thread=thread, by=by, from_annotator=from_annotator, text=text)
     unread = 0 if from_annotator else F("unread") + 1
-    Thread.objects.filter(pk=thread.pk).update(unread=unread, waits=from_annotator, last_at=said.at)
-    return said
+    Thread.objects.filter(pk=thread.pk).update(unread=unread, waits=from_annotator, last_at=message.at)
+    return message
 
 
 def _locked(thread: Thread) -> Thread:
@@ -299,5 +305,5 @@ def _must_be_blind(campaign: Campaign, text: str) -> None:
 
 
 def _log(by: User, campaign: Campaign, verb: str, **detail: object) -> None:
-    told = {"campaign": campaign.pk, **detail}
-    Event.objects.create(by=by, verb=f"campaign: {verb}", subject=campaign.name, detail=told)
+    payload = {"campaign": campaign.pk, **detail}
+    Event.objects.create(by=by, verb=f"campaign: {verb}", subject=campaign.name, detail=payload)

@@ -60,7 +60,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class NoteEntry:
     """A note as researchers read it: under which pseudonym, on which turn, in which assignment, and when."""
 
     turn: int
@@ -82,8 +82,8 @@ def notes_on(*, campaign: int, user: int, assignment: int, turns: Sequence[int])
         cursor.execute(
             OWN, {"campaign": campaign, "user": user, "assignment": assignment, "turns": list(turns)}
         )
-        found = {turn: rest for turn, *rest in cursor.fetchall()}
-    return {line: Note(line, *found[turn]) for line, turn in enumerate(turns, start=1) if turn in found}
+        by_turn = {turn: rest for turn, *rest in cursor.fetchall()}
+    return {line: Note(line, *by_turn[turn]) for line, turn in enumerate(turns, start=1) if turn in by_turn}
 
 
 def live_notes(campaign: Campaign) -> QuerySet[TurnNote]:
@@ -102,13 +102,13 @@ def notes_of_assignments(assignments: Collection[int]) -> dict[int, list[TurnNot
         .select_related("turn__continuation__dialogue")
         .order_by("turn__position", "id")
     )
-    found: dict[int, list[TurnNote]] = {}
+    by_assignment: dict[int, list[TurnNote]] = {}
     for note in notes:
-        found.setdefault(note.assignment_id, []).append(note)
-    return found
+        by_assignment.setdefault(note.assignment_id, []).append(note)
+    return by_assignment
 
 
-def notes_of_turns(turns: Collection[int], campaign: int | None = None) -> dict[int, list[Said]]:
+def notes_of_turns(turns: Collection[int], campaign: int | None = None) -> dict[int, list[NoteEntry]]:
     """Return what annotators noted on turns, as it stands, by turn and oldest first. Researchers only.
 
     `campaign` narrows it to one campaign. Bookmarks are private and never part of it.
@@ -116,31 +116,33 @@ def notes_of_turns(turns: Collection[int], campaign: int | None = None) -> dict[
     notes = TurnNote.objects.filter(turn__in=turns, superseded_at=None).select_related("campaign")
     if campaign is not None:
         notes = notes.filter(campaign=campaign)
-    found: dict[int, list[Said]] = {}
+    by_turn: dict[int, list[NoteEntry]] = {}
     rows = list(notes.order_by("id"))
     names = {
         corpus: of_people({note.user_id for note in rows}, corpus)
         for corpus in {note.campaign.corpus_id for note in rows}
     }
     for note in rows:
-        found.setdefault(note.turn_id, []).append(said(note, names[note.campaign.corpus_id][note.user_id]))
-    return found
+        by_turn.setdefault(note.turn_id, []).append(
+            note_entry(note, names[note.campaign.corpus_id][note.user_id])
+        )
+    return by_turn
 
 
-def notes_of_item(item: Item, campaign: int | None = None) -> list[Said]:
+def notes_of_item(item: Item, campaign: int | None = None) -> list[NoteEntry]:
     """Return what annotators noted about an item: on its turn, or, of a whole, on any of its turns."""
     if item.turn_id is not None:
         return notes_of_turns([item.turn_id], campaign).get(item.turn_id, [])
     continuation: Continuation = item.continuation
     turns = list(continuation.turns.order_by("position").values_list("pk", flat=True))
-    found: Mapping[int, list[Said]] = notes_of_turns(turns, campaign)
-    return [note for turn in turns for note in found.get(turn, [])]
+    by_turn: Mapping[int, list[NoteEntry]] = notes_of_turns(turns, campaign)
+    return [note for turn in turns for note in by_turn.get(turn, [])]
 
 
-def said(note: TurnNote, name: str) -> Said:
+def note_entry(note: TurnNote, name: str) -> NoteEntry:
     """Return a note as researchers read it, under its writer's pseudonym."""
     about = note.campaign_id, note.assignment_id
-    return Said(note.turn_id, name, note.comment, note.flagged, note.created_at, *about)
+    return NoteEntry(note.turn_id, name, note.comment, note.flagged, note.created_at, *about)
 
 
 # What an annotator does with a turn that they were shown: comment on it, flag it, bookmark it.
@@ -171,14 +173,14 @@ def set_note(
         raise NoteRefused(f"This task has the lines 1 to {len(turns)}; there is no line {line}.")
     turn = turns[line - 1]
     live = TurnNote.objects.filter(campaign=campaign, user=by, turn=turn, superseded_at=None).first()
-    shown = None if live is None or live.assignment_id in repeated_by(own) else live
-    wanted = _wanted(shown, comment, flagged)
-    if wanted != (shown.comment if shown else "", shown.flagged if shown else False):
-        _replace(live, shown.assignment if shown else own, turn, *wanted)
+    visible = None if live is None or live.assignment_id in repeated_by(own) else live
+    new_values = _new_values(visible, comment, flagged)
+    if new_values != (visible.comment if visible else "", visible.flagged if visible else False):
+        _replace(live, visible.assignment if visible else own, turn, *new_values)
     if bookmarked is not None:
         _bookmark(own, turn, bookmarked)
-    found = notes_on(campaign=campaign, user=by.pk, assignment=own.pk, turns=turns).get(line)
-    return found or Note(line)
+    note = notes_on(campaign=campaign, user=by.pk, assignment=own.pk, turns=turns).get(line)
+    return note or Note(line)
 
 
 def held_by(by: User, campaign: int, assignment: int) -> Assignment:
@@ -191,7 +193,7 @@ def held_by(by: User, campaign: int, assignment: int) -> Assignment:
     return own
 
 
-def _wanted(live: TurnNote | None, comment: str | None, flagged: bool | None) -> tuple[str, bool]:
+def _new_values(live: TurnNote | None, comment: str | None, flagged: bool | None) -> tuple[str, bool]:
     text = (live.comment if live else "") if comment is None else str(cleaned(comment)).strip()
     if len(text) > COMMENT_LIMIT:
         raise NoteRefused(f"A comment on a turn has at most {COMMENT_LIMIT:,} characters.")
@@ -225,9 +227,9 @@ def _replace(live: TurnNote | None, own: Assignment, turn: int, comment: str, fl
 def _bookmark(own: Assignment, turn: int, bookmarked: bool) -> None:
     place: dict[str, Any] = {"campaign_id": own.campaign_id, "user_id": own.user_id, "turn_id": turn}
     if bookmarked:
-        made, created = Bookmark.objects.get_or_create(**place, defaults={"assignment": own})
-        if not created and made.assignment_id in repeated_by(own):
-            Bookmark.objects.filter(pk=made.pk).update(assignment=own)
+        bookmark, created = Bookmark.objects.get_or_create(**place, defaults={"assignment": own})
+        if not created and bookmark.assignment_id in repeated_by(own):
+            Bookmark.objects.filter(pk=bookmark.pk).update(assignment=own)
     else:
         Bookmark.objects.filter(**place).delete()
 

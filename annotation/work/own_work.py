@@ -45,10 +45,10 @@ class Progress(NamedTuple):
 class _Count(NamedTuple):
     at: float
     done: int
-    left: int
+    tasks: int
 
 
-LEFT = """
+FREE_TASKS = """
 SELECT count(*) FROM (
   SELECT DISTINCT s.position FROM annotation_slot s
    WHERE s.campaign_id = %(campaign)s AND NOT s.taken AND s.position < %(upto)s
@@ -57,7 +57,7 @@ SELECT count(*) FROM (
    ORDER BY s.position LIMIT %(most)s) AS free
 """
 
-LEFT_RULED = LEFT.replace("AND NOT s.taken", f"AND NOT s.taken AND {PASSED}")
+LEFT_RULED = FREE_TASKS.replace("AND NOT s.taken", f"AND NOT s.taken AND {PASSED}")
 
 BUSY = (
     "SELECT 1 FROM annotation_assignment WHERE campaign_id = %s AND state IN ('leased', 'returned')"
@@ -91,15 +91,15 @@ def progress(*, seat: Seat, hold: Hold | None) -> Progress:
     """
     if seat.checked and (stage := stage_progress(seat)) is not None:
         return Progress(*stage, None)
-    left = _left(seat, hold) + _in_hand(seat, hold)
-    if (most := seat.limits.left) is not None:
-        left = min(left, max(most, _in_hand(seat, hold)))
+    remaining = _tasks_ahead(seat, hold) + _in_hand(seat, hold)
+    if (most := seat.limits.remaining) is not None:
+        remaining = min(remaining, max(most, _in_hand(seat, hold)))
     if seat.over:
-        left = 0
-    if left > MOST_COUNTED:
+        remaining = 0
+    if remaining > MOST_COUNTED:
         return Progress(seat.done, None, None)
-    minutes = None if seat.pace is None else round(left * seat.pace / 60)
-    return Progress(seat.done, left, minutes)
+    minutes = None if seat.pace is None else round(remaining * seat.pace / 60)
+    return Progress(seat.done, remaining, minutes)
 
 
 def with_work(*, user: int) -> set[int]:
@@ -128,23 +128,23 @@ def _in_hand(seat: Seat, hold: Hold | None) -> int:
     return others + (state in ("returned", "leased"))
 
 
-def _left(seat: Seat, hold: Hold | None) -> int:
+def _tasks_ahead(seat: Seat, hold: Hold | None) -> int:
     now = time.monotonic()
     if hold is None:  # never kept: the task that comes next is among the free ones now, and will be in hand
         _counts.pop((seat.campaign, seat.user), None)
-        return _counted(seat, held=False)
+        return _counted(seat, has_task=False)
     count = _counts.get((seat.campaign, seat.user))
     if count is None or now - count.at > FRESH_SECONDS or seat.done < count.done:
-        count = _Count(now, seat.done, _counted(seat, held=hold.state == "leased"))
+        count = _Count(now, seat.done, _counted(seat, has_task=hold.state == "leased"))
         if len(_counts) > 10_000:
             _counts.clear()
         _counts[seat.campaign, seat.user] = count
-    return max(0, count.left - (seat.done - count.done))
+    return max(0, count.tasks - (seat.done - count.done))
 
 
-def _counted(seat: Seat, *, held: bool) -> int:
+def _counted(seat: Seat, *, has_task: bool) -> int:
     tasks = _count(seat)
-    return with_hidden(seat, tasks, held=held, most=MOST_COUNTED + 1) if seat.checked else tasks
+    return with_hidden(seat, tasks, has_task=has_task, most=MOST_COUNTED + 1) if seat.checked else tasks
 
 
 def _count(seat: Seat) -> int:
@@ -159,7 +159,7 @@ def _count(seat: Seat) -> int:
         if seat.ruled:
             cursor.execute(LEFT_RULED, values | passes_of(seat.campaign, seat.user))
         else:
-            cursor.execute(LEFT, values)
+            cursor.execute(FREE_TASKS, values)
         return int(cursor.fetchone()[0])
 
 
@@ -219,12 +219,12 @@ def tasks_left(*, user: int) -> dict[int, int | None]:
     """Return how many tasks are left for a person in each open campaign; None: more than MOST_COUNTED."""
     with commands.cursor() as cursor:
         cursor.execute(TASKS_LEFT, {"user": user, "most": MOST_COUNTED + 1})
-        found = cursor.fetchall()
-    told: dict[int, int | None] = {}
-    for campaign, tasks, done, most in found:
+        rows = cursor.fetchall()
+    counts: dict[int, int | None] = {}
+    for campaign, tasks, done, most in rows:
         bound = tasks if most is None else min(tasks, max(0, most - done))
-        told[campaign] = None if bound > MOST_COUNTED else bound
-    return told
+        counts[campaign] = None if bound > MOST_COUNTED else bound
+    return counts
 
 
 def paces(*, user: int) -> dict[int, Pace]:
@@ -238,11 +238,11 @@ def paces(*, user: int) -> dict[int, Pace]:
         counts: dict[int, dict[date, int]] = {}
         for campaign, day, tasks in cursor.fetchall():
             counts.setdefault(campaign, {})[day] = tasks
-    told = {}
+    by_campaign = {}
     for campaign in medians.keys() | counts.keys():
         seconds, n = medians.get(campaign, (None, 0))
-        told[campaign] = Pace(seconds, n, _days(counts.get(campaign, {}), first))
-    return told
+        by_campaign[campaign] = Pace(seconds, n, _days(counts.get(campaign, {}), first))
+    return by_campaign
 
 
 def _days(counts: dict[date, int], first: date) -> tuple[Day, ...]:
@@ -303,12 +303,12 @@ SHORT = 40
 MOST_ANSWERS = 6
 State = Assignment.State
 BOXES = ("flagged", "bookmarked", "commented")
-ASKED = ("text", "answer", "campaign", "since", "until", *BOXES)
+SEARCH_FIELDS = ("text", "answer", "campaign", "since", "until", *BOXES)
 """The fields of a search, as a form or an address gives them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SubmissionQuery:
     """What is searched for; what is empty is not asked about.
 
     `text` is looked for in the dialogue as shown, in own comments and in answers in words; `answer` is a
@@ -349,15 +349,15 @@ class Submission:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def submission_query(asked: dict[str, str]) -> Wanted:
+def submission_query(form: dict[str, str]) -> SubmissionQuery:
     """Return what is searched for, from the fields of a form; a date that is none is not asked about."""
-    return Wanted(
-        text=asked["text"][:200],
-        answer=asked["answer"][:200],
-        campaign=row_id(asked["campaign"]),
-        since=_date(asked["since"]),
-        until=_date(asked["until"]),
-        **{name: bool(asked[name]) for name in BOXES},
+    return SubmissionQuery(
+        text=form["text"][:200],
+        answer=form["answer"][:200],
+        campaign=row_id(form["campaign"]),
+        since=_date(form["since"]),
+        until=_date(form["until"]),
+        **{name: bool(form[name]) for name in BOXES},
     )
 
 
@@ -368,24 +368,24 @@ def _date(text: str) -> date | None:
         return None
 
 
-def own_submissions(user: User, wanted: Wanted) -> QuerySet[Assignment] | list[Assignment]:
+def own_submissions(user: User, query: SubmissionQuery) -> QuerySet[Assignment] | list[Assignment]:
     """Return a person's submissions that fit, latest first; with a text to look for, at most MOST_FOUND."""
-    rows = _fitting(user, wanted).select_related("campaign").order_by("-submitted_at", "-id")
-    if not wanted.text:
+    rows = _fitting(user, query).select_related("campaign").order_by("-submitted_at", "-id")
+    if not query.text:
         return rows
-    found = []
-    for row in rows.filter(_may_hold(wanted.text))[:MOST_LOOKED_THROUGH]:
-        if _holds(row, wanted.text):
-            found.append(row)
-        if len(found) == MOST_FOUND:
+    matches = []
+    for row in rows.filter(_may_hold(query.text))[:MOST_LOOKED_THROUGH]:
+        if _holds(row, query.text):
+            matches.append(row)
+        if len(matches) == MOST_FOUND:
             break
-    return found
+    return matches
 
 
-def told(rows: Iterable[Assignment]) -> list[Submission]:
+def describe_submissions(rows: Iterable[Assignment]) -> list[Submission]:
     """Return submissions as their annotator reads them, with what was rated, answers and notes."""
-    listed = list(rows)
-    pks = [row.pk for row in listed]
+    assignments = list(rows)
+    pks = [row.pk for row in assignments]
     answers, counts = _answers(pks)
     notes = _grouped(
         TurnNote.objects.filter(assignment__in=pks, superseded_at=None)
@@ -410,35 +410,35 @@ def told(rows: Iterable[Assignment]) -> list[Submission]:
             notes=[comment for comment, _ in notes.get(row.pk, []) if comment],
             bookmarks=len(bookmarks.get(row.pk, [])),
         )
-        for row in listed
+        for row in assignments
     ]
 
 
-def _fitting(user: User, wanted: Wanted) -> QuerySet[Assignment]:
+def _fitting(user: User, query: SubmissionQuery) -> QuerySet[Assignment]:
     rows = Assignment.objects.filter(user=user, state__in=[State.SUBMITTED, State.RETURNED])
     rows = rows.filter(campaign__archived_at=None, submitted_at__isnull=False)
-    here = OuterRef("pk")
-    notes = TurnNote.objects.filter(assignment=here, superseded_at=None)
-    if wanted.campaign is not None:
-        rows = rows.filter(campaign=wanted.campaign)
-    if wanted.since is not None:
-        rows = rows.filter(submitted_at__date__gte=wanted.since)
-    if wanted.until is not None:
-        rows = rows.filter(submitted_at__date__lte=wanted.until)
-    if wanted.flagged:
+    submission = OuterRef("pk")
+    notes = TurnNote.objects.filter(assignment=submission, superseded_at=None)
+    if query.campaign is not None:
+        rows = rows.filter(campaign=query.campaign)
+    if query.since is not None:
+        rows = rows.filter(submitted_at__date__gte=query.since)
+    if query.until is not None:
+        rows = rows.filter(submitted_at__date__lte=query.until)
+    if query.flagged:
         rows = rows.filter(Q(flagged=True) | Exists(notes.filter(flagged=True)))
-    if wanted.bookmarked:
-        rows = rows.filter(Exists(Bookmark.objects.filter(assignment=here)))
-    if wanted.commented:
+    if query.bookmarked:
+        rows = rows.filter(Exists(Bookmark.objects.filter(assignment=submission)))
+    if query.commented:
         rows = rows.filter(~Q(comment="") | Exists(notes.exclude(comment="")))
-    if wanted.answer:
-        rows = rows.filter(Exists(_with_answer(wanted.answer).filter(assignment=here)))
+    if query.answer:
+        rows = rows.filter(Exists(_with_answer(query.answer).filter(assignment=submission)))
     return rows
 
 
 def _with_answer(answer: str) -> QuerySet[Label]:
-    named = Q(question__wording__icontains=answer) | Q(question__key__icontains=answer)
-    fits = Q(text__icontains=answer) | Q(question__level="binary", number=1) & named
+    names_tag = Q(question__wording__icontains=answer) | Q(question__key__icontains=answer)
+    fits = Q(text__icontains=answer) | Q(question__level="binary", number=1) & names_tag
     with suppress(ValueError):
         fits |= Q(number=float(answer))
     return Label.objects.filter(fits, superseded_at=None)
@@ -446,16 +446,16 @@ def _with_answer(answer: str) -> QuerySet[Label]:
 
 def _may_hold(text: str) -> Q:
     """Whether a submission may hold a text: in its dialogue, hidden or not, or in what was written."""
-    here = OuterRef("pk")
-    said = Turn.objects.filter(continuation__dialogue=OuterRef("task__continuation__dialogue"))
-    notes = TurnNote.objects.filter(assignment=here, superseded_at=None, comment__icontains=text)
-    labels = Label.objects.filter(assignment=here, superseded_at=None, text__icontains=text)
+    submission = OuterRef("pk")
+    turns = Turn.objects.filter(continuation__dialogue=OuterRef("task__continuation__dialogue"))
+    notes = TurnNote.objects.filter(assignment=submission, superseded_at=None, comment__icontains=text)
+    labels = Label.objects.filter(assignment=submission, superseded_at=None, text__icontains=text)
     words = max(text.split(), key=len, default="")
     return (
         Q(comment__icontains=text)
         | Q(Exists(notes))
         | Q(Exists(labels))
-        | Q(Exists(said.filter(text__icontains=words)))
+        | Q(Exists(turns.filter(text__icontains=words)))
     )
 
 
@@ -465,11 +465,11 @@ def _holds(row: Assignment, text: str) -> bool:
         return True
     notes = TurnNote.objects.filter(assignment=row, superseded_at=None).values_list("comment", flat=True)
     texts = Label.objects.filter(assignment=row, superseded_at=None).exclude(text=None)
-    written = [*notes, *texts.values_list("text", flat=True)]
-    if any(folded in _folded(one or "") for one in written):
+    own_texts = [*notes, *texts.values_list("text", flat=True)]
+    if any(folded in _folded(own_text or "") for own_text in own_texts):
         return True
-    shown = screens.load(row.task_id)
-    return any(folded in _folded(line.text) for line in shown.lines)
+    screen = screens.load(row.task_id)
+    return any(folded in _folded(line.text) for line in screen.lines)
 
 
 def _folded(text: str) -> str:
@@ -505,22 +505,22 @@ def _answers(pks: list[int]) -> tuple[dict[int, list[str]], dict[int, int]]:
         "number",
         "text",
     )
-    told: dict[int, list[str]] = {}
+    answers: dict[int, list[str]] = {}
     counts: dict[int, int] = {}
     for pk, key, wording, level, group, number, text in rows:
         counts[pk] = counts.get(pk, 0) + 1
         name = wording if len(wording) <= SHORT else key.replace("_", " ")
         is_tag = level == "binary" and bool(group)
         if is_tag and number == 1:
-            told.setdefault(pk, []).append(name)
+            answers.setdefault(pk, []).append(name)
         elif not is_tag:
             value = text if number is None else f"{number:g}"
-            told.setdefault(pk, []).append(f"{name}: {value}")
-    return told, counts
+            answers.setdefault(pk, []).append(f"{name}: {value}")
+    return answers, counts
 
 
 def _grouped(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[tuple[Any, ...]]]:
-    found: dict[int, list[tuple[Any, ...]]] = {}
+    groups: dict[int, list[tuple[Any, ...]]] = {}
     for pk, *rest in rows:
-        found.setdefault(pk, []).append(tuple(rest))
-    return found
+        groups.setdefault(pk, []).append(tuple(rest))
+    return groups

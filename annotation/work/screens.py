@@ -23,7 +23,7 @@ from annotation.script_records import date_record
 from annotation.text import views
 from annotation.text.context import Context, NamedText, Names, Person, context, happening, heading
 from annotation.text.display import language_tag
-from annotation.text.views import DEFAULT, Blind, View, told_by
+from annotation.text.views import DEFAULT, Blind, View, giveaways_of
 from annotation.work.checking import item_number
 from annotation.work.transcripts import (
     COMPARED,
@@ -46,12 +46,12 @@ from annotation.work.transcripts import (
     Writer,
     lay_out,
     one_turn,
-    whole,
+    whole_continuation,
 )
 from config import commands
 from jobs.tables import Table
 
-Named = tuple[str, str]
+NameChoice = tuple[str, str]
 """The id of a participant, and the name that is shown."""
 
 
@@ -74,7 +74,7 @@ class Screen:
     sides: tuple[Side, ...] = ()
     turns: tuple[int, ...] = ()
     whole: int | None = None
-    named: tuple[Named, ...] = ()
+    named: tuple[NameChoice, ...] = ()
     card: Card | None = None
     offered: tuple[Offered, ...] = ()
 
@@ -193,8 +193,8 @@ def _seen(
         head = Head(*row)
         head = head._replace(item=_number(head.item, assignment))
         if head.compared is not None:
-            known = {"dialogue": head.dialogue, "item": head.compared, "assignment": assignment}
-            cursor.execute(COMPARED, known | {"last": NO_LAST, "each": each})
+            parameters = {"dialogue": head.dialogue, "item": head.compared, "assignment": assignment}
+            cursor.execute(COMPARED, parameters | {"last": NO_LAST, "each": each})
             return head, *_members(cursor.fetchall(), assignment)
         layout = _layout(head)
         if layout is not None and layout.sessions is not None:
@@ -208,27 +208,27 @@ def _of_sessions(
     cursor: Any, head: Head, sessions: Callable[[Head, Sequence[Row]], list[str]], assignment: int | None
 ) -> list[Row]:
     """Return the turns that a screen about some sessions shows: of thousands, those of a few."""
-    asked: list[Row] = []
+    answer_rows: list[Row] = []
     if head.record is None:
         cursor.execute(OF_ANSWER, {"continuation": head.continuation, "last": head.turn})
-        asked = [_row(*row, assignment=assignment) for row in cursor.fetchall()]
-    wanted = sessions(head, asked)
-    cursor.execute(OF_SESSIONS, {"dialogue": head.dialogue, "sessions": wanted})
-    return [*(_row(*row) for row in cursor.fetchall()), *asked]
+        answer_rows = [_row(*row, assignment=assignment) for row in cursor.fetchall()]
+    session_ids = sessions(head, answer_rows)
+    cursor.execute(OF_SESSIONS, {"dialogue": head.dialogue, "sessions": session_ids})
+    return [*(_row(*row) for row in cursor.fetchall()), *answer_rows]
 
 
 def turns_of(task: int) -> tuple[list[Row], Blind, int]:
     """Return the stored turns that a task shows, line by line, what hides names in them, and the id of its
     continuation: for evidence, never for a rater."""
     head, rows, _ = _seen(HEAD, (task,))
-    shown: list[Row] = []
+    visible_rows: list[Row] = []
 
     def write(number: int, turn: Row, place: Place) -> Line:
-        shown.append(turn)
+        visible_rows.append(turn)
         return Line(number, "", 0, "", place, None)
 
     _laid(head, rows, write)
-    return shown, _view(head).hide, head.continuation
+    return visible_rows, _view(head).hide, head.continuation
 
 
 def _members(rows: Sequence[tuple[Any, ...]], assignment: int | None) -> tuple[list[Row], list[Member]]:
@@ -331,12 +331,12 @@ class Scene:
 
 def _dates(head: Head) -> dict[str, str]:
     """Return the dates of a script's sessions by their ids."""
-    return {told["id"]: str(date_record(told["date"])) for told in json.loads(head.sessions or "[]")}
+    return {session["id"]: str(date_record(session["date"])) for session in json.loads(head.sessions or "[]")}
 
 
 def _view(head: Head) -> View:
-    told = told_by(json.loads(head.conditions))
-    return View(tuple(head.systems), tuple(json.loads(head.shows)), told=told)
+    giveaways = giveaways_of(json.loads(head.conditions))
+    return View(tuple(head.systems), tuple(json.loads(head.shows)), giveaways=giveaways)
 
 
 def _laid(head: Head, rows: Sequence[Row], write: Writer, tagged: bool = True) -> list[Part]:
@@ -349,7 +349,7 @@ def _laid(head: Head, rows: Sequence[Row], write: Writer, tagged: bool = True) -
     turns = [row for row in rows if not row.own]
     if head.turn is not None:
         return one_turn(own, turns, head.mode, write)
-    return whole(own, turns, head.mode, "rated" if head.whole else "item", write, tagged)
+    return whole_continuation(own, turns, head.mode, "rated" if head.whole else "item", write, tagged)
 
 
 # What annotators would see: a campaign's first tasks, and a scheme's questions beside an example.
@@ -381,7 +381,7 @@ OTHERWISE = (
 """What the system might say next, for schemes that compare."""
 
 
-def _said(text: str) -> Member:
+def _sample_response(text: str) -> Member:
     return Member("rollout", True, (Row(False, 0, "ben", text, False, None, None),))
 
 
@@ -410,12 +410,12 @@ def preview_screen(definition: SchemeDefinition, tagged: bool = True) -> Screen:
             return compose(0, *sample)
     own = [Row(True, number, *turn, False, None, None) for number, turn in enumerate(BEFORE)]
     if kind.members:
-        return compare(0, head, own, [_said(text) for text in OTHERWISE[: kind.members[0]]])
+        return compare(0, head, own, [_sample_response(text) for text in OTHERWISE[: kind.members[0]]])
     turns = [Row(False, number, *turn, False, None, number + 1) for number, turn in enumerate(AFTER)]
-    made = compose(0, head, [*own, *turns], tagged)
+    screen = compose(0, head, [*own, *turns], tagged)
     if kind.key == DECISION.key:
-        return replace(made, named=tuple((str(person["id"]), str(person["name"])) for person in PEOPLE))
-    return made.with_whole(len(AFTER) + 1) if definition.is_mixed else made
+        return replace(screen, named=tuple((str(person["id"]), str(person["name"])) for person in PEOPLE))
+    return screen.with_whole(len(AFTER) + 1) if definition.is_mixed else screen
 
 
 FIRST = 20
@@ -439,10 +439,10 @@ def scheme_preview(definition: SchemeDefinition, corpus: Corpus | None) -> Scree
     A corpus without anything that the scheme asks about gives the sample, too.
     """
     plan = questionnaire_from(definition)
-    found = _example(definition, corpus) if corpus is not None else None
-    if found is None:
+    example = _example(definition, corpus) if corpus is not None else None
+    if example is None:
         return preview_screen(definition, plan.is_tagged)
-    return load_place(*found, DEFAULT, plan.is_tagged, plan.item_kinds)
+    return load_place(*example, DEFAULT, plan.is_tagged, plan.item_kinds)
 
 
 def _example(definition: SchemeDefinition, corpus: Corpus) -> tuple[int, int | None] | None:

@@ -23,7 +23,7 @@ from annotation.work import check_stages, leases
 from annotation.work.checking import cleaned, passes_of
 from annotation.work.labels import called
 from annotation.work.leases import PASSED, Seat
-from annotation.work.task_answers import held
+from annotation.work.task_answers import hold_of
 from config.models import Event
 
 # What researchers do about a submission that should not stand: hand it back to its annotator, or void it.
@@ -75,7 +75,7 @@ def return_to_annotator(*, by: User, assignment: Assignment, reason: str, seen: 
     if own.state != State.SUBMITTED:
         raise SubmissionRefused(f"Only a submission can be returned; this task is {own.state}.")
     _must_be_what_was_seen(own, seen)
-    own.draft = {**held(own).draft}
+    own.draft = {**hold_of(own).draft}
     return _withdraw(by, own, State.RETURNED, reason)
 
 
@@ -201,7 +201,7 @@ def taken_back(user: User, campaign: int | None = None) -> QuerySet[Assignment]:
     return rows.filter(since).order_by("-lease_expires", "-id")
 
 
-HELD = (State.LEASED, State.RETURNED)
+HOLDING = (State.LEASED, State.RETURNED)
 GIVEN_HOURS = 72
 """How long a task that was given waits for its annotator, at least."""
 
@@ -227,15 +227,15 @@ def take_back(*, by: User, assignment: Assignment, reason: str) -> Assignment:
         )
     if own.state == State.SUBMITTED:
         _refuse(f"{name} has submitted this task meanwhile. Return or void it under All submissions.")
-    if own.state not in HELD:
+    if own.state not in HOLDING:
         _refuse(f"{name} does not hold this task any more: it is {own.state}.")
     Assignment.objects.filter(pk=own.pk).update(
         state=State.TAKEN, withdrawn_reason=reason, lease_expires=TransactionNow()
     )
     own.refresh_from_db()
     annotator = own.user.get_username()
-    told = {"assignment": own.pk, "annotator": annotator, "task": key_of(own.task), "reason": reason}
-    log(by, own.campaign, "take a task back", **told)
+    detail = {"assignment": own.pk, "annotator": annotator, "task": key_of(own.task), "reason": reason}
+    log(by, own.campaign, "take a task back", **detail)
     return own
 
 
@@ -261,25 +261,30 @@ def give(*, by: User, campaign: Campaign, task: Task, to: User, reason: str) -> 
         _refuse("This task is in a batch that is not open yet. Open the batch first.")
     slot = _slot(seat, campaign, task, name)
     now = timezone.now()
-    made = before or Assignment(task=task, campaign=campaign, user=to, occasion=seat.occasion)
-    made.slot_id, made.state, made.given_reason, made.skip_reason = slot, State.LEASED, reason, ""
-    made.guidelines_id, made.leased_at = seat.guidelines, now
-    made.lease_expires = now + max(timedelta(hours=GIVEN_HOURS), timedelta(minutes=seat.lease_minutes))
+    assignment = before or Assignment(task=task, campaign=campaign, user=to, occasion=seat.occasion)
+    assignment.slot_id, assignment.state, assignment.given_reason, assignment.skip_reason = (
+        slot,
+        State.LEASED,
+        reason,
+        "",
+    )
+    assignment.guidelines_id, assignment.leased_at = seat.guidelines, now
+    assignment.lease_expires = now + max(timedelta(hours=GIVEN_HOURS), timedelta(minutes=seat.lease_minutes))
     try:
         with transaction.atomic():
-            made.save()
+            assignment.save()
     except IntegrityError:
         _refuse(f"The rules of this campaign, or what somebody took at this moment, keep {name} from it.")
     log(
         by,
         campaign,
         "give a task",
-        assignment=made.pk,
+        assignment=assignment.pk,
         to=to.get_username(),
         task=key_of(task),
         reason=reason,
     )
-    return made
+    return assignment
 
 
 @transaction.atomic
@@ -303,15 +308,15 @@ def task_named(campaign: Campaign, name: str) -> Task:
     """
     name = name.strip()
     if name.isascii() and name.isdecimal() and len(name) < 19:
-        found = campaign.tasks.filter(pk=int(name)).first()
+        task = campaign.tasks.filter(pk=int(name)).first()
     else:
-        found = _at(campaign, name)
-    if found is None:
+        task = _at(campaign, name)
+    if task is None:
         _refuse(
             f"The campaign has no task “{name[:120]}”. Name one by its item's key, such as "
             "dialogue/continuation/3, as exports and submissions do."
         )
-    return found
+    return task
 
 
 def _at(campaign: Campaign, key: str) -> Task | None:
@@ -361,10 +366,10 @@ def _must_be_able(seat: Seat, to: User, name: str) -> None:
     if limits.reached == "day":
         _refuse(f"{name} has submitted as many tasks today as one person may: {seat.most_a_day:,}.")
     if seat.checked:
-        standing = check_stages.standing_of(seat.campaign, seat.user)
-        if check_stages.stage(standing):
+        member_status = check_stages.standing_of(seat.campaign, seat.user)
+        if check_stages.stage(member_status):
             _refuse(f"{name} has not finished the training and the test yet. Let them in by hand first.")
-        if standing.paused_at is not None:
+        if member_status.paused_at is not None:
             _refuse(f"{name} is paused by the checks. Let them go on first.")
 
 
@@ -394,13 +399,15 @@ def _slot(seat: Seat, campaign: Campaign, task: Task, name: str) -> int:
         _refuse(
             f"The rules of this campaign keep {name} from this task, or somebody takes it at this moment."
         )
-    holders = task.assignments.filter(slot__isnull=False, state__in=[*HELD, State.SUBMITTED])
-    told = [
-        f"{called(one.user_id, campaign.corpus_id)} "
-        f"({'rated it' if one.state == State.SUBMITTED else 'holds it'})"
-        for one in holders.order_by("id")
+    holders = task.assignments.filter(slot__isnull=False, state__in=[*HOLDING, State.SUBMITTED])
+    sentences = [
+        f"{called(holder.user_id, campaign.corpus_id)} "
+        f"({'rated it' if holder.state == State.SUBMITTED else 'holds it'})"
+        for holder in holders.order_by("id")
     ]
-    _refuse(f"All places of this task are taken: {', '.join(told)}. Take it back from who holds it first.")
+    _refuse(
+        f"All places of this task are taken: {', '.join(sentences)}. Take it back from who holds it first."
+    )
 
 
 def _refuse(why: str) -> NoReturn:

@@ -9,12 +9,12 @@ from typing import Any, TypeGuard
 from annotation.errors import AnswerRefused
 from annotation.models import Assignment, Continuation
 from annotation.records import SELF, Passage
-from annotation.scheme_store import Asked, Questionnaire, questionnaire_of
+from annotation.scheme_store import Questionnaire, ScreenQuestion, questionnaire_of
 from annotation.schemes import base
 from annotation.schemes.base import TURNS, takes_evidence
 from annotation.text import references
 from annotation.text.views import Blind, Traced, spoken, untouched
-from annotation.work.checking import Given, item_number, place_of
+from annotation.work.checking import CheckedAnswer, item_number, place_of
 from annotation.work.leases import Hold
 from annotation.work.screens import turns_of
 from annotation.work.transcripts import Row
@@ -36,16 +36,16 @@ class Places:
     def __init__(self, rows: Sequence[Row], hide: Blind, continuation: str) -> None:
         self.rows, self.hide, self.continuation = rows, hide, continuation
 
-    def passage(self, told: Any, question: Asked, where: str) -> Passage:
+    def passage(self, entry: Any, question: ScreenQuestion, where: str) -> Passage:
         """Return what one entry points at; raise AnswerRefused, saying what is wrong with it and `where`."""
-        if not isinstance(told, Mapping) or set(told) - FIELDS:
+        if not isinstance(entry, Mapping) or set(entry) - FIELDS:
             raise AnswerRefused(
-                f"{where} evidence names a line, and start and end within it: {_shown(told)}."
+                f"{where} evidence names a line, and start and end within it: {_shorten(entry)}."
             )
-        number, start, end = told.get("line"), told.get("start"), told.get("end")
-        if not _whole(number) or not 1 <= number <= len(self.rows):
+        number, start, end = entry.get("line"), entry.get("start"), entry.get("end")
+        if not _is_integer(number) or not 1 <= number <= len(self.rows):
             raise AnswerRefused(
-                f"{where} there is no line {_shown(number)}: there are 1 to {len(self.rows)}."
+                f"{where} there is no line {_shorten(number)}: there are 1 to {len(self.rows)}."
             )
         row = self.rows[number - 1]
         continuation = SELF if row.own else self.continuation
@@ -56,14 +56,14 @@ class Places:
                 f"{where} it points at whole turns: leave start and end of line {number} out."
             )
         traced = self.traced(row)
-        if not (_whole(start) and _whole(end) and 0 <= start < end <= len(traced.text)):
+        if not (_is_integer(start) and _is_integer(end) and 0 <= start < end <= len(traced.text)):
             raise AnswerRefused(
-                f"{where} from {_shown(start)} to {_shown(end)} is no stretch of line {number}, "
+                f"{where} from {_shorten(start)} to {_shorten(end)} is no stretch of line {number}, "
                 f"which has {len(traced.text)} characters."
             )
         return Passage(continuation, row.position, *traced.stored(start, end))
 
-    def shown(self, passage: Passage) -> dict[str, int] | None:
+    def line_of(self, passage: Passage) -> dict[str, int] | None:
         """Return the line that a passage is on, as requests name it; None where it is on none."""
         own = passage.continuation == SELF and self.continuation != SELF
         for number, row in enumerate(self.rows, start=1):
@@ -71,7 +71,7 @@ class Places:
                 continue
             if passage.start is None or passage.end is None:
                 return {"line": number}
-            if (place := self.traced(row).shown(passage.start, passage.end)) is not None:
+            if (place := self.traced(row).shown_span(passage.start, passage.end)) is not None:
                 return {"line": number, "start": place[0], "end": place[1]}
         return None
 
@@ -91,52 +91,52 @@ def with_evidence(
     *,
     plan: Questionnaire,
     items: Mapping[int, int],
-    given: list[Given],
+    answers: list[CheckedAnswer],
     evidence: Evidence | None,
     task: int,
-) -> list[Given]:
+) -> list[CheckedAnswer]:
     """Return checked answers with what each points at; `items` are ids by number.
 
     Raises AnswerRefused, naming the place: for evidence that a question or an answer does not take, a line
     that is not on the screen, a stretch beyond its text, or where evidence is required and missing. Evidence
     of a question that was not asked is left out, as its answer is.
     """
-    told = _by_place(plan, items, evidence)
-    if not told and not plan.takes_evidence:
-        return given
-    places = places_of(task) if told else None
-    asked = {question.id: question for question in plan.questions}
+    entries = _by_place(plan, items, evidence)
+    if not entries and not plan.takes_evidence:
+        return answers
+    places = places_of(task) if entries else None
+    questions = {question.id: question for question in plan.questions}
     numbers = {item: number for number, item in enumerate(items.values())}
-    found = []
-    for one in given:
-        question = asked[one.question]
-        where = f"{place_of(plan, numbers[one.item], len(items))}“{question.wording}”:"
-        pieces = told.get((one.item, question.key), ())
-        if pieces and not takes_evidence(question, one.value):
-            raise AnswerRefused(f"{where} the answer {_shown(one.value)} points at nothing.")
+    pointing = []
+    for answer in answers:
+        question = questions[answer.question]
+        where = f"{place_of(plan, numbers[answer.item], len(items))}“{question.wording}”:"
+        pieces = entries.get((answer.item, question.key), ())
+        if pieces and not takes_evidence(question, answer.value):
+            raise AnswerRefused(f"{where} the answer {_shorten(answer.value)} points at nothing.")
         if len(pieces) > references.MOST:
             raise AnswerRefused(f"{where} at most {references.MOST} places, not {len(pieces)}.")
         if places and pieces:
             pointed = references.in_order(places.passage(piece, question, where) for piece in pieces)
-            one = one._replace(evidence=pointed)
-        elif question.evidence_required and takes_evidence(question, one.value):
+            answer = answer._replace(evidence=pointed)
+        elif question.evidence_required and takes_evidence(question, answer.value):
             raise AnswerRefused(f"{where} say which turns the answer refers to.")
-        found.append(one)
-    return found
+        pointing.append(answer)
+    return pointing
 
 
-def as_shown(kept: Iterable[tuple[str, str, tuple[Passage, ...]]], task: int) -> Evidence:
+def as_shown(answers: Iterable[tuple[str, str, tuple[Passage, ...]]], task: int) -> Evidence:
     """Return (item, question key, passages) as requests have them, by the lines of a task's screen."""
-    kept = list(kept)
-    places = places_of(task) if kept else None
-    found: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
-    for item, key, pointed in kept:
+    answers = list(answers)
+    places = places_of(task) if answers else None
+    evidence: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    for item, key, pointed in answers:
         lines: list[Mapping[str, Any]] = [
-            line for passage in pointed if places and (line := places.shown(passage))
+            line for passage in pointed if places and (line := places.line_of(passage))
         ]
         if lines:
-            found.setdefault(item, {})[key] = lines
-    return found
+            evidence.setdefault(item, {})[key] = lines
+    return evidence
 
 
 def _by_place(
@@ -147,30 +147,30 @@ def _by_place(
         return {}
     if not isinstance(evidence, Mapping):
         raise AnswerRefused("Evidence must be an object of items, each with its questions.")
-    named = {str(name): item for pair in items.items() for name, item in ((pair[1], pair[1]), pair)}
-    found: dict[tuple[int, str], Sequence[Any]] = {}
+    ids_by_name = {str(name): item for pair in items.items() for name, item in ((pair[1], pair[1]), pair)}
+    entries: dict[tuple[int, str], Sequence[Any]] = {}
     for name, questions in evidence.items():
-        if name not in named:
-            raise AnswerRefused(f"Item {_shown(name)} is not part of this task.")
+        if name not in ids_by_name:
+            raise AnswerRefused(f"Item {_shorten(name)} is not part of this task.")
         if not isinstance(questions, Mapping):
-            raise AnswerRefused(f"Evidence for item {_shown(name)} must be an object of questions.")
+            raise AnswerRefused(f"Evidence for item {_shorten(name)} must be an object of questions.")
         for key, pieces in questions.items():
             if not pieces:
                 continue
             question = plan.by_key.get(key)
             if question is None or not question.evidence:
-                raise AnswerRefused(f"No question “{_shown(key)}” of this campaign asks for evidence.")
+                raise AnswerRefused(f"No question “{_shorten(key)}” of this campaign asks for evidence.")
             if not isinstance(pieces, list):
                 raise AnswerRefused(f"Evidence for “{question.wording}” must be a list of lines.")
-            found[named[name], key] = pieces
-    return found
+            entries[ids_by_name[name], key] = pieces
+    return entries
 
 
-def _whole(value: Any) -> TypeGuard[int]:
+def _is_integer(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 40 else f"{text[:40]}…"
 
@@ -178,16 +178,16 @@ def _shown(value: Any) -> str:
 # What stands of a task before its holder: its draft, or the answers that were submitted.
 
 
-def held(assignment: Assignment) -> Hold:
-    """Return an assignment as the task before its holder; a submitted one carries its standing answers."""
+def hold_of(assignment: Assignment) -> Hold:
+    """Return an assignment as the task before its holder; a submitted one carries its current answers."""
     draft = assignment.draft
     if assignment.state == Assignment.State.SUBMITTED and not draft.get("version"):
         draft = {
-            "answers": standing_answers(assignment),
+            "answers": current_answers(assignment),
             "comment": assignment.comment,
             "flagged": assignment.flagged,
         }
-        if evidence := standing_evidence(assignment):
+        if evidence := current_evidence(assignment):
             draft["evidence"] = evidence
     withdrawn = assignment.state in (Assignment.State.RETURNED, Assignment.State.TAKEN)
     note = assignment.withdrawn_reason if withdrawn else assignment.given_reason
@@ -195,13 +195,13 @@ def held(assignment: Assignment) -> Hold:
     return Hold(assignment.pk, assignment.task_id, assignment.state, draft, note)
 
 
-def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]]:
+def current_answers(assignment: Assignment) -> dict[str, dict[str, float | str]]:
     """Return the live answers that an assignment gave: item (its number in it) to question key to value."""
     live = assignment.labels.filter(superseded_at__isnull=True, missing="").values_list(
         "item__public", "question__key", "number", "text"
     )
-    asked = questionnaire_of(assignment.campaign.scheme_version_id) if assignment.shown else None
-    plan = asked.by_key if asked and asked.compares else {}
+    questionnaire = questionnaire_of(assignment.campaign.scheme_version_id) if assignment.shown else None
+    plan = questionnaire.by_key if questionnaire and questionnaire.compares else {}
     answers: dict[str, dict[str, float | str]] = {}
     for item, key, number, text in live:
         value = (text or "") if number is None else number
@@ -211,17 +211,17 @@ def standing_answers(assignment: Assignment) -> dict[str, dict[str, float | str]
     return answers
 
 
-def standing_evidence(assignment: Assignment) -> Evidence:
+def current_evidence(assignment: Assignment) -> Evidence:
     """Return what its live answers point at, by the lines of its screen; {} where they point at nothing."""
     live = assignment.labels.filter(superseded_at__isnull=True, evidence__isnull=False)
-    kept = live.values_list("item__public", "question__key", "evidence")
+    rows = live.values_list("item__public", "question__key", "evidence")
     number = partial(item_number, assignment=assignment.pk)
     return as_shown(
-        [(str(number(item)), key, references.read(found)) for item, key, found in kept], assignment.task_id
+        [(str(number(item)), key, references.read(stored)) for item, key, stored in rows], assignment.task_id
     )
 
 
-def standing_labels(
+def current_labels(
     assignment: Assignment,
 ) -> dict[tuple[int, int], tuple[float | str, tuple[Passage, ...]]]:
     """Return the live answers by (item id, question id), each with what it points at."""
@@ -234,19 +234,20 @@ def standing_labels(
     }
 
 
-def says_the_same(mine: Mapping[str, Any], kept: Mapping[str, Any]) -> bool:
+def same_answers(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
     """Whether two drafts hold the same answers, evidence, comment and flag."""
 
-    def filled(given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            return given or {}
-        told = {
-            item: filled(values) if isinstance(values, Mapping) else values for item, values in given.items()
+    def filled(answers: Any) -> Any:
+        if not isinstance(answers, Mapping):
+            return answers or {}
+        pruned = {
+            item: filled(values) if isinstance(values, Mapping) else values
+            for item, values in answers.items()
         }
-        return {item: values for item, values in told.items() if values or values == 0}
+        return {item: values for item, values in pruned.items() if values or values == 0}
 
     def content(draft: Mapping[str, Any]) -> tuple[Any, ...]:
         texts = draft.get("comment") or "", bool(draft.get("flagged"))
         return filled(draft.get("answers")), filled(draft.get("evidence")), *texts
 
-    return content(mine) == content(kept)
+    return content(mine) == content(theirs)

@@ -24,7 +24,7 @@ from annotation.work.screens import Screen
 # Consent comes first. Both are told apart by the version that was on the annotator's screen: who agrees to a
 # text that was replaced meanwhile has agreed to that one, and is shown the new one.
 
-What = Literal["consent", "guidelines"]
+WaitingKind = Literal["consent", "guidelines"]
 NAMES = {"consent": "consent text", "guidelines": "guidelines"}
 
 
@@ -32,7 +32,7 @@ NAMES = {"consent": "consent text", "guidelines": "guidelines"}
 class Waiting:
     """What has to be agreed to or read: its version and text, and what changed since the version known."""
 
-    what: What
+    what: WaitingKind
     version: int
     text: str
     since: int | None = None
@@ -58,8 +58,8 @@ def waiting(seat: Seat) -> Waiting | None:
         consent = Consent.objects.get(pk=seat.consent)
         return Waiting("consent", consent.version, consent.text)
     new = Guidelines.objects.get(pk=seat.guidelines or 0)
-    known = Guidelines.objects.get(pk=seat.read or 0)
-    return Waiting("guidelines", new.version, new.text, known.version, rows(known.text, new.text))
+    previous = Guidelines.objects.get(pk=seat.read or 0)
+    return Waiting("guidelines", new.version, new.text, previous.version, rows(previous.text, new.text))
 
 
 @transaction.atomic

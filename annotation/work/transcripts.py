@@ -49,14 +49,14 @@ class Head(NamedTuple):
     sessions: str | None = None
 
 
-WHOLE = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "whole")
+WHOLE_KINDS = ", ".join(f"'{key}'" for key, kind in KINDS.items() if kind.shows == "whole")
 
 HEAD_OF = f"""
 SELECT i.public, u.position, c.id, c.mode, d.id, d.participants, d.metadata, d.summary, d.agenda, d.language,
        k.shows, ARRAY(SELECT s.name FROM annotation_system s WHERE s.corpus_id = d.corpus_id ORDER BY s.name),
        (SELECT coalesce(jsonb_agg(DISTINCT o.condition), '[]')
           FROM annotation_continuation o WHERE o.dialogue_id = d.id),
-       coalesce(i.kind IN ({WHOLE}), false), CASE WHEN i.compared IS NOT NULL THEN i.id END,
+       coalesce(i.kind IN ({WHOLE_KINDS}), false), CASE WHEN i.compared IS NOT NULL THEN i.id END,
        CASE WHEN i.kind = '{DECISION.key}' THEN d.scenario END, c.key, i.kind,
        CASE WHEN i.record_id IS NOT NULL OR i.kind = '{ANSWER.key}' THEN d.script END,
        (SELECT w.content FROM annotation_record w WHERE w.id = i.record_id),
@@ -208,15 +208,15 @@ def one_turn(own: Sequence[Row], turns: Sequence[Row], mode: str, write: Writer)
     *before, item = turns
     if mode == "static":
         at = _at(item, own)
-        given = _given_before(turns, len(before))
-        context = [*own[:at], *given]
+        prompt_rows = _given_before(turns, len(before))
+        context = [*own[:at], *prompt_rows]
     else:
         context = [*own, *before]
     lines = tuple(write(number + 1, row, "history") for number, row in enumerate(context))
     return [Part("", lines), Part("to be rated", (write(len(context) + 1, item, "item"),))]
 
 
-def whole(
+def whole_continuation(
     own: Sequence[Row], turns: Sequence[Row], mode: str, place: Place, write: Writer, tagged: bool = True
 ) -> list[Part]:
     """Lay out all of a continuation: each turn is an `item` (`tagged` or rated), or all are `rated`."""
@@ -236,19 +236,19 @@ def _exchanges(own: Sequence[Row], turns: Sequence[Row], place: Place, write: Wr
     starts again from its beginning.
     """
     responses = [index for index, row in enumerate(turns) if not row.given]
-    parts, shown = [], 0
+    parts, rows_shown = [], 0
     for count, index in enumerate(responses):
         at = _at(turns[index], own)
-        first = shown if at >= shown else 0
-        given = _given_before(turns, index)
+        first = rows_shown if at >= rows_shown else 0
+        prompt_rows = _given_before(turns, index)
         lines = [
             *(write(number + 1, own[number], "history") for number in range(first, at)),
-            *(write(at + number + 1, row, "given") for number, row in enumerate(given)),
-            write(at + len(given) + 1, turns[index], place),
+            *(write(at + number + 1, row, "given") for number, row in enumerate(prompt_rows)),
+            write(at + len(prompt_rows) + 1, turns[index], place),
         ]
         heading = f"response {count + 1} of {len(responses)}"
         parts.append(Part(heading if count == 0 else f"{GOES_ON} · {heading}", tuple(lines)))
-        shown = at
+        rows_shown = at
     return parts
 
 
@@ -311,7 +311,7 @@ def _before(own: Sequence[Row], member: Member) -> Sequence[Row]:
 
 def _side(own: Sequence[Row], shared: int, member: Member, write: Writer) -> tuple[Part, ...]:
     if member.mode == "static" and not member.is_turn:
-        return tuple(whole(own, member.turns, "static", "rated", write))
+        return tuple(whole_continuation(own, member.turns, "static", "rated", write))
     turns = member.turns
     if member.mode == "static":
         first = len(turns) - 1

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from annotation.text.table_cells import (
     Names,
-    clashes_told,
+    describe_clashes,
     kind_of_rater,
     looks_like_a_model,
     looks_like_nothing,
@@ -354,7 +354,7 @@ class Spelling:
             for name in names:
                 seen[name]
             known.append((what, seen))
-        told = [clashes_told(names.clashes.values(), what) for what, names in known if names.clashes]
+        told = [describe_clashes(names.clashes.values(), what) for what, names in known if names.clashes]
         if told:
             raise RatingsFileError(path, f"{'; '.join(told)} {ADVICE}")
 
@@ -391,7 +391,7 @@ class Spelling:
             *(("values", names) for names in self._values.values()),
         ]
         return [
-            f"Joined: {clashes_told(names.clashes.values(), what)}."
+            f"Joined: {describe_clashes(names.clashes.values(), what)}."
             for what, names in joined
             if names.clashes and names.join
         ]

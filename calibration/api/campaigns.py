@@ -148,7 +148,7 @@ def keys_of(request: Request, campaign: int) -> Response:
     """Researchers: a campaign's tasks with a key (`keys`), or key one more."""
     found = access.campaign(campaign)
     if request.method == "GET":
-        return Response({"keys": [check_actions.key_as_json(key) for key in check_actions.listed(found)]})
+        return Response({"keys": [check_actions.key_as_json(key) for key in check_actions.list_keys(found)]})
     given = _checked(NewKeySerializer(data=request.data))
     spot = check_actions.spot_named(found, given["about"])
     made = check_actions.add_key(
@@ -156,7 +156,7 @@ def keys_of(request: Request, campaign: int) -> Response:
         campaign=found,
         occasion=given["occasion"],
         spot=spot,
-        answers=check_actions.answers_told(found, spot, given["answers"]),
+        answers=check_actions.parse_answers(found, spot, given["answers"]),
         explanation=given["explanation"],
     )
     return Response(check_actions.key_as_json(made), status=201)
@@ -189,7 +189,7 @@ def key_one(request: Request, campaign: int, key: int) -> Response:
         return Response(status=204)
     if request.method == "PUT":
         given = _checked(ChangedKeySerializer(data=request.data))
-        answers = check_actions.answers_told(found, check_actions.spot_of(there), given["answers"])
+        answers = check_actions.parse_answers(found, check_actions.spot_of(there), given["answers"])
         check_actions.change_key(
             by=_user(request), key=there, answers=answers, explanation=given["explanation"]
         )

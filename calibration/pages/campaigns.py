@@ -18,7 +18,7 @@ from annotation.access import campaign_researcher_only
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Item, KeyTask, turn_numbers
 from annotation.models.checks import CheckPlan
-from annotation.scheme_store import Asked, Questionnaire, questionnaire_of
+from annotation.scheme_store import Questionnaire, ScreenQuestion, questionnaire_of
 from annotation.work import check_actions
 from annotation.work.check_actions import ORDERED
 from annotation.work.check_stages import Key, Place, worded
@@ -102,7 +102,7 @@ class Field:
     """What is asked of the researcher about one question on one item: which values are right."""
 
     name: str
-    question: Asked
+    question: ScreenQuestion
     choices: tuple[Choice, ...]
     typed: str
     is_ordered: bool
@@ -139,7 +139,7 @@ def _heading(item: Item) -> str:
     return f"Turn {getattr(item.turn, 'number', '')}" if item.turn else "The whole dialogue"
 
 
-def _field(question: Asked, name: str, key: Key | None, posted: QueryDict | None) -> Field:
+def _field(question: ScreenQuestion, name: str, key: Key | None, posted: QueryDict | None) -> Field:
     right = {_written(value) for value in key.values} if key else set()
     near = f"{key.tolerance:g}" if key and key.tolerance else ""
     if posted is not None:
@@ -175,11 +175,11 @@ def posted_answers(plan: Questionnaire, items: list[Item], posted: QueryDict) ->
     return answers
 
 
-def _parts(question: Asked, text: str) -> list[str]:
+def _parts(question: ScreenQuestion, text: str) -> list[str]:
     return [text] if question.values else text.split(",")
 
 
-def _number(question: Asked, text: str) -> float:
+def _number(question: ScreenQuestion, text: str) -> float:
     try:
         return float(text)
     except ValueError:
@@ -216,7 +216,7 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
         else:
             messages.success(request, "The checks are set up.")
             return redirect("campaign-checks", found.pk)
-    listed = check_actions.listed(found)
+    listed = check_actions.list_keys(found)
     given = check_actions.times_given(found)
     context = ROOM | {
         "campaign": found,

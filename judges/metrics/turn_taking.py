@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from annotation.records import Participant
-from annotation.text.words import named, names, reference_mentioned
+from annotation.text.words import names, people_named, reference_mentioned
 from judges.metrics.kit.base import (
     DESCRIPTIVE,
     HIGHER,
@@ -112,7 +112,7 @@ def _addressed(scene: Scene) -> dict[str, list[int]]:
     positions: dict[str, list[int]] = {}
     for position in scene.conversation(history=True):
         turn = scene.turns[position]
-        for person in (named(turn.text, people_names) | set(turn.addressees)) - {turn.speaker}:
+        for person in (people_named(turn.text, people_names) | set(turn.addressees)) - {turn.speaker}:
             positions.setdefault(person, []).append(position)
     return positions
 

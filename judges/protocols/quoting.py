@@ -14,7 +14,7 @@ from dataclasses import replace
 from annotation.records import SELF, Turn
 from annotation.text import context
 from annotation.text.context import Names, happening, heading, session_dates
-from annotation.text.views import Cut, told_by, visible
+from annotation.text.views import Cut, giveaways_of, visible
 from judges.protocols.base import Asking, Case, Prompt
 from judges.protocols.wording import NOTICE, Filling, Variable, Wording
 
@@ -87,11 +87,11 @@ class Seen:
         dialogue = case.dialogue
         own = {dialogue.system, *(continuation.system for continuation in dialogue.continuations)}
         self.case = case
-        revealed = told_by(continuation.condition for continuation in dialogue.continuations)
+        revealed = giveaways_of(continuation.condition for continuation in dialogue.continuations)
         self.view = replace(
             case.view,
             systems=tuple(sorted(own.union(case.view.systems))),
-            told=revealed.and_of(case.view.told),
+            giveaways=revealed.and_of(case.view.giveaways),
         )
         self.dates = session_dates(dialogue.script)
         self.names = Names(dialogue.participants, self.view.hide)

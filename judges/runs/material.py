@@ -33,7 +33,7 @@ from annotation.models import (
 from annotation.models.labels import live_labels
 from annotation.scenario_records import scenario_record
 from annotation.script_records import script_record
-from annotation.text.views import DEFAULT, NOTHING_TOLD, Told, View, told_by
+from annotation.text.views import DEFAULT, NO_GIVEAWAYS, Giveaways, View, giveaways_of
 from judges.errors import JudgeError
 from judges.metrics import DEFAULT_MODEL, Embedder, Tools
 from judges.metrics.kit.instrument import Content
@@ -97,7 +97,7 @@ class Material:
     continuation: records.Continuation
     items: Mapping[int | None, int]
     systems: tuple[str, ...] = ()
-    told: Told = NOTHING_TOLD
+    told: Giveaways = NO_GIVEAWAYS
     compared: Mapping[int, tuple[Member, ...]] = field(default_factory=dict)
 
 
@@ -119,7 +119,7 @@ def load(continuation_ids: Collection[int]) -> dict[int, Material]:
     for pk, row in rows.items():
         names = systems.get(row.dialogue.corpus_id, ())
         material = _material(row, own.get(row.dialogue_id), turns, items[pk], names)
-        loaded[pk] = replace(material, told=revealed.get(row.dialogue_id, NOTHING_TOLD))
+        loaded[pk] = replace(material, told=revealed.get(row.dialogue_id, NO_GIVEAWAYS))
     return loaded
 
 
@@ -280,13 +280,13 @@ def _systems(corpus_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
     return names
 
 
-def _load_revealed(dialogue_ids: Collection[int]) -> dict[int, Told]:
+def _load_revealed(dialogue_ids: Collection[int]) -> dict[int, Giveaways]:
     """Return what conditions would give away of the dialogues that have some."""
     rows = Continuation.objects.filter(dialogue__in=dialogue_ids).exclude(condition={})
     conditions: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for dialogue, condition in rows.values_list("dialogue", "condition"):
         conditions[dialogue].append(condition)
-    return {dialogue: told_by(group) for dialogue, group in conditions.items()}
+    return {dialogue: giveaways_of(group) for dialogue, group in conditions.items()}
 
 
 # From a call to the case that a protocol reads.
@@ -304,7 +304,7 @@ def case_of(
 
     What is compared is shown in its own order in an even sample, the other way round in an odd one.
     """
-    view = View(material.systems, tuple(spec.get("shows", DEFAULT)), told=material.told)
+    view = View(material.systems, tuple(spec.get("shows", DEFAULT)), giveaways=material.told)
     if item is not None and (members := material.compared.get(item)):
         order = tuple(range(len(members)))[:: -1 if sample % 2 else 1]
         own = tuple({member.continuation.id: member.continuation for member in members}.values())

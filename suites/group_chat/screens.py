@@ -14,7 +14,7 @@ from annotation.records import Dialogue
 from annotation.scenario_records import KIND, POINTS, scenario_record
 from annotation.text.context import NamedText, Names
 from annotation.text.views import View
-from annotation.work.screens import Layout, Named, Scene, Screen
+from annotation.work.screens import Layout, NameChoice, Scene, Screen
 from annotation.work.transcripts import Head, Part, Row, Writer
 from suites.group_chat.scenarios.points import as_delivered, positions_seen, present_at, scenario_of
 
@@ -49,7 +49,7 @@ def after_all(own: Sequence[Row], item: Row, write: Writer) -> list[Part]:
     return [Part("", lines), Part(DONE, (write(at + 1, item, "item"),))]
 
 
-def nameable_people(dialogue: Dialogue, at: int, names: Names) -> tuple[Named, ...]:
+def nameable_people(dialogue: Dialogue, at: int, names: Names) -> tuple[NameChoice, ...]:
     """Return those who are there at a point, the agent last."""
     agent = scenario_of(dialogue).agent
     present = present_at(dialogue, at - 1)

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.errors import AnswerRefused
-from annotation.scheme_store import Asked, Questionnaire
+from annotation.scheme_store import Questionnaire, ScreenQuestion
 from annotation.schemes import SCHEMES
 from annotation.work.checking import check, cleaned, parse
 
@@ -11,7 +11,7 @@ from annotation.work.checking import check, cleaned, parse
 def plan(key):
     scheme = SCHEMES[key]
     questions = tuple(
-        Asked(
+        ScreenQuestion(
             number,
             question.key,
             question.wording,

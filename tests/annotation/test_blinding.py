@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from annotation.errors import CampaignRefused
 from annotation.kinds import COMPARING
 from annotation.records import Agenda, Continuation, Dialogue, Participant, Turn
-from annotation.text.views import HIDDEN, NOTHING_TOLD, PARTS, WITHHELD, Blind, View, is_telltale, told_by
+from annotation.text.views import (
+    HIDDEN,
+    NO_GIVEAWAYS,
+    PARTS,
+    WITHHELD,
+    Blind,
+    View,
+    giveaways_of,
+    is_telltale,
+)
 from annotation.work.screens import compose
 from annotation.work.transcripts import Head, Row
 from judges.protocols import PROTOCOLS, Asking, Case, Member
@@ -205,11 +214,11 @@ def test_entries_that_would_tell_are_known_by_their_names():
         "memory",
     ):
         assert not is_telltale(key), key
-    told = told_by([{"memory": "long", "deep": {"Turns_per_call": 5}}])
+    told = giveaways_of([{"memory": "long", "deep": {"Turns_per_call": 5}}])
     assert is_telltale("Memory", told)
     assert is_telltale("turns per call", told)
     assert told.values == ("long",)
-    assert told_by([{}]) == NOTHING_TOLD
+    assert giveaways_of([{}]) == NO_GIVEAWAYS
 
 
 @pytest.mark.django_db
@@ -223,7 +232,7 @@ def test_a_campaign_whose_name_or_guidelines_name_a_system_is_refused():
 
 
 def test_how_a_generator_was_set_up_takes_no_word_and_no_entry_from_a_dialogue() -> None:
-    told = told_by(
+    told = giveaways_of(
         [
             {
                 "from": "history",

@@ -32,14 +32,14 @@ def asked(campaign):
 def test_only_what_judge_and_people_differ_on_is_asked_about():
     by = factories.user(researcher=True)
     campaign = differing()
-    assert sampling.told(campaign) == {
+    assert sampling.describe(campaign) == {
         **{"dialogues": 2, "by": "", "strata": [], "kept": False, "refusal": ""},
         **{"items": 2, "apart": 0.25},
     }
     campaigns.open(by=by, campaign=campaign)
     assert asked(campaign) == {("d0", 0), ("d1", 0)}
     campaign.refresh_from_db()
-    assert sampling.told(campaign)["kept"]
+    assert sampling.describe(campaign)["kept"]
 
 
 def test_what_differs_is_kept_when_the_campaign_opens():
@@ -57,7 +57,7 @@ def test_what_differs_is_kept_when_the_campaign_opens():
 
 def test_dialogues_are_drawn_from_those_in_which_something_differs():
     campaign = differing(sample_dialogues=1)
-    assert sampling.told(campaign)["dialogues"] == 1
+    assert sampling.describe(campaign)["dialogues"] == 1
     campaigns.open(by=factories.user(researcher=True), campaign=campaign)
     assert len(asked(campaign)) == 1
     more = differing(sample_dialogues=3)
@@ -81,7 +81,7 @@ def test_nothing_that_differs_is_said_before_and_refused_at_opening():
     campaign = differing(sample_apart=1.0)
     Label.objects.filter(rater__kind="human").update(superseded_at=campaign.created_at)
     campaign = Campaign.objects.get(pk=campaign.pk)
-    assert "of the scale apart" in sampling.told(campaign)["refusal"]
+    assert "of the scale apart" in sampling.describe(campaign)["refusal"]
     with pytest.raises(CampaignRefused, match="of the scale apart"):
         campaigns.open(by=factories.user(researcher=True), campaign=campaign)
 

@@ -70,8 +70,8 @@ def test_a_tab_does_not_replace_the_draft_of_another_that_it_has_not_seen(save):
         save(5, version=1, client="second", based_on=0)
     with pytest.raises(DraftConflict):
         save(5, version=7, client="second", based_on=0)
-    assert conflict.value.kept["answers"] == {"1": {"overall": 2}}
-    assert conflict.value.kept["version"] == 1
+    assert conflict.value.stored["answers"] == {"1": {"overall": 2}}
+    assert conflict.value.stored["version"] == 1
     assert kept() == 2
 
 
@@ -102,7 +102,7 @@ def test_the_version_goes_on_after_a_submit_so_that_a_late_revision_is_noticed(a
         save(5, version=2, client="second", based_on=1, revising=True)
     with pytest.raises(DraftConflict) as conflict:
         submit(5, revising=True, client="second", based_on=1)
-    assert list(conflict.value.kept["answers"].values()) == [{"overall": 3}]
+    assert list(conflict.value.stored["answers"].values()) == [{"overall": 3}]
     assert Label.objects.get(superseded_at=None).number == 3
 
 
@@ -118,8 +118,8 @@ def test_a_second_different_submit_says_so_and_keeps_what_stands(submit):
     submit(2)
     with pytest.raises(SubmittedDifferently, match="revise") as refused:
         submit(5)
-    assert list(refused.value.kept["answers"].values()) == [{"overall": 2}]
-    assert refused.value.kept["version"] == Assignment.objects.get(state="submitted").revision
+    assert list(refused.value.stored["answers"].values()) == [{"overall": 2}]
+    assert refused.value.stored["version"] == Assignment.objects.get(state="submitted").revision
     assert Label.objects.get().number == 2
     with pytest.raises(SubmittedDifferently):
         submit(2, comment="forgotten before")

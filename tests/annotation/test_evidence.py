@@ -15,7 +15,7 @@ from annotation.text import references
 from annotation.text.views import View, blind, spoken
 from annotation.work import actions as labelling
 from annotation.work import submissions
-from annotation.work.task_answers import held
+from annotation.work.task_answers import hold_of
 from tests import factories
 
 SCHEME = """
@@ -88,7 +88,7 @@ def test_evidence_is_kept_by_places_in_what_is_stored_and_comes_back_by_what_is_
     assert kept["clear"] == (Passage("zork-1", 0, 3, 11), Passage("zork-1", 1, 6, 9))
     assert references.quoted(kept["clear"][0], "I, GPT-Zork, like tea.") == "GPT-Zork"
     assert references.quoted(kept["clear"][1], FAMILY) == "née"
-    draft = held(Assignment.objects.get(pk=work.assignment)).draft
+    draft = hold_of(Assignment.objects.get(pk=work.assignment)).draft
     assert draft["evidence"][work.item]["clear"] == evidence["clear"]
     assert "zork" not in json.dumps(draft).lower()
 
@@ -195,6 +195,6 @@ def test_what_is_traced_is_what_is_shown(text):
     for start in range(len(traced.text)):
         low, high = traced.stored(start, start + 1)
         assert 0 <= low < high <= len(text)
-        again = traced.shown(low, high)
+        again = traced.shown_span(low, high)
         assert again is not None
         assert again[0] <= start < again[1]

@@ -14,7 +14,7 @@ from annotation.models import Assignment
 from annotation.people import preferences
 from annotation.work import actions as labelling
 from annotation.work import notes, own_work, screens
-from annotation.work.own_work import Wanted
+from annotation.work.own_work import SubmissionQuery
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +58,7 @@ def submit(person, campaign, value=4, **more):
 
 
 def found(person, **wanted):
-    return [row.pk for row in own_work.own_submissions(person, Wanted(**wanted))]
+    return [row.pk for row in own_work.own_submissions(person, SubmissionQuery(**wanted))]
 
 
 def test_a_search_finds_what_was_on_the_screen_and_nothing_else(ana, campaign) -> None:
@@ -103,7 +103,7 @@ def test_the_pages_and_the_api_list_own_submissions_without_a_system(client, ana
 def test_a_long_question_is_named_by_its_key(ana, campaign, monkeypatch) -> None:
     submit(ana, campaign)
     monkeypatch.setattr(own_work, "SHORT", 20)
-    (row,) = own_work.told(own_work.own_submissions(ana, Wanted()))
+    (row,) = own_work.describe_submissions(own_work.own_submissions(ana, SubmissionQuery()))
     assert row.answers == ["overall: 4"]
 
 

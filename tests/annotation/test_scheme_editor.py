@@ -116,9 +116,9 @@ def test_what_is_wrong_stands_beside_its_field_whatever_the_order():
 
 def test_questions_move_and_keep_who_they_are():
     draft = new("ordinal", "binary", "text")
-    assert apply(draft, "up q3").said == "Now question 2 of 3."
+    assert apply(draft, "up q3").message == "Now question 2 of 3."
     assert [one.uid for one in draft.questions] == ["q1", "q3", "q2"]
-    assert apply(draft, "down q2").said == "Question 3 is the last already."
+    assert apply(draft, "down q2").message == "Question 3 is the last already."
     assert apply(draft, "remove q3").focus == "q2"
     apply(draft, "add")
     assert [one.uid for one in draft.questions] == ["q1", "q2", "q3"]

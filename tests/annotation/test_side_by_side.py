@@ -13,7 +13,7 @@ from annotation.models import Assignment, Item, Label, Question, Rater, Task
 from annotation.schemes import files
 from annotation.work import actions as labelling
 from annotation.work import check_actions, labels, screens
-from annotation.work.task_answers import held
+from annotation.work.task_answers import hold_of
 from calibration.ratings.scope import items_of, of_campaign
 from judges.runs.selection import Selection, continuations, items
 from tests import factories
@@ -107,7 +107,7 @@ def test_every_answer_lands_on_its_own_turn(people, campaign):
     assert {label.item.turn.text: label.number for label in live} == dict(
         zip(said(task), [5, 2, 3], strict=True)
     )
-    draft = held(Assignment.objects.get(pk=task["assignment"])).draft["answers"]
+    draft = hold_of(Assignment.objects.get(pk=task["assignment"])).draft["answers"]
     assert draft[str(task["items"][0])] == {"overall": 5.0}
 
 
@@ -161,7 +161,7 @@ def test_values_that_sound_like_sides_are_left_as_they_are(corpus, people):
         given = {str(item): {"which": "first"} for item in task["items"]}
         labelling.submit(by=person, campaign=campaign.pk, assignment=task["assignment"], answers=given)
         assert set(Label.objects.values_list("text", flat=True)) == {"first"}
-        assert held(Assignment.objects.get(pk=task["assignment"])).draft["answers"] == given
+        assert hold_of(Assignment.objects.get(pk=task["assignment"])).draft["answers"] == given
 
 
 def test_studies_and_judges_speak_of_the_same_turns(campaign):

@@ -8,7 +8,7 @@ from annotation.pages import work
 from annotation.records import Continuation, Dialogue, Turn
 from annotation.text.context import Names, context
 from annotation.text.views import HIDDEN, Blind, View
-from annotation.work.transcripts import Line, Row, one_turn, whole
+from annotation.work.transcripts import Line, Row, one_turn, whole_continuation
 from tests.annotation.test_answers import plan
 
 
@@ -55,7 +55,7 @@ def test_the_context_shown_is_the_context_that_records_define(seed):
 @pytest.mark.parametrize("seed", range(30))
 def test_a_whole_continuation_shows_every_turn_once_and_no_history_after_the_last_point(seed):
     dialogue, continuation = random_case(seed)
-    parts = whole(
+    parts = whole_continuation(
         rows(dialogue.turns, True), rows(continuation.turns, False), continuation.mode, "rated", write
     )
     lines = [line for part in parts for line in part.lines]
@@ -69,7 +69,7 @@ def test_a_whole_continuation_shows_every_turn_once_and_no_history_after_the_las
 def test_exchanges_of_a_static_continuation_read_on_from_one_another():
     history = rows([Turn("AB"[i % 2], f"h{i}") for i in range(4)], True)
     turns = rows([Turn("B", "t0", at=1), Turn("B", "t1", at=3)], False)
-    first, second = whole(history, turns, "static", "rated", write)
+    first, second = whole_continuation(history, turns, "static", "rated", write)
     assert [(line.no, line.text) for line in first.lines] == [(1, "h0"), (2, "t0")]
     assert [(line.no, line.text) for line in second.lines] == [(2, "h1"), (3, "h2"), (4, "t1")]
     assert (first.heading, second.heading) == (

@@ -19,7 +19,7 @@ from annotation.schemes.files import difference
 from annotation.work import actions as labelling
 from annotation.work import check_actions, labels, screens, task_page
 from annotation.work.check_stages import feedback_of
-from annotation.work.task_answers import held
+from annotation.work.task_answers import hold_of
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -204,7 +204,7 @@ def test_drafts_revisions_and_evidence_hold_both(ana, campaign, items):
     whole = items[2]
     pointed = {whole: {"overall": [{"line": 4}]}}
     submit(ana, campaign, answers(items, overall=1, why="x"), evidence=pointed)
-    kept = held(Assignment.objects.get()).draft
+    kept = hold_of(Assignment.objects.get()).draft
     name = factories.item_name(Item.objects.get(pk=whole), hold.assignment)
     assert kept["answers"][name] == {"overall": 1, "why": "x"}
     assert kept["evidence"] == {name: pointed[whole]}
@@ -312,13 +312,13 @@ def test_a_key_may_say_what_is_right_of_a_turn_and_of_the_whole(ana):
         campaign=campaign,
         occasion="training",
         spot=spot,
-        answers=check_actions.answers_told(campaign, spot, rows),
+        answers=check_actions.parse_answers(campaign, spot, rows),
     )
     assert [row["item"] for row in check_actions.key_as_json(key)["answers"]] == ["d/self/1", "d/self"]
     wrong = [{"item": "d/self", "question": "clear", "values": [2]}]
     with pytest.raises(CampaignRefused, match="answers what is not asked"):
         check_actions.change_key(
-            by=by, key=key, answers=check_actions.answers_told(campaign, spot, wrong), explanation=""
+            by=by, key=key, answers=check_actions.parse_answers(campaign, spot, wrong), explanation=""
         )
     client = Client()
     client.force_login(by)
@@ -347,7 +347,7 @@ def test_feedback_comes_turn_by_turn_and_the_whole_last(ana, campaign, items):
         campaign=campaign,
         occasion="training",
         spot=spot,
-        answers=check_actions.answers_told(campaign, spot, rows),
+        answers=check_actions.parse_answers(campaign, spot, rows),
     )
     labelling.start(by=ana, campaign=campaign.pk)
     task_page.accept(by=ana, campaign=campaign.pk, what="training", version=1)

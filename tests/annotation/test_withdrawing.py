@@ -12,7 +12,7 @@ from annotation.errors import DraftConflict, LeaseLost, SubmissionRefused
 from annotation.models import Assignment, CampaignMember, Label, Slot, live_labels
 from annotation.work import actions as labelling
 from annotation.work import submissions
-from annotation.work.task_answers import held
+from annotation.work.task_answers import hold_of
 from config.models import Event
 from tests import factories
 
@@ -160,7 +160,7 @@ def test_a_revision_under_way_is_not_lost_by_a_return(ana, rosa, campaign, submi
     )
     submissions.return_to_annotator(by=rosa, assignment=submission, reason="x")
     submission.refresh_from_db()
-    assert held(submission).draft["answers"] == {item: {"overall": 5}}
+    assert hold_of(submission).draft["answers"] == {item: {"overall": 5}}
     with pytest.raises(DraftConflict):
         submit(ana, campaign, submission.pk, 1, revising=True, client="tab", based_on=version)
     submit(ana, campaign, submission.pk, 5, client="tab", based_on=submission.revision)

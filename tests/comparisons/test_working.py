@@ -16,7 +16,7 @@ from annotation.errors import AnswerRefused, CampaignRefused
 from annotation.models import Assignment, Campaign, Corpus, Item, Label
 from annotation.work import actions as labelling
 from annotation.work.screens import load
-from annotation.work.task_answers import standing_answers
+from annotation.work.task_answers import current_answers
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +75,7 @@ def test_what_is_seen_again_is_what_was_answered_and_a_revision_turns_it_round()
     mine = hold(ana, campaign)
     submit(ana, mine, "first")
     mine.refresh_from_db()
-    assert standing_answers(mine) == {factories.item_name(mine.task.item, mine.pk): {"preference": "first"}}
+    assert current_answers(mine) == {factories.item_name(mine.task.item, mine.pk): {"preference": "first"}}
     assert submit(ana, mine, "first").status == "already submitted"
     assert submit(ana, mine, "second", revising=True).status == "revised"
     before, now = Label.objects.order_by("id")

@@ -120,7 +120,7 @@ def test_dialogues_are_found_by_system(researcher: Client, corpus: Corpus) -> No
 def test_a_search_that_has_not_ended_goes_on_from_where_it_is(
     researcher: Client, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.pages.corpora.SHOWN", 2)
+    monkeypatch.setattr("annotation.pages.corpora.PAGE_SIZE", 2)
     address = f"{reverse('corpus', args=['c'])}?text=hello"
     page = text(researcher, address)
     assert "2 turns\n" in page
@@ -133,7 +133,7 @@ def test_a_search_that_has_not_ended_goes_on_from_where_it_is(
 def test_pages_of_a_corpus_are_numbered(
     researcher: Client, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.pages.corpora.SHOWN", 2)
+    monkeypatch.setattr("annotation.pages.corpora.PAGE_SIZE", 2)
     page = text(researcher, f"{reverse('corpus', args=['c'])}?system=human&page=2")
     assert "Page 2 of 2" in page
     assert "?system=human&amp;page=1" in page

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.campaigns import sampling
-from annotation.campaigns.choice import chosen
+from annotation.campaigns.choice import selected_continuations
 from annotation.corpora import splits
 from annotation.corpora.splits import part_in, sizes
 from annotation.errors import CampaignRefused, SplitRefused
@@ -633,7 +633,7 @@ def asked_about_pairs(corpus: Corpus, part: str) -> list[str]:
 
 def drawn(corpus: Corpus, part: str) -> list[str]:
     campaign = factories.campaign(corpus, opened=False, name=f"d{part}", part=part, sample_dialogues=2)
-    assert keys_of(chosen(campaign), "dialogue") == (TRAINING if part else EVALUATION)
+    assert keys_of(selected_continuations(campaign), "dialogue") == (TRAINING if part else EVALUATION)
     return sorted(corpus.dialogues.filter(pk__in=sampling.dialogues(campaign)).values_list("key", flat=True))
 
 

@@ -112,14 +112,14 @@ def test_join_links_are_made_listed_and_revoked(campaign: Campaign) -> None:
     assert [row["id"] for row in call("GET", links)["results"]] == [link.pk]
     campaign.state = Campaign.State.OPEN
     campaign.save(update_fields=["state"])
-    participants.join(link=link, who=participants.Came("p1"), browser="one")
+    participants.join(link=link, visitor=participants.Came("p1"), browser="one")
     rows = call("GET", f"campaigns/{campaign.pk}/participants/")["results"]
     assert [row["participant"] for row in rows] == ["p1"]
-    code = participants.join(link=link, who=participants.Came("p1"), browser="another").code
+    code = participants.join(link=link, visitor=participants.Came("p1"), browser="another").code
     (browser,) = call("GET", f"campaigns/{campaign.pk}/browsers/")["results"]
     assert (browser["participant"], browser["code"]) == ("p1", code)
     call("POST", f"campaigns/{campaign.pk}/browsers/{browser['id']}/confirm/")
-    assert participants.join(link=link, who=participants.Came("p1"), browser="another").user is not None
+    assert participants.join(link=link, visitor=participants.Came("p1"), browser="another").user is not None
     call("DELETE", f"{links}{link.pk}/")
     assert JoinLink.objects.get().revoked_at is not None
     assert "expires_at" in refused("POST", links, "name=x", "expires_at=soon")

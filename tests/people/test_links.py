@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 NEW = {"username": "ada", "password": "a long password", "again": "a long password"}
 
 
-def first() -> links.Made:
+def first() -> links.IssuedLink:
     made = links.first_administrator()
     assert made is not None
     return made

@@ -356,7 +356,7 @@ def test_who_comes_by_two_links_at_once_is_one_participant_and_nobody_fails() ->
     def join(link: JoinLink) -> None:
         try:
             joined.append(
-                participants.join(link=link, who=participants.Came("p1"), browser="the same browser").user
+                participants.join(link=link, visitor=participants.Came("p1"), browser="the same browser").user
             )
         finally:
             connections.close_all()

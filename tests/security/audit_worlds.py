@@ -50,7 +50,7 @@ def make_waiting_browser(by: User) -> Any:
     campaign.save(update_fields=["state"])
     link = participants.make_link(by=by, campaign=campaign, name="Prolific")
     for browser in ("first", "second"):
-        participants.join(link=link, who=participants.Came("p1"), browser=browser)
+        participants.join(link=link, visitor=participants.Came("p1"), browser=browser)
     return participants.waiting(campaign).get()
 
 

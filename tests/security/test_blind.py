@@ -87,7 +87,7 @@ def test_annotators_learn_no_origin_and_nobody_s_words_from_any_page_or_answer(p
 def test_who_comes_by_a_link_learns_no_more(pilot: Campaign) -> None:
     link = participants.make_link(by=pilot.created_by, campaign=pilot, name=f"wave {ORIGIN}")
     other = participants.Came(f"first-{ORIGIN}")
-    participants.join(link=link, who=other, browser="one")
+    participants.join(link=link, visitor=other, browser="one")
     who = Asker(asker(factories.user()).client)
     who.client.logout()
     address = f"/join/{participants.key_of(link)}/?PROLIFIC_PID=p2"

@@ -132,7 +132,7 @@ def test_a_role_taken_away_or_an_account_deactivated_holds_no_longer(campaign: C
     person.is_active = True
     by = campaign.created_by
     assert by is not None
-    accounts.take_campaign_role(by=by, given=person.campaign_roles.get())
+    accounts.take_campaign_role(by=by, campaign_role=person.campaign_roles.get())
     assert not access.may_adjudicate(person, campaign)
 
 

@@ -304,7 +304,7 @@ def test_the_list_to_pay_by_tells_no_pseudonym_and_the_page_no_number_of_tasks()
     made = world.campaign(check=2, main=6, check_every=3)
     assert made.created_by is not None
     link = participants.make_link(by=made.created_by, campaign=made, name="Prolific")
-    joined = participants.join(link=link, who=participants.Came("p1"), browser="b")
+    joined = participants.join(link=link, visitor=participants.Came("p1"), browser="b")
     assert joined.user is not None
     for _ in range(2):
         hold = world.start(joined.user, made)

@@ -71,7 +71,7 @@ def _keys(provider: Provider, address: str) -> int:
 
 def _client(provider: Provider, back: str) -> str:
     """Try the client's secret with a made-up code; CommandError where the provider refuses it."""
-    told = single_sign_on.told(provider)
+    told = single_sign_on.library_settings(provider)
     form = {
         "client_id": provider.client_id,
         "grant_type": "authorization_code",

@@ -50,7 +50,7 @@ class Command(DatabaseCommand):
             raise CommandError(str(error)) from None
 
 
-def address_of(made: links.Made, base: str) -> str:
+def address_of(made: links.IssuedLink, base: str) -> str:
     """Return the address of a one-time link, where Concord is found at `base`."""
     return base.rstrip("/") + reverse("use-link", args=[made.token])
 

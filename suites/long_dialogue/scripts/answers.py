@@ -16,7 +16,7 @@ import regex  # type: ignore[import-untyped]
 
 from annotation.records import EVENTS
 from annotation.script_records import LETTERS, UNKNOWN, Question
-from annotation.text.words import fold, whole
+from annotation.text.words import fold, whole_word
 from suites.long_dialogue.scripts.sessions import Sessions
 
 # Reading what a model replies to a question about a script (`dialsim.md`, section 8).
@@ -193,7 +193,7 @@ def named_options(reply: str, choices: Sequence[str]) -> set[str]:
     texts = sorted(options, key=len, reverse=True)
     if not texts:
         return set()
-    pattern = regex.compile("|".join(map(whole, texts)), regex.V1)
+    pattern = regex.compile("|".join(map(whole_word, texts)), regex.V1)
     return set().union(*(options[match.group()] for match in pattern.finditer(_plain(reply))))
 
 
@@ -210,7 +210,7 @@ def _plain(text: str) -> str:
 @lru_cache
 def _phrases(phrases: tuple[str, ...], starts: bool = False) -> regex.Pattern[str]:
     """Return a pattern for any of the phrases as whole words, `starts` where a sentence or part starts."""
-    either = "|".join(map(whole, phrases))
+    either = "|".join(map(whole_word, phrases))
     return regex.compile(rf"(?:\A|[.!?…,;:\n])\s*(?:{either})" if starts else either, regex.V1)
 
 
