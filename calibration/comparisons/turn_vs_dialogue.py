@@ -13,7 +13,7 @@ import numpy as np
 
 from annotation.corpora import splits
 from annotation.models import Campaign, Continuation, Corpus
-from annotation.text.display import number, percent
+from annotation.text.display import percent
 from annotation.text.table_cells import guarded
 from calibration.errors import LevelsRefused
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope, census, scope_of
@@ -261,7 +261,7 @@ def _inversions(count: float) -> str:
     return f"{told} inversion{'' if count == 1 else 's'}"
 
 
-# Turns and whole as files: CSV of continuations or of dialogues, JSON of both, and text for the terminal.
+# Turns and whole as files: CSV of continuations or of dialogues, and JSON of both.
 
 LINE = (
     *("dialogue", "continuation", "system", "n_turns", "by_turns", "by_whole", "difference"),
@@ -318,20 +318,6 @@ def as_json(found: TurnsAndWhole) -> str:
     """Return everything, unrounded."""
     content = head_out(found) | {"continuations": [line_out(line) for line in found.lines]}
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def as_text(found: TurnsAndWhole, most: int = 20) -> str:
-    """Return what the terminal shows: what it rests on, and the continuations that changed rank most."""
-    told = [*facts(found), ""]
-    for line in found.lines[:most]:
-        told.append(
-            f"{line.dialogue} {line.system} ({line.continuation}): turns {number(line.by_turns, 2)}, whole "
-            f"{number(line.by_whole, 2)}; rank {line.rank_by_turns:g} by turns, "
-            f"{line.rank_by_whole:g} by the whole"
-        )
-    if len(found.lines) > most:
-        told.append(f"... {len(found.lines) - most:,} more: --format csv")
-    return "\n".join([*told, ""])
 
 
 def _csv(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
