@@ -8,7 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, groupby, takewhile
+from itertools import groupby, takewhile
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -24,7 +24,6 @@ from annotation.text.table_cells import guarded
 from calibration.comparisons.metric_causes import Line, Telling, metric_labels
 from calibration.comparisons.profiles import Column as MetricColumn
 from calibration.errors import CompareRefused
-from calibration.renderings import aligned, printable
 from config.files import row_id
 from judges.metrics import METRICS, Aspect, aspects
 from judges.metrics.kit.base import PAPER
@@ -506,7 +505,7 @@ def _sections(rows: Sequence[Row]) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-# A comparison as JSON, as CSV and for the terminal.
+# A comparison as JSON and as CSV.
 
 CELLS = (
     "metric",
@@ -630,68 +629,10 @@ def _csv_line(comparison: Comparison, row: Row, column: Column, cell: Cell) -> d
     }
 
 
-def as_text(comparison: Comparison) -> str:
-    """Return the table for a terminal, with the turns above it and the reasons below."""
-    columns, base = comparison.columns, comparison.against.answer.name
-    turns = f"{comparison.n_context:,} turn{'s' * (comparison.n_context != 1)}"
-    lines = [
-        f"{comparison.dialogue.corpus.name}: {comparison.dialogue.key}, after {turns}",
-        *(f"  {line.speaker}: {line.text}" for line in comparison.context[-2:]),
-        "",
-        *chain.from_iterable(_column_lines(column) for column in columns),
-    ]
-    for section in comparison.sections:
-        head = [section.title, *(column.answer.name for column in columns)]
-        rows = [[row.metric.name, *map(_cell_text, row.cells)] for row in section.rows]
-        lines += ["", *aligned([head, *rows])]
-    lines += [
-        "",
-        f"In brackets: the difference from {base}. People's continuation is one of several that are valid.",
-    ]
-    if not comparison.rows:
-        lines[-1] = "No metric has scored these continuations: manage.py run_metrics scores them."
-    if gone := _reasons(comparison):
-        lines += ["", "Without a value:", *gone]
-    return "\n".join([*map(printable, lines), ""])
-
-
-def _column_lines(column: Column) -> list[str]:
-    part = column.answer.continuation
-    about = [part.system.name, column.condition, "fake model" if part.fake_model else ""]
-    return [
-        f"{column.answer.name} ({', '.join(filter(None, about))})",
-        f"  {column.line.speaker}: {column.line.text}",
-    ]
-
-
-def _cell_text(cell: Cell) -> str:
-    value = cell.value if isinstance(cell.value, str) else number(cell.value, 3)
-    return value if cell.difference is None else f"{value} ({signed(cell.difference)})"
-
-
 def signed(value: float) -> str:
     """Return a difference with its sign, three decimals; nothing has a sign that is shown as zero."""
     text = number(value, 3)
     return f"{PLUS}{text}" if value > 0 and float(f"{value:.3f}") else text
-
-
-def _reasons(comparison: Comparison) -> list[str]:
-    """Reasons for missing values: of whole columns, then metric by metric, each once."""
-    scored = [at for at, column in enumerate(comparison.columns) if column.scored]
-    lines = [
-        f"  {column.answer.name}: no metric was run on it"
-        for column in comparison.columns
-        if not column.scored
-    ]
-    for row in comparison.rows:
-        gone: dict[str, list[str]] = {}
-        for at in scored:
-            if row.cells[at].value is None:
-                gone.setdefault(row.cells[at].missing, []).append(comparison.columns[at].answer.name)
-        for reason, names in gone.items():
-            of = "" if len(names) == len(scored) else f", {', '.join(names)}"
-            lines.append(f"  {row.metric.name}{of}: {reason}")
-    return lines if comparison.rows else []
 
 
 FILES: dict[str, tuple[Callable[[Comparison], str], str]] = {

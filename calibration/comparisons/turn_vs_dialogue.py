@@ -13,7 +13,7 @@ import numpy as np
 
 from annotation.corpora import splits
 from annotation.models import Campaign, Continuation, Corpus
-from annotation.text.display import number, percent
+from annotation.text.display import percent
 from annotation.text.table_cells import guarded
 from calibration.errors import LevelsRefused
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope, census, scope_of
@@ -263,7 +263,7 @@ def _inversions(count: float) -> str:
     return f"{number_text} inversion{'' if count == 1 else 's'}"
 
 
-# Turns and whole as files: CSV of continuations or of dialogues, JSON of both, and text for the terminal.
+# Turns and whole as files: CSV of continuations or of dialogues, and JSON of both.
 
 LINE = (
     *("dialogue", "continuation", "system", "n_turns", "by_turns", "by_whole", "difference"),
@@ -320,20 +320,6 @@ def as_json(result: TurnVsDialogue) -> str:
     """Return everything, unrounded."""
     content = head_out(result) | {"continuations": [line_out(line) for line in result.lines]}
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def as_text(result: TurnVsDialogue, most: int = 20) -> str:
-    """Render for a terminal: the facts, and the continuations that changed rank most."""
-    text_lines = [*facts(result), ""]
-    for line in result.lines[:most]:
-        text_lines.append(
-            f"{line.dialogue} {line.system} ({line.continuation}): turns {number(line.by_turns, 2)}, whole "
-            f"{number(line.by_whole, 2)}; rank {line.rank_by_turns:g} by turns, "
-            f"{line.rank_by_whole:g} by the whole"
-        )
-    if len(result.lines) > most:
-        text_lines.append(f"... {len(result.lines) - most:,} more: --format csv")
-    return "\n".join([*text_lines, ""])
 
 
 def _csv(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:

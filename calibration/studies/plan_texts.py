@@ -248,7 +248,7 @@ def _most(answer: PlanAnswer) -> int:
     return answer.rows[-1].n_clusters
 
 
-# The forms a plan is given in: text for a terminal, JSON, CSV and Markdown, all from one table.
+# The forms a plan is given in: text, JSON, CSV and Markdown, all from one table.
 
 # The chart of a plan: expected width, or power, by number of dialogues, with its range over pilots.
 
@@ -352,7 +352,7 @@ def _between(
 
 
 def as_text(answer: PlanAnswer) -> str:
-    """Return the plan for a terminal."""
+    """Return the plan as plain text."""
     lines = [title(answer), ""]
     for sentence in sentences(answer):
         lines += textwrap.wrap(plain(sentence), WIDTH)

@@ -54,7 +54,7 @@ from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
 
-# What a plan is asked for, in the same words by page, command and API.
+# What a plan is asked for, in the same words by page and API.
 
 Goal = Literal["width", "power"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
@@ -91,7 +91,7 @@ class PlanQuery:
 
 
 def read(params: Mapping[str, Any], study: Study) -> PlanQuery:
-    """Return the query that plain texts (of an address, a form, a command) ask for.
+    """Return the query that plain texts (of an address, a form) ask for.
 
     `half_width` may be given instead of `width`. Raises PlanRefused with one clear line.
     """
@@ -288,7 +288,7 @@ def effort(
     )
 
 
-# What a plan says: typed, kept as JSON by a job, shown by page, command and API.
+# What a plan says: typed, kept as JSON by a job, shown by page and API.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,18 @@
-"""Comparing continuations by page, file, API and command: the same figures, hostile texts as texts."""
+"""Comparing continuations by page, file and API: the same figures, hostile texts as texts."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from pathlib import Path
+from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Continuation, Dialogue
-from calibration.comparisons.side_by_side import ComparisonQuery, as_json, compare, signed
+from calibration.comparisons.side_by_side import NOT_SCORED, ComparisonQuery, as_json, compare, signed
 from calibration.studies import actions as studies
 from tests import factories
 from tests.calibration.compared_world import rater, rollout, score, static
@@ -38,11 +37,6 @@ def researcher() -> Client:
     client = Client()
     client.force_login(factories.user(researcher=True))
     return client
-
-
-def printed(capsys: pytest.CaptureFixture[str], *args: str) -> str:
-    call_command("compare", "--corpus", "c", "--dialogue", "d", *args)
-    return capsys.readouterr().out
 
 
 def test_the_page_shows_values_differences_causes_and_reasons(researcher: Client, dialogue: Dialogue) -> None:
@@ -92,9 +86,7 @@ def test_what_cannot_be_compared_is_a_page_that_says_why(researcher: Client, dia
     assert researcher.get(reverse("compare", args=[10**6])).status_code == 404
 
 
-def test_csv_has_guarded_cells_and_the_same_figures(
-    researcher: Client, dialogue: Dialogue, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_csv_has_guarded_cells_and_the_same_figures(researcher: Client, dialogue: Dialogue) -> None:
     address = reverse("compare-file", args=[dialogue.pk, "csv"])
     text = researcher.get(address, {"against": "x"}).content.decode()
     rows = {row["continuation"]: row for row in csv.DictReader(io.StringIO(text))}
@@ -102,11 +94,10 @@ def test_csv_has_guarded_cells_and_the_same_figures(
     assert (float(rows["'=y"]["difference"]), rows["x"]["difference"]) == (pytest.approx(0.2), "")
     assert (rows["people"]["value"], rows["people"]["missing"]) == ("", "there is no context")
     assert (rows["x"]["turn"], rows["x"]["against"], rows["x"]["causes"]) == ("1", "x", "nearest to turn 2")
-    assert printed(capsys, "--against", "x", "--format", "csv") == text
 
 
-def test_the_api_pages_the_metrics_and_gives_what_the_command_prints(
-    researcher: Client, dialogue: Dialogue, capsys: pytest.CaptureFixture[str]
+def test_the_api_pages_the_metrics_and_gives_what_the_file_holds(
+    researcher: Client, dialogue: Dialogue
 ) -> None:
     for made in dialogue.continuations.exclude(key="self"):
         score(rater("lnr"), made, 0.5, turn=1 if made.key == "x" else 0)
@@ -116,49 +107,46 @@ def test_the_api_pages_the_metrics_and_gives_what_the_command_prints(
     assert "limit=1" in told["next"]
     assert [column["human"] for column in told["columns"]] == [False, True]
     whole = researcher.get(address).json()
-    printed_too = json.loads(printed(capsys, "--format", "json"))
-    assert printed_too["rows"] == whole["results"]
-    assert {key: whole[key] for key in printed_too if key != "rows"} == {
-        key: value for key, value in printed_too.items() if key != "rows"
+    file = researcher.get(reverse("compare-file", args=[dialogue.pk, "json"])).json()
+    assert whole["results"] == file["rows"]
+    assert {key: whole[key] for key in file if key != "rows"} == {
+        key: value for key, value in file.items() if key != "rows"
     }
-    assert printed_too == json.loads(json.dumps(as_json(compare(dialogue, ComparisonQuery()))))
+    assert file == json.loads(json.dumps(as_json(compare(dialogue, ComparisonQuery()))))
 
 
-def test_the_api_refuses_with_a_line(researcher: Client, dialogue: Dialogue) -> None:
-    address = reverse("api-compare", args=[dialogue.pk])
-    for query in ({"at": "x"}, {"at": 3}, {"continuation": "zz"}, {"against": "zz"}, {"limit": 0}):
-        assert researcher.get(address, query).status_code == 400, query
-
-
-def test_the_terminal_gets_no_control_characters_and_reasons_once(
-    dialogue: Dialogue, capsys: pytest.CaptureFixture[str]
+def test_the_api_takes_differences_from_one_and_says_why_a_value_is_missing(
+    researcher: Client, dialogue: Dialogue
 ) -> None:
-    text = printed(capsys, "--against", "x")
-    assert "\x1b" not in text
-    assert "0.500 (+0.200)" in text
-    assert "m_sns_min@paper, people: there is no context" in text
-    assert "one of several that are valid" in text
-    assert "self: no metric was run on it" in printed(capsys, "--continuations", "x", "self")
+    address = reverse("api-compare", args=[dialogue.pk])
+
+    def cells(**query: object) -> dict[str, dict[str, Any]]:
+        (row,) = researcher.get(address, query).json()["results"]
+        return {cell["column"]: cell for cell in row["cells"]}
+
+    found = cells(against="x")
+    assert (found["=y"]["value"], found["=y"]["difference"]) == (0.5, pytest.approx(0.2))
+    assert (found["people"]["value"], found["people"]["missing"]) == (None, "there is no context")
+    assert cells(continuation=["x", "self"])["self"]["missing"] == NOT_SCORED
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("query", "told"),
     [
-        (("--corpus", "nobody", "--dialogue", "d"), "no corpus 'nobody'; there are c"),
-        (("--corpus", "c", "--dialogue", "e"), "c has no dialogue 'e'; there are d"),
-        (("--corpus", "c", "--dialogue", "d", "--at", "3"), "no two continuations of d share the context"),
+        ({"at": "x"}, "integer"),
+        ({"at": 3}, "no two continuations of d share the context"),
+        ({"continuation": "zz"}, "zz shares no context"),
+        ({"against": "zz"}, "zz is not among the continuations compared"),
+        ({"limit": 0}, "limit"),
     ],
 )
-def test_the_command_refuses_with_one_line(dialogue: Dialogue, args: tuple[str, ...], told: str) -> None:
-    with pytest.raises(CommandError, match=told) as refused:
-        call_command("compare", *args)
-    assert "\n" not in str(refused.value)
-
-
-def test_the_command_writes_a_file(dialogue: Dialogue, tmp_path: Path) -> None:
-    path = tmp_path / "compared.csv"
-    call_command("compare", "--corpus", "c", "--dialogue", "d", "--format", "csv", "--output", str(path))
-    assert path.read_text().startswith("dialogue,at,metric")
+def test_the_api_refuses_with_a_line(
+    researcher: Client, dialogue: Dialogue, query: dict[str, object], told: str
+) -> None:
+    refused = researcher.get(reverse("api-compare", args=[dialogue.pk]), query)
+    assert refused.status_code == 400
+    assert told in refused.json()["detail"]
+    assert "\n" not in refused.json()["detail"]
 
 
 def test_it_is_led_to_from_the_dialogue_and_from_a_turn_s_values(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Assignment
 from annotation.work import actions as labelling
+from calibration.models import Study
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.planning import crowds, ratings_an_item, thinned
 from calibration.studies.plans import Timing, effort, timed
@@ -119,7 +117,7 @@ def campaign(db):
 
 
 @pytest.mark.exhaustive
-def test_a_campaign_is_its_own_pilot_by_page_route_and_command(campaign, client: Client, capsys) -> None:
+def test_a_campaign_is_its_own_pilot_by_page_route_and_file(campaign, client: Client) -> None:
     client.force_login(factories.user("rosa", researcher=True))
     address = reverse("campaign-plan", args=[campaign.pk])
     assert address in client.get(reverse("campaign", args=[campaign.pk])).content.decode()
@@ -144,10 +142,10 @@ def test_a_campaign_is_its_own_pilot_by_page_route_and_command(campaign, client:
     assert own["hours_low"] < own["hours"]
     assert two["dialogues"] is None or two["dialogues"] > own["dialogues"]
 
-    call_command("plan", campaign="pilot", half_width="0.2", pay="12", format="json")
-    assert json.loads(capsys.readouterr().out)["efforts"] == told["efforts"]
-    call_command("plan", campaign="pilot", half_width="0.2", pay="12")
-    text = capsys.readouterr().out
+    study = Study.objects.get(campaign=campaign)
+    file = client.get(reverse("plan-file", args=[study.pk, "json"]), asked).json()
+    assert file["efforts"] == told["efforts"]
+    text = client.get(reverse("plan-file", args=[study.pk, "text"]), asked).content.decode()
     assert "Raters an item" in text
     assert f"{own['ratings']:,}" in text
 

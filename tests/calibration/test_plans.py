@@ -1,4 +1,4 @@
-"""The plan of a study: by page, command, route and job; on dev alone; and what has no plan."""
+"""The plan of a study: by page, route and job; on dev alone; and what has no plan."""
 
 from __future__ import annotations
 
@@ -221,40 +221,43 @@ def test_tags_are_planned_together_first() -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.django_db
-def test_the_command_prints_every_form(study: Study, capsys: pytest.CaptureFixture[str], tmp_path) -> None:
-    call_command("plan", "polite", "--half-width", "0.05")
-    said = capsys.readouterr().out
+def test_a_plan_is_downloaded_in_every_form(study: Study, client: Client) -> None:
+    client.force_login(user(researcher=True))
+
+    def file(form: str, **query: str) -> str:
+        return client.get(reverse("plan-file", args=[study.pk, form]), query).content.decode()
+
+    said = file("text", half_width="0.05")
     assert "more double-rated dialogues" in said
     assert "over pilots like this one" in said
-    call_command("plan", "--corpus", study.corpus.name, "--json", "--width", "0.1")
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(file("json", width="0.1"))
     assert found["needed"] > DIALOGUES
     assert found["answer"]
-    call_command("plan", "polite", "--csv", "--rater", "people")
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    rows = list(csv.DictReader(io.StringIO(file("csv", rater="people"))))
     assert {row["statistic"] for row in rows} == {"krippendorff_alpha"}
-    path = tmp_path / "plan.md"
-    call_command("plan", "polite", "--format", "md", "--output", str(path))
-    assert path.read_text().startswith("# About")
-    with pytest.raises(CommandError, match="no study 'rude'"):
-        call_command("plan", "rude")
-    with pytest.raises(CommandError, match="above 0"):
-        call_command("plan", "polite", "--width", "0")
+    assert file("md").startswith("# About")
 
 
 @pytest.mark.exhaustive
 @pytest.mark.django_db
-def test_the_route_gives_what_the_command_gives(
-    study: Study, client: Client, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_route_gives_what_the_file_holds(study: Study, client: Client) -> None:
     client.force_login(user(researcher=True))
-    address = reverse("api-plan", args=[study.pk])
-    found = client.get(address, {"half_width": "0.05"}).json()
-    call_command("plan", "polite", "--json", "--half-width", "0.05")
+    address, query = reverse("api-plan", args=[study.pk]), {"half_width": "0.05"}
+    found = client.get(address, query).json()
     assert found.pop("computing") is None
-    assert found == json.loads(capsys.readouterr().out)
-    assert client.get(address, {"width": "wide"}).status_code == 400
-    assert client.get(address, {"part": "test"}).status_code == 400
+    assert found == client.get(reverse("plan-file", args=[study.pk, "json"]), query).json()
+    for refused in ({"width": "wide"}, {"width": "0"}, {"part": "test"}):
+        assert client.get(address, refused).status_code == 400
+    assert client.get(reverse("api-plan", args=[study.pk + 1])).status_code == 404
+
+
+@pytest.mark.exhaustive
+@pytest.mark.django_db
+def test_a_corpus_is_planned_by_the_study_of_its_own_report(rated: World, client: Client) -> None:
+    client.force_login(user(researcher=True))
+    own = client.get(reverse("api-corpus-report", args=[rated.corpus.pk])).json()["study"]
+    found = client.get(reverse("api-plan", args=[own]), {"width": "0.1"}).json()
+    assert (found["corpus"], found["needed"] > DIALOGUES) == (rated.corpus.name, True)
 
 
 @pytest.mark.exhaustive

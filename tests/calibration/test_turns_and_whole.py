@@ -1,4 +1,4 @@
-"""Turns and whole: continuations whose turns and whole are rated apart, by page, route, command and file."""
+"""Turns and whole: continuations whose turns and whole are rated apart, by page, route and file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import io
 import json
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
@@ -157,16 +156,9 @@ def test_the_api_gives_the_same_in_pages(rated: Static) -> None:
         "pairs": 3,
         "share": 1 / 3,
     }
-    assert client.get(address, {"turns": "x@1/y"}).status_code == 400
-
-
-def test_the_command_prints_the_same(rated: Static) -> None:
-    out = io.StringIO()
-    call_command("turns_and_whole", corpus="comper", stdout=out)
-    assert "1 inversion among 6 pairs" in out.getvalue()
-    assert "d0 a (a): turns 2.86, whole 3.67; rank 3 by turns, 2 by the whole" in out.getvalue()
-    with pytest.raises(CommandError, match="people answered no question"):
-        call_command("turns_and_whole", corpus="comper", turns="x@1/y", stdout=out)
+    refused = client.get(address, {"turns": "x@1/y"})
+    assert refused.status_code == 400
+    assert "people answered no question" in refused.json()["detail"]
 
 
 def test_the_number_of_queries_does_not_grow_with_the_continuations(

@@ -29,8 +29,4 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "dialogue": make_scenario(),
         "changes": {"keyed_by": ["Ana", "Ben"]},
     },
-    "suites.group_chat.editing.answer_keys.correct_several": lambda by: {
-        "corpus": (scenario := make_scenario()).corpus,
-        "changes": {scenario.pk: {"keyed_by": ["Ana", "Ben"]}},
-    },
 }

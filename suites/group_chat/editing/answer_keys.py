@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -14,10 +13,8 @@ from django.db import transaction
 
 from annotation import records, scheme_store
 from annotation.corpora.rows import agenda_record, participant_record, turn_record
-from annotation.formats import FORMATS
-from annotation.formats.fields import Fields, refuse_other_turns
-from annotation.formats.jsonl import ANY_SIZE
-from annotation.formats.source import ImportProblem, Source
+from annotation.formats.fields import Fields
+from annotation.formats.source import ImportProblem
 from annotation.kinds import DECISION
 from annotation.models import Continuation, Item, Label, Occasion, Question, Rater, Turn
 from annotation.models.corpora import Corpus, Dialogue
@@ -25,7 +22,6 @@ from annotation.scenario_records import (
     KIND,
     OWN_FIELDS,
     SetCondition,
-    native_scenario,
     scenario_json,
     scenario_record,
 )
@@ -186,47 +182,32 @@ def _questions() -> dict[str, Question]:
     return {question.key: question for question in version.questions.filter(key__in=decisions.DECIDED)}
 
 
+@transaction.atomic
 def correct(*, dialogue: Dialogue, changes: Mapping[str, Any], by: User | None) -> records.Dialogue:
     """Replace fields of a stored scenario, such as `probes` or `keys`, and write the corrected key's labels.
 
-    `changes` are fields of the native format. The script stays. Raises ImportProblem, and changes nothing,
-    where the scenario would be refused at an import.
+    `changes` are fields of the native format. The script stays. Where the scenario says what it said before,
+    nothing is kept and no rater made. Raises ImportProblem, and changes nothing, where an import would refuse
+    the scenario.
     """
-    corrected = correct_several(corpus=dialogue.corpus, changes={dialogue.pk: changes}, by=by)[dialogue.pk]
-    dialogue.scenario = scenario_json(corrected.scenario)
-    return corrected
-
-
-@transaction.atomic
-def correct_several(
-    *, corpus: Corpus, changes: Mapping[int, Mapping[str, Any]], by: User | None
-) -> dict[int, records.Dialogue]:
-    """Correct scenarios of a corpus, by the ids of their dialogues, as `correct` does: one rater for all.
-
-    Returns the scenarios as they are now. Those that say what they said before are left as they are, and
-    where all do no rater is made. Raises ImportProblem: then none is corrected.
-    """
-    rows = corpus.dialogues.select_for_update().filter(pk__in=list(changes), scenario__isnull=False)
-    stored = {row.pk: row for row in rows.order_by("pk")}
-    if missing := set(changes) - set(stored):
-        raise ImportProblem(f"the dialogue {min(missing)} is no scenario of the corpus {corpus.name!r}")
-    before = scenarios(stored.values())
-    corrected = {
-        pk: _apply_changes(before[pk], row.scenario or {}, changes[pk]) for pk, row in stored.items()
-    }
-    changed = [row for pk, row in stored.items() if corrected[pk].scenario != before[pk].scenario]
-    for row in changed:
-        row.scenario = scenario_json(corrected[row.pk].scenario)
+    corpus = dialogue.corpus
+    row = corpus.dialogues.select_for_update().filter(pk=dialogue.pk, scenario__isnull=False).first()
+    if row is None:
+        raise ImportProblem(f"the dialogue {dialogue.pk} is no scenario of the corpus {corpus.name!r}")
+    before = scenarios([row])[row.pk]
+    made = _apply_changes(before, row.scenario or {}, changes)
+    if made.scenario != before.scenario:
+        row.scenario = scenario_json(made.scenario)
         row.save(update_fields=["scenario"])
         Event.objects.create(
             by=by,
             verb="correct_keys",
             subject=f"{row.key} in {corpus.name}"[:300],
-            detail={"fields": sorted(changes[row.pk])},
+            detail={"fields": sorted(changes)},
         )
-    if changed:
         write(corpus)
-    return corrected
+    dialogue.scenario = scenario_json(made.scenario)
+    return made
 
 
 def _apply_changes(
@@ -239,51 +220,3 @@ def _apply_changes(
         message = "is part of what the agent saw: save the scenario under another id to test it the other way"
         raise ImportProblem(message, field="addressees")
     return corrected
-
-
-# Corrected keys from a file: scenarios as they were, with other keys, probes or secrets.
-
-
-def from_file(corpus: Corpus, path: str | Path) -> dict[int, Mapping[str, Any]]:
-    """Return the corrections of a file in the native format to a corpus's scenarios: fields by dialogue id.
-
-    Scenarios are told by their ids. Raises ImportProblem, with the line, for one that the corpus does not
-    have, whose script is another one, or that is inconsistent.
-    """
-    rows = {row.key: row for row in of_corpus(corpus)}
-    before = scenarios(rows.values())
-    changes_by_id: dict[int, Mapping[str, Any]] = {}
-    source = Source(path, settings={ANY_SIZE: "yes"})
-    for entry in FORMATS["jsonl"].read(source):
-        assert isinstance(entry.record, records.Dialogue)
-        try:
-            row = rows.get(entry.record.id)
-            if row is None:
-                raise ImportProblem(f"{corpus.name!r} has no scenario {entry.record.id!r}", field="id")
-            changes_by_id[row.pk] = _changes(before[row.pk], entry.record)
-        except ImportProblem as problem:
-            raise problem.placed(file=source.name, line=entry.line) from None
-    return changes_by_id
-
-
-def _changes(stored: records.Dialogue, imported: records.Dialogue) -> dict[str, Any]:
-    """Return the fields of a scenario that differ from the stored ones; refuse another script."""
-    refuse_other_turns(_spoken_lines(imported), _spoken_lines(stored), "of the corpus")
-    if imported.turns != stored.turns:
-        at = next(at for at, turn in enumerate(imported.turns) if turn != stored.turns[at])
-        message = (
-            "says the same as that of the corpus, but differs in who hears it, whom it addresses or its act"
-        )
-        raise ImportProblem(message, field=f"turns[{at}]")
-    if (
-        imported.scenario is None
-        or stored.scenario is None
-        or imported.scenario.agent != stored.scenario.agent
-    ):
-        raise ImportProblem("must be a scenario with the same agent", field="participants")
-    old, new = native_scenario(stored.scenario), native_scenario(imported.scenario)
-    return {name: new.get(name) for name in OWN_FIELDS if new.get(name) != old.get(name)}
-
-
-def _spoken_lines(dialogue: records.Dialogue) -> list[tuple[str, str]]:
-    return [(turn.speaker, turn.text) for turn in dialogue.turns]

@@ -59,17 +59,11 @@ class ExportSelection:
 
 @dataclass(frozen=True, slots=True)
 class ExportResult:
-    """What was written: numbers, SHA-256, and the scripts whose lines are too long to be imported."""
+    """What was written: its size, SHA-256, and the scripts whose lines are too long to be imported."""
 
-    dialogues: int
     bytes: int
     sha256: str
     too_long: tuple[str, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it for a program to read."""
-        data: dict[str, Any] = {"dialogues": self.dialogues, "bytes": self.bytes, "sha256": self.sha256}
-        return data | ({"too_long": list(self.too_long)} if self.too_long else {})
 
 
 def write(file: IO[bytes], dialogues: Sequence[Dialogue], selection: ExportSelection) -> ExportResult:
@@ -88,7 +82,7 @@ def write(file: IO[bytes], dialogues: Sequence[Dialogue], selection: ExportSelec
                 size += file.write(piece)
             if size - start > MAX_LINE:
                 too_long.append(dialogue.key)
-    return ExportResult(len(dialogues), size, digest.hexdigest(), tuple(too_long))
+    return ExportResult(size, digest.hexdigest(), tuple(too_long))
 
 
 def too_long_warning(result: ExportResult) -> str:

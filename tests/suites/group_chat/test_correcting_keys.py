@@ -1,15 +1,13 @@
-"""Keys are corrected by a file or over the API: another rater answers, and what was said before stays."""
+"""Keys are corrected over the API: another rater answers, and what was said before stays."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from copy import deepcopy
-from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
 from rest_framework.test import APIClient
 
 from annotation.models import Corpus, Dialogue, Label, Rater
@@ -21,12 +19,18 @@ from tests.suites.group_chat.test_answer_keys import STATIC, answers, stored
 pytestmark = pytest.mark.django_db
 
 
-def command(folder: Path, *scenarios: dict[str, Any]) -> list[dict[str, Any]]:
-    path = folder / "corrected.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in scenarios), encoding="utf-8")
-    out = StringIO()
-    call_command("correct_keys", "Set", str(path), stdout=out)
-    return [json.loads(line) for line in out.getvalue().splitlines()]
+@pytest.fixture
+def client() -> APIClient:
+    found = APIClient()
+    found.force_authenticate(factories.user(researcher=True))
+    return found
+
+
+def saved(client: APIClient, scenario: dict[str, Any]) -> Any:
+    """Save a scenario over the stored one."""
+    row = Dialogue.objects.get()
+    address = f"/api/v1/corpora/{row.corpus_id}/scenarios/{row.pk}/"
+    return client.put(address, {"text": json.dumps(scenario)}, format="json")
 
 
 def corrected(target: list[str]) -> dict[str, Any]:
@@ -35,39 +39,32 @@ def corrected(target: list[str]) -> dict[str, Any]:
     return other
 
 
-def test_a_file_corrects_keys_and_the_new_rater_answers(tmp_path) -> None:
+def test_a_whole_scenario_corrects_keys_and_the_new_rater_answers(tmp_path, client: APIClient) -> None:
     stored(tmp_path, continuations=[STATIC])
     (first,) = Rater.objects.filter(kind="key")
-    told = command(tmp_path, corrected(["ole", "mia"]))
+    assert saved(client, corrected(["ole", "mia"])).json()["became"] == "corrected"
     second = Rater.objects.exclude(pk=first.pk).get(kind="key")
-    assert told == [{"dialogue": "launch-07", "changed": ["probes"]}, {"rater": second.name}]
     assert answers(first)[4, "target"] == "ole"
     assert answers(second) == answers(first) | {(4, "target"): "mia;ole"}
     assert Event.objects.filter(verb="correct_keys", subject="launch-07 in Set").count() == 1
 
 
-def test_several_scenarios_are_corrected_as_one_rater(tmp_path) -> None:
+def test_what_says_the_same_changes_nothing(tmp_path, client: APIClient) -> None:
     corpus = stored(tmp_path, continuations=[STATIC])
-    again = tmp_path / "second.jsonl"
-    again.write_text(json.dumps(LAUNCH | {"id": "launch-08", "continuations": [STATIC]}), encoding="utf-8")
-    call_command("import_corpus", str(again), "--format", "jsonl", "--into", corpus.name, stdout=StringIO())
-    before = Rater.objects.filter(kind="key").count()
-    command(tmp_path, corrected(["sam"]), corrected(["sam"]) | {"id": "launch-08"})
-    assert Rater.objects.filter(kind="key").count() == before + 1
-
-
-def test_a_file_that_says_the_same_changes_nothing(tmp_path) -> None:
-    stored(tmp_path, continuations=[STATIC])
     rater, labels = Rater.objects.get(kind="key"), Label.objects.count()
-    assert command(tmp_path, LAUNCH) == [{"dialogue": "launch-07", "changed": []}, {"rater": rater.name}]
+    assert saved(client, LAUNCH).json()["became"] == "unchanged"
+    address = f"/api/v1/dialogues/{corpus.dialogues.get().pk}/keys/"
+    answer = client.patch(address, {"probes": LAUNCH["probes"]}, format="json")
+    assert (answer.status_code, answer.json()["rater"]) == (200, rater.name)
     assert (Rater.objects.filter(kind="key").count(), Label.objects.count()) == (1, labels)
     assert not Event.objects.filter(verb="correct_keys").exists()
 
 
-def test_whether_the_channel_marks_addressees_is_no_key(tmp_path) -> None:
+def test_whether_the_channel_marks_addressees_is_no_key(tmp_path, client: APIClient) -> None:
     stored(tmp_path, continuations=[STATIC])
-    with pytest.raises(CommandError, match="addressees: is part of what the agent saw"):
-        command(tmp_path, LAUNCH | {"addressees": "visible"})
+    refused = saved(client, LAUNCH | {"addressees": "visible"})
+    assert (refused.status_code, refused.json()["field"]) == (400, "addressees")
+    assert "is part of what the agent saw" in refused.json()["detail"]
 
 
 def other_text(raw: dict[str, Any]) -> None:
@@ -79,35 +76,25 @@ def other_audience(raw: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "field", "told"),
     [
-        (lambda raw: raw.update(id="launch-99"), "line 2, field id: 'Set' has no scenario 'launch-99'"),
-        (other_text, r"line 2, field turns\[3\]: turn 3 is 'sam' saying 'The deck is at version 4.', but"),
-        (other_audience, r"line 2, field turns\[3\]: says the same as that of the corpus, but differs"),
-        (lambda raw: raw["keys"].update({"9": {"free": True}}), r"line 2, field keys\.9: is not the number"),
+        (other_text, "turns", "so it stays as it is"),
+        (other_audience, "turns", "so it stays as it is"),
+        (lambda raw: raw["keys"].update({"9": {"free": True}}), "keys.9", "is not the number"),
     ],
 )
-def test_what_cannot_be_corrected_is_refused_with_its_line_and_nothing_is_kept(tmp_path, change, told):
+def test_what_cannot_be_corrected_is_refused_with_its_field_and_nothing_is_kept(
+    tmp_path, client: APIClient, change: Callable[[dict[str, Any]], None], field: str, told: str
+) -> None:
     stored(tmp_path, continuations=[STATIC])
     before = Dialogue.objects.get().scenario
-    bad = deepcopy(LAUNCH)
+    bad = corrected(["sam"])
     change(bad)
-    with pytest.raises(CommandError, match=told):
-        command(tmp_path, corrected(["sam"]), bad)
+    refused = saved(client, bad)
+    assert (refused.status_code, refused.json()["field"]) == (400, field)
+    assert told in refused.json()["detail"]
     assert Dialogue.objects.get().scenario == before
     assert Rater.objects.filter(kind="key").count() == 1
-
-
-def test_a_corpus_that_there_is_not_is_refused(tmp_path) -> None:
-    with pytest.raises(CommandError, match="There is no corpus 'Set'"):
-        command(tmp_path, LAUNCH)
-
-
-@pytest.fixture
-def client() -> APIClient:
-    found = APIClient()
-    found.force_authenticate(factories.user(researcher=True))
-    return found
 
 
 def test_keys_are_read_and_corrected_over_the_api(tmp_path, client: APIClient) -> None:

@@ -1,16 +1,15 @@
-"""A script leaves whole in the native format and comes back as it was: by page, API and command."""
+"""A script leaves whole in the native format and comes back as it was: by page and API."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
 import json
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -48,10 +47,20 @@ ANSWERS = {
 }
 
 
-def left(folder: Path, corpus: str = "loaf", *more: str) -> bytes:
-    path = folder / f"{corpus}-out.jsonl"
-    call_command("export_scripts", "--corpus", corpus, "--output", str(path), *more, stdout=StringIO())
-    return path.read_bytes()
+@pytest.fixture
+def rea(client: Client) -> Client:
+    client.force_login(factories.user("rea", researcher=True))
+    return client
+
+
+def sent(rea: Client, dialogue: Dialogue, route: str = "api-script-file", **query: Any) -> Any:
+    return rea.get(reverse(route, args=[dialogue.corpus_id, dialogue.pk]), query)
+
+
+def left(rea: Client, corpus: str = "loaf", **query: Any) -> bytes:
+    """The files of a corpus's scripts, one after another."""
+    rows = Dialogue.objects.filter(corpus__name=corpus).order_by("pk")
+    return b"".join(sent(rea, row, **query).getvalue() for row in rows)
 
 
 def back(folder: Path, content: bytes, corpus: str = "again") -> Corpus:
@@ -72,12 +81,12 @@ def edited(folder: Path, **changes: Any) -> Dialogue:
     return dialogue
 
 
-def test_a_script_leaves_and_comes_back_as_it_was(tmp_path: Path) -> None:
+def test_a_script_leaves_and_comes_back_as_it_was(tmp_path: Path, rea: Client) -> None:
     before = edited(tmp_path)
-    told = left(tmp_path, "loaf", "--continuations")
+    told = left(rea, continuations=True)
     corpus = back(tmp_path, told)
     after = corpus.dialogues.get()
-    assert left(tmp_path, "again", "--continuations") == told
+    assert left(rea, "again", continuations=True) == told
     for name in ("key", "cluster", "participants", "script"):
         assert getattr(after, name) == getattr(before, name)
     ours, theirs = (
@@ -100,18 +109,18 @@ def test_a_script_leaves_and_comes_back_as_it_was(tmp_path: Path) -> None:
     }
 
 
-def test_continuations_leave_where_they_are_wanted_alone(tmp_path: Path) -> None:
+def test_continuations_leave_where_they_are_wanted_alone(tmp_path: Path, rea: Client) -> None:
     edited(tmp_path)
-    assert "continuations" not in json.loads(left(tmp_path))
-    assert json.loads(left(tmp_path, "loaf", "--continuations"))["continuations"] == [ANSWERS]
+    assert "continuations" not in json.loads(left(rea))
+    assert json.loads(left(rea, continuations=True))["continuations"] == [ANSWERS]
 
 
 @pytest.mark.exhaustive
-def test_labels_of_facts_come_back_of_superseded_ones_too(tmp_path: Path) -> None:
+def test_labels_of_facts_come_back_of_superseded_ones_too(tmp_path: Path, rea: Client) -> None:
     edited(tmp_path, labels=[label("fact", "f1"), label("fact", "f2", value=0)])
     out = tmp_path / "labels.csv"
     call_command("export_labels", corpus="loaf", format="csv", output=str(out), verbosity=0)
-    back(tmp_path, left(tmp_path, "loaf", "--continuations"))
+    back(tmp_path, left(rea, continuations=True))
     import_path(path=out, name="labels.csv", format="ratings-csv", corpus="again", into=True, by=None)
     again = tmp_path / "again.csv"
     call_command("export_labels", corpus="again", format="csv", output=str(again), verbosity=0)
@@ -127,24 +136,24 @@ def test_labels_of_facts_come_back_of_superseded_ones_too(tmp_path: Path) -> Non
     assert {row[0] for row in theirs} == {"loaf//fact/f1", "loaf//fact/f2"}
 
 
-def test_the_last_version_of_a_set_leaves_or_the_one_that_is_named(tmp_path: Path) -> None:
+def test_the_last_version_of_a_set_leaves_or_the_one_that_is_named(tmp_path: Path, rea: Client) -> None:
     corpus = bring(tmp_path, script())
     first = corpus.question_sets.get()
     newer = QuestionSet.objects.create(corpus=corpus, name="first", version=2, options={"seed": 5})
     asked = Record.objects.get(key="q1")
     made = {"corpus": corpus, "dialogue": asked.dialogue, "kind": "question", "set": newer}
     Record.objects.create(key="first@2:x", content={**asked.content, "origin": "first@2"}, **made)
-    told = json.loads(left(tmp_path))
+    told = json.loads(left(rea))
     assert [(one["name"], one["seed"], one["uses"]) for one in told["question_sets"]] == [("first@2", 5, [])]
     assert [one["id"] for one in told["questions"]] == ["q1", "first@2:x"]
-    named = json.loads(left(tmp_path, "loaf", "--set", "first@1"))
+    named = json.loads(left(rea, set="first@1"))
     assert (named["question_sets"][0]["name"], len(named["question_sets"][0]["uses"])) == ("first", 2)
     assert [one["id"] for one in named["questions"]] == ["q1"]
-    assert left(tmp_path, "loaf", "--set", "first:2") == left(tmp_path, "loaf", "--set", "first@2")
-    none = json.loads(left(tmp_path, "loaf", "--without-sets"))
+    assert left(rea, set="first:2") == left(rea, set="first@2")
+    none = json.loads(left(rea, without_sets=True))
     assert "question_sets" not in none
     back(tmp_path, json.dumps(told).encode())
-    assert left(tmp_path, "again") == left(tmp_path)
+    assert left(rea, "again") == left(rea)
     assert first.uses.count() == 2
 
 
@@ -161,71 +170,64 @@ def test_a_version_that_comes_in_a_file_is_the_version_that_is_there(tmp_path: P
 
 
 @pytest.mark.exhaustive
-def test_several_scripts_leave_a_line_each_or_one_of_them(tmp_path: Path) -> None:
-    bring(tmp_path, script(), script(id="crumb", question_sets=None))
-    assert [json.loads(line)["id"] for line in left(tmp_path).splitlines()] == ["loaf", "crumb"]
-    (line,) = left(tmp_path, "loaf", "--dialogue", "crumb").splitlines()
+def test_several_scripts_leave_a_line_each(tmp_path: Path, rea: Client) -> None:
+    corpus = bring(tmp_path, script(), script(id="crumb", question_sets=None))
+    assert [json.loads(line)["id"] for line in left(rea).splitlines()] == ["loaf", "crumb"]
+    (line,) = sent(rea, corpus.dialogues.get(key="crumb")).getvalue().splitlines()
     assert json.loads(line)["id"] == "crumb"
-    assert left(tmp_path, back(tmp_path, left(tmp_path)).name) == left(tmp_path)
+    assert left(rea, back(tmp_path, left(rea)).name) == left(rea)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize(
-    ("more", "reason"),
-    [
-        (["--dialogue", "nobody"], "no script 'nobody'"),
-        (["--set", "second"], "no question set 'second'"),
-        (["--output", "/nowhere/at/all"], "cannot be written"),
-    ],
-)
-def test_what_is_not_there_is_said_in_a_line(tmp_path: Path, more: list[str], reason: str) -> None:
-    bring(tmp_path, script())
-    with pytest.raises(CommandError, match=reason):
-        left(tmp_path, "loaf", *more)
-    with pytest.raises(CommandError, match="no script in a corpus 'other'"):
-        left(tmp_path, "other")
+def test_what_is_not_there_is_said_in_a_line(tmp_path: Path, rea: Client) -> None:
+    loaf = bring(tmp_path, script()).dialogues.get()
+    refused = sent(rea, loaf, set="second")
+    assert (refused.status_code, refused.json()["field"]) == (400, "set")
+    assert refused.json()["detail"] == "There is no question set 'second'."
+    other = factories.corpus("other")
+    assert rea.get(reverse("api-script-file", args=[loaf.corpus_id, loaf.pk + 1])).status_code == 404
+    assert rea.get(reverse("api-script-file", args=[other.pk, loaf.pk])).status_code == 404
 
 
-def test_answers_stay_while_nobody_has_opened_the_test_part(tmp_path: Path) -> None:
-    corpus = edited(tmp_path).corpus
-    splits.draw(corpus=corpus, by=None)
-    left(tmp_path)
-    with pytest.raises(CommandError, match="nobody has opened"):
-        left(tmp_path, "loaf", "--continuations")
+def test_answers_stay_while_nobody_has_opened_the_test_part(tmp_path: Path, rea: Client) -> None:
+    dialogue = edited(tmp_path)
+    splits.draw(corpus=dialogue.corpus, by=None)
+    assert left(rea)
+    refused = sent(rea, dialogue, continuations=True)
+    assert (refused.status_code, refused.json()["field"]) == (400, "continuations")
+    assert "nobody has opened" in refused.json()["detail"]
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("route", ["script-file", "api-script-file"])
-def test_pages_and_programs_get_the_same_file(tmp_path: Path, client: Client, route: str) -> None:
+def test_pages_and_programs_get_the_same_file(tmp_path: Path, rea: Client, route: str) -> None:
     dialogue = edited(tmp_path)
-    client.force_login(factories.user("rea", researcher=True))
-    address = reverse(route, args=[dialogue.corpus_id, dialogue.pk])
-    answer = client.get(address, {"continuations": "true"})
-    content = b"".join(answer)
-    assert content == left(tmp_path, "loaf", "--continuations")
+    answer = sent(rea, dialogue, route, continuations="true")
+    content = answer.getvalue()
     assert answer["Content-Length"] == str(len(content))
     assert Event.objects.get(verb="export script").detail["sha256"] == hashlib.sha256(content).hexdigest()
-    assert b"".join(client.get(address)) == left(tmp_path)
-    lost = client.get(address, {"set": "second"})
+    assert content == left(rea, continuations=True)
+    assert sent(rea, dialogue, route).getvalue() == left(rea)
+    lost = sent(rea, dialogue, route, set="second")
     assert lost.status_code == (400 if route.startswith("api") else 302)
 
 
-def test_the_page_of_a_script_offers_the_file(tmp_path: Path, client: Client) -> None:
+def test_the_page_of_a_script_offers_the_file(tmp_path: Path, rea: Client) -> None:
     dialogue = edited(tmp_path)
-    client.force_login(factories.user("rea", researcher=True))
     args = [dialogue.corpus_id, dialogue.pk]
-    assert reverse("script-file", args=args) in client.get(reverse("script", args=args)).content.decode()
+    assert reverse("script-file", args=args) in rea.get(reverse("script", args=args)).content.decode()
     assert Corpus.objects.count() == 1
 
 
-def test_a_line_that_no_import_takes_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bring(tmp_path, script())
-    monkeypatch.setattr("suites.long_dialogue.editing.export.MAX_LINE", 100)
-    out, err = StringIO(), StringIO()
-    path = tmp_path / "out.jsonl"
-    call_command("export_scripts", corpus="loaf", output=str(path), stdout=out, stderr=err)
-    assert json.loads(out.getvalue())["too_long"] == ["loaf"]
-    assert "which no import takes" in err.getvalue()
+def test_a_line_that_no_import_takes_is_told(
+    tmp_path: Path, rea: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaf = bring(tmp_path, script()).dialogues.get()
+    for most, warned in ((10**6, False), (100, True)):
+        monkeypatch.setattr("suites.long_dialogue.editing.export.MAX_LINE", most)
+        answer = sent(rea, loaf)
+        assert answer.getvalue()
+        assert ("which no import takes" in answer.get("Concord-Warning", "")) is warned
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,13 @@
-"""Scripts for programs: the API's windows and changes, the commands, and name maps."""
+"""Scripts for programs: the API's windows and changes, and name maps."""
 
 from __future__ import annotations
 
-import json
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -121,43 +120,24 @@ def test_a_program_changes_a_date_and_is_told_what_follows(rea: Client, loaf: Di
     assert (refused.status_code, refused.json()["field"]) == (400, "date")
     lost = rea.patch(address(loaf, "api-script-session", 9), change, content_type="application/json")
     assert lost.status_code == 404
+    assert (SessionVersion.objects.count(), Event.objects.filter(verb="change session").count()) == (2, 1)
 
 
-def test_the_command_lists_and_changes_sessions(loaf: Dialogue) -> None:
-    out, _ = run("session_dates")
-    assert out.splitlines()[2] == "   3  s3  1994-11-05  -  2 turns  Ben, Cara  (not heard)"
-    told, warned = run(
-        "session_dates",
-        "--set",
-        "s3=1999",
-        "--present",
-        "s3=Ana",
-        "--place",
-        "s1=the shop",
-        "--reason",
-        "seen",
-    )
-    assert [json.loads(line)["session"] for line in told.splitlines()] == ["s3", "s1"]
-    assert "Dates run backwards" in warned
-    assert "Question set first: Session s3" in warned
-    rows = [json.loads(line) for line in run("session_dates", "--json")[0].splitlines()]
-    assert (rows[2]["date"], rows[2]["heard"], rows[0]["place"]) == ("1999", True, "the shop")
-    versions, _ = run("session_dates", "--versions", "s3")
-    assert versions.splitlines() == [
-        "2  1999    another reason: seen",
-        "1  1994-11-05    as imported",
+def test_a_program_changes_who_is_there_and_where(rea: Client, loaf: Dialogue) -> None:
+    def change(number: int, **told: Any) -> Any:
+        told |= {"kind": "other", "reason": "seen"}
+        return rea.patch(address(loaf, "api-script-session", number), told, content_type="application/json")
+
+    changed = change(3, date="1999", present=["Ana"]).json()
+    assert changed["warnings"][0].startswith("Dates run backwards")
+    assert changed["stale"][0]["stale"].startswith("Session s3")
+    assert [(row["version"], row["date"], row["kind"], row["reason"]) for row in changed["versions"]] == [
+        (2, "1999", "other", "seen"),
+        (1, "1994-11-05", "imported", ""),
     ]
-
-
-def test_the_command_changes_all_or_nothing(loaf: Dialogue) -> None:
-    with pytest.raises(CommandError, match=r"s9: There is no session 's9'\. Nothing is changed\."):
-        run("session_dates", "--set", "s3=1999", "--set", "s9=1999", "--kind", "talk")
-    assert (SessionVersion.objects.count(), Event.objects.filter(verb="change session").count()) == (0, 0)
-    for told in (["--set", "s3"], ["--set", "s3=1", "--set", "s3=2"], ["--versions", "s9"]):
-        with pytest.raises(CommandError):
-            run("session_dates", *told)
-    with pytest.raises(CommandError, match="There is no script 'x'"):
-        run("session_dates", "--dialogue", "x")
+    assert change(1, place="the shop").status_code == 200
+    rows = rea.get(address(loaf, "api-script")).json()["results"]
+    assert (rows[2]["date"], rows[2]["heard"], rows[0]["place"]) == ("1999", True, "the shop")
 
 
 def test_a_script_is_one_record_again(loaf: Dialogue) -> None:
