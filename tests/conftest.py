@@ -6,6 +6,7 @@ and several people can run tests in one checkout. With `-n 2` each worker has it
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
@@ -76,6 +77,12 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Longest first, browser journeys last: the browser keeps an event loop in its process from then on."""
     items.sort(key=lambda item: (bool(item.get_closest_marker("browser")), "platform" not in item.nodeid))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What is loaded by now stays: the collector need not walk through it again and again."""
+    gc.freeze()
+    gc.set_threshold(200_000, 50, 100)
 
 
 @pytest.fixture(autouse=True)

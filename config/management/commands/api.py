@@ -92,6 +92,8 @@ class Command(DatabaseCommand):
         response = send(request, person)
         try:
             self._write(response, options["output"])
+            if warning := response.headers.get("Concord-Warning"):
+                self.stderr.write(warning)
         finally:
             response.close()
         if response.status_code >= 300:
