@@ -23,8 +23,7 @@ from annotation.work import check_actions
 from annotation.work.labels import person_called
 from calibration import campaign_checks
 from calibration.api.serializers import ResultSerializer
-from calibration.campaign_checks import STATES
-from calibration.campaign_checks import told as results_told
+from calibration.campaign_checks import STATES, collect_results
 from calibration.campaign_progress import BY, choices, watch
 from calibration.own_agreement import own_agreement
 from config.permissions import IsSignedIn
@@ -121,7 +120,7 @@ def checks(request: Request, campaign: int) -> Response:
 @permission_classes([IsCampaignResearcher])
 def results_of(request: Request, campaign: int) -> Response:
     """Researchers: each annotator's state and scores with intervals, and agreement with themselves."""
-    return Response(results_told(access.campaign(campaign)))
+    return Response(collect_results(access.campaign(campaign)))
 
 
 @extend_schema(request=DecisionSerializer, responses={204: None})

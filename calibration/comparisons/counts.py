@@ -32,7 +32,7 @@ from calibration.comparisons.count_inputs import (
     units,
 )
 from calibration.errors import CountsRefused
-from calibration.figure_cache import Kept, is_small, kept_or_job, stamp_of
+from calibration.figure_cache import CachedFigures, is_small, kept_or_job, stamp_of
 from calibration.ratings.scope import QuestionInfo, census
 from calibration.reports.wording import counted as told
 from calibration.reports.wording import crowd_of, listed
@@ -78,7 +78,7 @@ class Counts:
     people: str
     n_rated: int
     fakes: frozenset[int] = frozenset()
-    kept: Kept | None = None
+    kept: CachedFigures | None = None
 
     @property
     def is_turns(self) -> bool:
@@ -164,7 +164,7 @@ def figures_of(ground: Ground) -> Figures:
     return Figures(result, found.by, inputs.people, n_rated, found.fakes)
 
 
-def counts_of_figures(ground: Ground, figures: Figures, kept: Kept | None = None) -> Counts:
+def counts_of_figures(ground: Ground, figures: Figures, kept: CachedFigures | None = None) -> Counts:
     """Return the table with all that is said of it. `kept` says when its figures were computed."""
     split = ground.split
     looks = split.looks.select_related("by") if split is not None and ground.part == "test" else ()

@@ -44,7 +44,7 @@ from calibration.comparisons.profile_cells import (
     reasons_of,
     sources_used,
 )
-from calibration.figure_cache import Kept, is_small, kept_or_job, stamp_of
+from calibration.figure_cache import CachedFigures, is_small, kept_or_job, stamp_of
 from calibration.ratings.calls import calls_of, fake_systems
 from calibration.ratings.scope import of_corpus
 from calibration.renderings import NEEDS, escaped, fitted
@@ -487,7 +487,7 @@ class Profile:
     doubts: dict[int, Doubt]
     learned: dict[int, int]
     examples: QuerySet[Continuation]
-    kept: Kept | None = None
+    kept: CachedFigures | None = None
 
     @property
     def computed_at(self) -> datetime | None:
@@ -535,13 +535,16 @@ def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = 
     """Return how a metric's values are spread: as the page that is shown has it, where that is kept."""
     if not is_small(of_corpus(corpus)):
         kept = _kept_or_job(corpus, by, again=False)
-        if isinstance(kept, Kept) and (found := kept.result["spread"].get(str(column.id))) is not None:
+        if (
+            isinstance(kept, CachedFigures)
+            and (found := kept.result["spread"].get(str(column.id))) is not None
+        ):
             spread: list[dict[str, Any]] = found[points]
             return spread
     return distribution(corpus, column, points)
 
 
-def _kept_or_job(corpus: Corpus, by: User | None, again: bool) -> Kept | Job:
+def _kept_or_job(corpus: Corpus, by: User | None, again: bool) -> CachedFigures | Job:
     subject = f"profile of corpus {corpus.pk}: {corpus.name}"[:300]
     return kept_or_job(
         kind=KIND,

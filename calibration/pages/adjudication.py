@@ -29,7 +29,7 @@ from annotation.work.checking import parse
 from annotation.work.labels import pseudonyms_of_people as of_people
 from annotation.work.screens import load_place
 from calibration import access
-from calibration.access import WHOSE, place_of
+from calibration.access import SCOPE_HELP, place_of
 from calibration.adjudication import agreement, decisions
 from calibration.adjudication import rounds as actions
 from calibration.adjudication import rounds as reading
@@ -385,7 +385,7 @@ def new(request: HttpRequest) -> HttpResponse:
     corpus, campaign = place_of(request)
     if corpus is None:
         back = ("adjudication", "Adjudication")
-        return choose(request, title="New round of adjudication", lead=WHOSE, back=back, room="golds")
+        return choose(request, title="New round of adjudication", lead=SCOPE_HELP, back=back, room="golds")
     form = AdjudicationForm(request.POST or None, corpus=corpus, campaign=campaign)
     context: dict[str, Any] = {"form": form, "corpus": corpus, "campaign": campaign}
     if request.method == "POST" and form.is_valid():

@@ -25,8 +25,16 @@ from annotation.work.check_stages import Key, Place, worded
 from annotation.work.labels import person_called
 from annotation.work.screens import load_place
 from calibration import campaign_checks
-from calibration.campaign_checks import FORMS, written
-from calibration.campaign_progress import BY, OF_A_RATER, OF_ALL, Watch, asked, choices, watch
+from calibration.campaign_checks import FORMS, render_results
+from calibration.campaign_progress import (
+    BY,
+    OF_A_RATER,
+    OF_ALL,
+    Watch,
+    choices,
+    questions_with_statistics,
+    watch,
+)
 from calibration.own_agreement import LEAST, own_agreement
 from calibration.reports.figures import worded as figure_text
 from calibration.statistics.rater_panel import FIGURES
@@ -371,7 +379,7 @@ def checks_file(request: HttpRequest, campaign: int, form: str) -> HttpResponse:
     if form not in FORMS:
         raise Http404
     found = access.campaign(campaign)
-    answer = HttpResponse(written(found, form), content_type=FORMS[form])
+    answer = HttpResponse(render_results(found, form), content_type=FORMS[form])
     answer["Content-Disposition"] = f'attachment; filename="checks-{found.pk}.{form}"'
     return answer
 
@@ -403,7 +411,7 @@ def campaign_watch(request: HttpRequest, campaign: int) -> HttpResponse:
         "watch": found,
         "choices": choices(about).items(),
         "by_title": BY[found.progress.by],
-        "questions": asked(about),
+        "questions": questions_with_statistics(about),
         "agreed_heads": [figure_text(name).name for name in OF_ALL],
         "rater_heads": [FIGURES[name].heading for name in OF_A_RATER],
         "annotators": _annotators(found),

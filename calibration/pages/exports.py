@@ -27,7 +27,7 @@ from annotation.text.table_cells import guarded
 from annotation.work import labels as pseudonyms
 from calibration import access
 from calibration.access import (
-    WHOSE,
+    SCOPE_HELP,
     export_researcher_only,
     must_manage,
     must_manage_any,
@@ -57,7 +57,7 @@ def index(request: HttpRequest) -> HttpResponse:
     """What can be downloaded of a corpus or campaign, and what was, with the hashes."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        return choose(request, title="Exports", lead=WHOSE, back=("studies", "Studies"), room="studies")
+        return choose(request, title="Exports", lead=SCOPE_HELP, back=("studies", "Studies"), room="studies")
     user: Any = request.user
     golds = Gold.objects.filter(corpus=corpus).select_related("scheme_version__scheme", "campaign")
     done = Export.objects.filter(corpus=corpus).select_related("created_by", "gold", "campaign")
@@ -227,7 +227,9 @@ def choose_transcripts(request: HttpRequest) -> HttpResponse:
     """Whose tags, of which continuations, in which form."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        return choose(request, title="Transcripts", lead=WHOSE, back=("exports", "Exports"), room="studies")
+        return choose(
+            request, title="Transcripts", lead=SCOPE_HELP, back=("exports", "Exports"), room="studies"
+        )
     scope = scope_of(corpus, campaign)
     chosen = _chosen(request)
     found = Continuation.objects.filter(pk__in=chosen, dialogue__corpus=corpus)

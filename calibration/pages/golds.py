@@ -25,7 +25,7 @@ from annotation.pages.campaigns import choose
 from annotation.schemes.base import UNSCALED
 from calibration import access
 from calibration.access import (
-    WHOSE,
+    SCOPE_HELP,
     gold_researcher_only,
     may_see,
     place_of,
@@ -260,7 +260,7 @@ def new(request: HttpRequest) -> HttpResponse:
     corpus, campaign = place_of(request)
     if corpus is None:
         return choose(
-            request, title="New gold labels", lead=WHOSE, back=("golds", "Gold labels"), room="golds"
+            request, title="New gold labels", lead=SCOPE_HELP, back=("golds", "Gold labels"), room="golds"
         )
     part = TRAINING if request.GET.get("part") == TRAINING else ""
     counted = offered(scope_of(corpus, campaign, part))

@@ -26,7 +26,7 @@ from annotation.corpora.splits import unopened_raters as unopened
 from calibration import access
 from calibration.access import asked_report, part_of, study_researcher_only
 from calibration.errors import CalibrationError, OlderFormat
-from calibration.figure_cache import Kept
+from calibration.figure_cache import CachedFigures
 from calibration.models import Report, Study
 from calibration.reports import charts
 from calibration.reports.figures import worded
@@ -298,7 +298,7 @@ def plan(request: HttpRequest, pk: int) -> HttpResponse:
         context |= {"query": query} | _shown_of_plans(found)
         if isinstance(found, PlanAnswer) and found.computed_at:
             newer = plans.newer_job(study, query)
-            context["kept"] = Kept({}, found.computed_at, found.labels_since, newer)
+            context["kept"] = CachedFigures({}, found.computed_at, found.labels_since, newer)
     except CalibrationError as refused:
         context["refused"], status = str(refused), 422 if given else 200
     return render(request, "calibration/plan.html", context, status=status)

@@ -21,7 +21,7 @@ from annotation.models import Campaign, Corpus
 from annotation.pages.campaigns import choose
 from annotation.schemes.base import UNSCALED
 from calibration import access
-from calibration.access import WHOSE, place_of, study_researcher_only
+from calibration.access import SCOPE_HELP, place_of, study_researcher_only
 from calibration.errors import CalibrationError, MapError
 from calibration.models import Study
 from calibration.ratings.definitions import DEFAULT_STATISTICS, EPSILON, LEVELS, ScaleMap, parse
@@ -362,7 +362,9 @@ def new(request: HttpRequest) -> HttpResponse:
     """Choose a corpus or campaign, then say what is asked of it."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        return choose(request, title="New study", lead=WHOSE, back=("studies", "Studies"), room="studies")
+        return choose(
+            request, title="New study", lead=SCOPE_HELP, back=("studies", "Studies"), room="studies"
+        )
     part = TRAINING if request.GET.get("part") == TRAINING else ""
     counted = offered(scope_of(corpus, campaign, part))
     link = {key: request.GET[key] for key in LINK if key in request.GET}

@@ -19,7 +19,7 @@ from annotation.models import Campaign, CheckPlan, KeyTask
 from annotation.work import check_actions
 from calibration import campaign_checks
 from calibration.api.campaigns import CheckPlanSerializer, NewKeySerializer
-from calibration.campaign_checks import FORMS, written
+from calibration.campaign_checks import FORMS, render_results
 from config.commands import DatabaseCommand
 
 FILE = "YAML or JSON as /api/v1/campaigns/ID/checks/ takes it; - reads stdin"
@@ -64,7 +64,7 @@ class Command(DatabaseCommand):
         campaign = named.campaign(options["campaign"])
         act = options["act"]
         if act == "results":
-            self.stdout.write(written(campaign, options["format"]), ending="")
+            self.stdout.write(render_results(campaign, options["format"]), ending="")
             return
         if act != "show":
             try:
