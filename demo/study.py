@@ -218,7 +218,7 @@ def _decide(study: Campaign, *, by: User, judge: User) -> None:
     )
     found = rounds.begin(by=by, name=ROUND, plan=plan)
     for _ in range(found.cases.count() - LEFT):
-        held = decisions.next_case(by=judge, found=found)
+        held = decisions.next_case(by=judge, adjudication_round=found)
         if held is None:
             break
         turn = held.case.item.turn

@@ -192,9 +192,9 @@ def one_round(request: Request, pk: int) -> Response:
     wanted.is_valid(raise_exception=True)
     verb, added = wanted.validated_data["verb"], 0
     if verb == "top-up":
-        added = actions.top_up(by=person(request), found=found)
+        added = actions.top_up(by=person(request), adjudication_round=found)
     else:
-        actions.VERBS[verb](by=person(request), found=found)
+        actions.VERBS[verb](by=person(request), adjudication_round=found)
     return Response(reading.round_as_dict(found) | {"added": added})
 
 
@@ -237,7 +237,7 @@ def case(request: Request, pk: int, case: int) -> Response:
 
 @extend_schema(
     parameters=[
-        OpenApiParameter("what", str, OpenApiParameter.PATH, enum=list(decisions.WHAT)),
+        OpenApiParameter("what", str, OpenApiParameter.PATH, enum=list(decisions.TABLES)),
         OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(decisions.FORMS)),
     ],
     responses=files_of(decisions.FORMS.values()),
@@ -246,9 +246,9 @@ def case(request: Request, pk: int, case: int) -> Response:
 def file(request: Request, pk: int, what: str, form: str) -> FileResponse:
     """Stream a round's queue or decisions as csv or jsonl; of a locked test part no answers and decisions."""
     found = access.adjudication_round(pk)
-    if what not in decisions.WHAT or form not in decisions.FORMS:
+    if what not in decisions.TABLES or form not in decisions.FORMS:
         raise Http404
-    lines, name = decisions.written(found, what, form), f"round-{pk}-{what}.{form}"
+    lines, name = decisions.write_table(found, what, form), f"round-{pk}-{what}.{form}"
     return file_response(lines, media_type=decisions.FORMS[form], name=name)
 
 
@@ -262,7 +262,10 @@ def import_decisions(request: Request, pk: int) -> Response:
     wanted.is_valid(raise_exception=True)
     told = wanted.validated_data
     n = decisions.import_decisions(
-        by=person(request), found=found, content=told["content"].encode(), name=f"sent.{told['form']}"
+        by=person(request),
+        adjudication_round=found,
+        content=told["content"].encode(),
+        name=f"sent.{told['form']}",
     )
     return Response({"decisions": n})
 
@@ -316,7 +319,7 @@ def claim(request: Request, pk: int) -> Response:
     """Adjudicators: the case before them, claimed where they hold none; `decision` is null at the end."""
     by = person(request)
     found = access.own_round(by, pk)
-    held = decisions.next_case(by=by, found=found)
+    held = decisions.next_case(by=by, adjudication_round=found)
     return Response(
         {"round": found.pk, "progress": reading.progress(found).as_dict(), "decision": _held(held)}
     )

@@ -72,7 +72,7 @@ def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
     by = user_of(request)
     found = access.own_round(by, pk)
     try:
-        held = decisions.next_case(by=by, found=found)
+        held = decisions.next_case(by=by, adjudication_round=found)
     except AdjudicationRefused as error:
         return _nothing(request, found, str(error))
     return _nothing(request, found) if held is None else _page(request, by, held)
@@ -458,11 +458,11 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
     found, by, verb = access.adjudication_round(pk), user_of(request), request.POST.get("verb", "")
     try:
         if verb == "top-up":
-            n = actions.top_up(by=by, found=found)
+            n = actions.top_up(by=by, adjudication_round=found)
             told = f"{n:,} case{'' if n == 1 else 's'} added."
             messages.success(request, told if n else "Nothing new: the rules pick no more.")
         elif verb in actions.VERBS:
-            actions.VERBS[verb](by=by, found=found)
+            actions.VERBS[verb](by=by, adjudication_round=found)
         else:
             raise Http404
     except CalibrationError as error:
@@ -475,9 +475,9 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
 def file(request: HttpRequest, pk: int, what: str, form: str) -> FileResponse:
     """Researchers: a round's queue or decisions as CSV or JSONL."""
     found = access.adjudication_round(pk)
-    if what not in decisions.WHAT or form not in decisions.FORMS:
+    if what not in decisions.TABLES or form not in decisions.FORMS:
         raise Http404
-    lines, name = decisions.written(found, what, form), f"round-{pk}-{what}.{form}"
+    lines, name = decisions.write_table(found, what, form), f"round-{pk}-{what}.{form}"
     return file_response(lines, media_type=decisions.FORMS[form], name=name)
 
 
@@ -492,7 +492,7 @@ def import_decisions(request: HttpRequest, pk: int) -> HttpResponse:
         if (sent.size or 0) > decisions.LARGEST_FILE:
             raise AdjudicationRefused(f"The file is larger than {decisions.LARGEST_FILE >> 20} MiB.")
         n = decisions.import_decisions(
-            by=user_of(request), found=found, content=sent.read(), name=str(sent.name or "")
+            by=user_of(request), adjudication_round=found, content=sent.read(), name=str(sent.name or "")
         )
         messages.success(request, f"{n:,} new decision{'' if n == 1 else 's'}.")
     except CalibrationError as error:

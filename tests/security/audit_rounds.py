@@ -28,7 +28,7 @@ def make_closed_round(by: User) -> dict[str, Any]:
     from calibration.adjudication import rounds
 
     made = make_round(by)
-    rounds.close(by=None, found=made)
+    rounds.close(by=None, adjudication_round=made)
     return {"found": made}
 
 
@@ -54,7 +54,7 @@ def make_grown_round(by: User) -> dict[str, Any]:
 def make_decision(by: User) -> dict[str, Any]:
     from calibration.adjudication import decisions
 
-    held = decisions.next_case(by=by, found=make_round(by))
+    held = decisions.next_case(by=by, adjudication_round=make_round(by))
     assert held is not None
     made = decisions.decide(by=by, decision=held.pk, answer=1, reason="because")
     return {"decision": made, "reason": "too soon"}

@@ -61,7 +61,7 @@ class Command(DatabaseCommand):
         act("top-up", "add what the rules pick of the answers of now", "name")
         act("close", "close a round: nothing is handed out or decided", "name")
         act("reopen", "open a closed round again", "name")
-        for what in decisions.WHAT:
+        for what in decisions.TABLES:
             out = act(what, f"the {what} of a round as a file", "name")
             out.add_argument(
                 "--format", choices=list(decisions.FORMS), default="jsonl", help="csv or jsonl (jsonl)"
@@ -103,17 +103,17 @@ class Command(DatabaseCommand):
         self._say(agreement.report(_named(options)).as_dict())
 
     def _top_up(self, options: dict[str, Any]) -> None:
-        self._say({"added": rounds.top_up(by=None, found=_named(options))})
+        self._say({"added": rounds.top_up(by=None, adjudication_round=_named(options))})
 
     def _close(self, options: dict[str, Any]) -> None:
         found = _named(options)
-        rounds.VERBS[options["act"]](by=None, found=found)
+        rounds.VERBS[options["act"]](by=None, adjudication_round=found)
         self._say(rounds.round_as_dict(found))
 
     _reopen = _close
 
     def _queue(self, options: dict[str, Any]) -> None:
-        rows = decisions.written(_named(options), options["act"], options["format"])
+        rows = decisions.write_table(_named(options), options["act"], options["format"])
         give_out(self, "".join(rows), options["output"])
 
     _decisions = _queue
@@ -129,7 +129,11 @@ class Command(DatabaseCommand):
             raise CommandError(f"{path} cannot be read: {error.strerror}.") from error
         found = _named(options)
         self._say(
-            {"decisions": decisions.import_decisions(by=by, found=found, content=content, name=path.name)}
+            {
+                "decisions": decisions.import_decisions(
+                    by=by, adjudication_round=found, content=content, name=path.name
+                )
+            }
         )
 
 
