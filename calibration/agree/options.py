@@ -49,7 +49,8 @@ def _corrected(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
         raters = (share.judge, *share.people)
         note = (
             f"People answered {share.n_labelled:,} of the items, {share.judge} these and "
-            f"{share.n_unlabelled:,} more. A bad judge does not bias the prediction-powered share if these were drawn at random."
+            f"{share.n_unlabelled:,} more. "
+            "A bad judge does not bias the prediction-powered share if these were drawn at random."
         )
         entries = tuple(Entry(result, raters) for result in share.figures.values())
         blocks.append(Block(f"How often it occurs, by {share.judge} and corrected", entries, note=note))

@@ -34,7 +34,7 @@ from calibration.exports import downloads
 from calibration.exports.downloads import TRANSCRIPTS, ZIP, Order
 from calibration.exports.labels import Download
 from calibration.exports.packages import PACKAGES
-from calibration.exports.parts import PARTS, Taken, take
+from calibration.exports.parts import PARTS, ExportPart, take
 from calibration.exports.transcripts import FORMS
 from calibration.exports.writing import FORMATS
 from calibration.models import Export, Gold
@@ -121,7 +121,7 @@ def labels(request: Request, form: str) -> Response | StreamingHttpResponse:
     user: Any = request.user
     return response_of(
         downloads.labels_or_job(
-            corpus=corpus, campaign=campaign, taken=taken, form=form, notes=notes, by=user
+            corpus=corpus, campaign=campaign, export_part=taken, form=form, notes=notes, by=user
         )
     )
 
@@ -229,7 +229,9 @@ def written_file(request: Request, pk: int) -> StreamingHttpResponse:
     return found.response(downloads.name_of(job))
 
 
-def taken_by(request: Request, corpus: Corpus, about: Campaign | Gold | None, given: dict[str, Any]) -> Taken:
+def taken_by(
+    request: Request, corpus: Corpus, about: Campaign | Gold | None, given: dict[str, Any]
+) -> ExportPart:
     """Return what a request takes out; test needs POST, because it changes what is logged."""
     part, user = given["part"], cast(User, request.user)
     if part in ("test", "all") and request.method == "GET" and splits.lock_of(corpus):

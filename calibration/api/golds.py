@@ -109,7 +109,7 @@ def compared_file(request: Request, pk: int, other: int, form: str) -> Response 
         raise ValidationError({"other": [f"{error}."]}) from error
     taken = taken_by(request, first.corpus, first, given.validated_data)
     user: Any = request.user
-    made = downloads.difference_or_job(first=first, second=second, taken=taken, form=form, by=user)
+    made = downloads.difference_or_job(first=first, second=second, export_part=taken, form=form, by=user)
     return response_of(made)
 
 
@@ -228,5 +228,5 @@ def labels(request: Request, pk: int, form: str) -> Response | StreamingHttpResp
     given.is_valid(raise_exception=True)
     taken = taken_by(request, found.corpus, found, given.validated_data)
     user: Any = request.user
-    made = downloads.gold_or_job(gold=found, taken=taken, form=form, by=user)
+    made = downloads.gold_or_job(gold=found, export_part=taken, form=form, by=user)
     return response_of(made)

@@ -17,8 +17,8 @@ from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus
 from calibration.errors import CalibrationError
 from calibration.exports.downloads import ZIP, Order
-from calibration.exports.parts import PARTS, Taken, take
-from calibration.exports.writing import FORMATS, ExportQuery, Folder, Written, write
+from calibration.exports.parts import PARTS, ExportPart, take
+from calibration.exports.writing import FORMATS, ExportQuery, FileSummary, Folder, write
 from calibration.models import Gold, Study
 from calibration.studies import actions as studies
 from config.commands import refuse_unused
@@ -140,7 +140,7 @@ def add_part(parser: CommandParser) -> None:
     )
 
 
-def taken(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, Any]) -> Taken:
+def taken(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, Any]) -> ExportPart:
     """Return the part of a corpus that the options name; CommandError for test without a purpose."""
     refuse_purpose(options, ("test", "all"))
     try:
@@ -163,7 +163,7 @@ def export_order(command: BaseCommand, order: Order, path: str) -> None:
     """Write what was ordered and say what was written; a package into a folder, unless PATH is a zip."""
     campaign = order.campaign.name if order.campaign else None
     facts = {"what": order.what, "corpus": order.corpus.name, "campaign": campaign}
-    facts["part"] = order.taken.part or "all"
+    facts["part"] = order.export_part.part or "all"
     try:
         if order.form == ZIP and not path.endswith(".zip"):
             _into_folder(command, order, Path(path), facts)
@@ -195,7 +195,7 @@ def _into_folder(command: BaseCommand, order: Order, path: Path, facts: dict[str
 
 def export_file(
     command: BaseCommand,
-    write_into: Callable[[IO[bytes]], Written],
+    write_into: Callable[[IO[bytes]], FileSummary],
     form: str,
     path: str,
     facts: dict[str, Any],
@@ -219,7 +219,7 @@ def export_file(
     (command.stderr if path == "-" else command.stdout).write(line)
 
 
-def _into(path: Path, write_into: Callable[[IO[bytes]], Written]) -> Written:
+def _into(path: Path, write_into: Callable[[IO[bytes]], FileSummary]) -> FileSummary:
     """Write a file whole, under another name first: a broken-off export never looks complete."""
     part = path.with_name(f"{path.name}.part")
     try:

@@ -41,7 +41,7 @@ from calibration.exports import labels as exports
 from calibration.exports import notes as note_export
 from calibration.exports.downloads import CONTENTS, TRANSCRIPTS, ZIP, Order
 from calibration.exports.packages import PACKAGES
-from calibration.exports.parts import Taken, take, taken_by_default
+from calibration.exports.parts import ExportPart, take, taken_by_default
 from calibration.exports.transcripts import FORMS, of_part, raters_of
 from calibration.exports.writing import FORMATS
 from calibration.models import Export, Gold
@@ -111,7 +111,7 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
     user: Any = request.user
     notes = request.GET.get("notes") == "1"
     found = downloads.labels_or_job(
-        corpus=corpus, campaign=campaign, taken=taken, form=form, notes=notes, by=user
+        corpus=corpus, campaign=campaign, export_part=taken, form=form, notes=notes, by=user
     )
     if isinstance(found, Job):
         return being_written(request, place_told(corpus.pk, campaign.pk if campaign else None))
@@ -199,7 +199,7 @@ def manifest(request: HttpRequest, pk: int) -> HttpResponse:
     return response
 
 
-def taken_by(request: HttpRequest, corpus: Corpus, about: Campaign | Gold | None) -> Taken | None:
+def taken_by(request: HttpRequest, corpus: Corpus, about: Campaign | Gold | None) -> ExportPart | None:
     """Return what a download takes: dev or training by GET, what the form names by POST; None if refused."""
     user: Any = request.user
     asked = {name: request.POST.get(name, "").replace("\0", "")[:500] for name in ("part", "purpose")}
@@ -269,7 +269,7 @@ def transcripts_file(request: HttpRequest, form: str) -> HttpResponse | Streamin
 
 
 def order_of(
-    request: HttpRequest, corpus: Corpus, campaign: Campaign | None, taken: Taken, form: str
+    request: HttpRequest, corpus: Corpus, campaign: Campaign | None, taken: ExportPart, form: str
 ) -> Order:
     """Return what a request asks for: continuations and raters, by default all and the people."""
     raters = [name.replace("\0", "") for name in _values(request, "rater")]

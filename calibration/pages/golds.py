@@ -46,7 +46,7 @@ from calibration.gold.derivation import (
     preview_gold,
 )
 from calibration.gold.difference import STATUSES, comparable, difference, shared_questions
-from calibration.gold.export import told
+from calibration.gold.export import findings_of
 from calibration.gold.rules import RULES, Option, Rule, known_options, label, limits, rules_with
 from calibration.models import Gold, GoldLabel
 from calibration.pages.exports import being_written, place_told, taken_by
@@ -130,7 +130,7 @@ def file(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHt
     if taken is None:
         return redirect(f"{reverse('gold-difference', args=[pk])}?with={number}")
     user: Any = request.user
-    found = downloads.difference_or_job(first=first, second=second, taken=taken, form=form, by=user)
+    found = downloads.difference_or_job(first=first, second=second, export_part=taken, form=form, by=user)
     if isinstance(found, Job):
         return being_written(request, place_told(first.corpus_id, first.campaign_id))
     return found.response(f"gold-{first.pk}-and-{second.pk}")
@@ -363,7 +363,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "questions": questions,
         "described": described(gold),
         "has_sources": "fallback" in gold.options or bool(gold.options.get("adjudicators")),
-        "findings": told(gold),
+        "findings": findings_of(gold),
         "others": [described(other) for other in visible_to(request.user, comparable(gold))[:MOST_OTHERS]],
         "split": None if gold.is_of_training else splits.lock_of(gold.corpus),
         "provenance": gold_export.provenance(gold),
@@ -393,7 +393,7 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | Streami
     if taken is None:
         return redirect("gold", pk)
     user: Any = request.user
-    found = downloads.gold_or_job(gold=gold, taken=taken, form=form, by=user)
+    found = downloads.gold_or_job(gold=gold, export_part=taken, form=form, by=user)
     if isinstance(found, Job):
         return being_written(request, place_told(gold.corpus_id, gold.campaign_id))
     return found.response(f"gold-{gold.pk}")
