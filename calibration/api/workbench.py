@@ -278,7 +278,7 @@ def bench_disagreements(request: Request, pk: int) -> Response:
         raise ValidationError({"detail": str(error)}) from None
     pager = Pages()
     rows: list[Difference] = pager.paginate_queryset(listed, request) or []
-    standing = marks.standing(bench)
+    standing = marks.current_marks(bench)
     return pager.get_paginated_response(
         [
             as_json.difference(one, judged)
@@ -308,7 +308,7 @@ def bench_marks(request: Request, pk: int) -> Response:
     """Return the marks that stand, and their numbers; POST says who is wrong (`withdrawn` takes it back)."""
     bench = access.bench(pk)
     if request.method == "GET":
-        return Response({"counts": marks.counts(bench), "marks": marks.listed(bench)})
+        return Response({"counts": marks.counts(bench), "marks": marks.marks_as_json(bench)})
     wanted = MarkSerializer(data=request.data)
     wanted.is_valid(raise_exception=True)
     data = wanted.validated_data

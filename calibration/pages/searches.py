@@ -119,7 +119,7 @@ def bench_search(request: HttpRequest, pk: int, search: int) -> HttpResponse:
     found = access.search(bench, search)
     context: dict[str, Any] = {"bench": bench, "search": found, **ROOM}
     try:
-        context["shown"] = searches.shown(found)
+        context["shown"] = searches.state_of(found)
     except CalibrationError as error:
         messages.error(request, str(error))
     return render(request, "workbench/search.html", context)

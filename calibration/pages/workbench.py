@@ -567,7 +567,7 @@ def _listed(
     related = ("continuation__dialogue", "continuation__system", "turn")
     items = Item.objects.select_related(*related).in_bulk([one.item for one in page])
     turn_numbers.number(item.turn for item in items.values())
-    lines, standing = lines_of(list(items.values())), marks.standing(bench)
+    lines, standing = lines_of(list(items.values())), marks.current_marks(bench)
     named = {name: request.GET.get(name, "") for name in FILTERS if request.GET.get(name)}
     return {
         "page": page,
@@ -619,7 +619,7 @@ def bench_mark(request: HttpRequest, pk: int) -> HttpResponse:
     verdict, note = request.POST.get("verdict", ""), request.POST.get("note", "").strip()
     try:
         if verdict == "adjudicate":
-            standing = marks.standing(bench).get((item.pk, question.pk, judged.key))
+            standing = marks.current_marks(bench).get((item.pk, question.pk, judged.key))
             if standing is None:
                 raise Http404
             marks.send_to_adjudication(by=by, mark=standing)
@@ -643,6 +643,6 @@ def bench_marks(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if form not in marks.FORMS:
         raise Http404
     kind = f"{marks.FORMS[form]}; charset=utf-8"
-    response = HttpResponse(marks.written(bench, form), content_type=kind)
+    response = HttpResponse(marks.render_marks(bench, form), content_type=kind)
     response["Content-Disposition"] = f'attachment; filename="bench-{bench.pk}-marks.{form}"'
     return response

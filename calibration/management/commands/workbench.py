@@ -271,7 +271,7 @@ def to_the_end(search: Search, *, wait: bool, pause: Callable[[float], None] = t
     with Heart(JOBS) as stepping, Heart(CALLS) as asking:
         while True:
             search.refresh_from_db()
-            if not search.active or searches.shown(search).stuck:
+            if not search.active or searches.state_of(search).stuck:
                 return
             if wait or not _work(search, stepping, asking):
                 pause(_PAUSE)
@@ -407,7 +407,7 @@ class Command(DatabaseCommand):
         self._say({"mark": made.pk, "verdict": made.verdict, "adjudication": sent.pk if sent else None})
 
     def _marks(self, options: dict[str, Any]) -> None:
-        text = marks.written(bench_named(options["bench"]), options["format"])
+        text = marks.render_marks(bench_named(options["bench"]), options["format"])
         self.stdout.write(text, ending="")
 
     def _versions(self, options: dict[str, Any]) -> None:
