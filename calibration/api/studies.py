@@ -338,7 +338,7 @@ def studies(request: Request) -> Response:
     serializer.is_valid(raise_exception=True)
     data = serializer.validated_data
     try:
-        made = verbs.create(
+        new_study = verbs.create(
             name=data["name"],
             corpus=data["corpus"],
             campaign=data.get("campaign"),
@@ -347,7 +347,7 @@ def studies(request: Request) -> Response:
         )
     except CalibrationError as error:
         raise ValidationError({"definition": [str(error)]}) from error
-    return Response(study_out(made), status=status.HTTP_201_CREATED)
+    return Response(study_out(new_study), status=status.HTTP_201_CREATED)
 
 
 @extend_schema(responses=StudySerializer)

@@ -142,7 +142,7 @@ class CheckSerializer(Plain):
     """A check of a draft that asks something."""
 
     draft = serializers.IntegerField()
-    check_key = serializers.ChoiceField(choices=[key for key, one in CHECKS.items() if one.asks])
+    check_key = serializers.ChoiceField(choices=[key for key, check in CHECKS.items() if check.asks])
     estimate = serializers.BooleanField(required=False, default=False)
 
 

@@ -51,10 +51,17 @@ def read_votes(
     )
     systems = systems_of({row[0] for row in rows})
     votes: dict[int, list[Vote]] = {question_info.id: [] for question_info in questions}
-    for item, question, rater, sample, text, shown, cluster in rows:
+    for item, question, rater, sample, text, display_order, cluster in rows:
         rater_info = counted.raters[rater]
         vote = Vote(
-            str(item), rater_info.name, text, systems[item], cluster, rater_info.kind, _swapped(shown), sample
+            str(item),
+            rater_info.name,
+            text,
+            systems[item],
+            cluster,
+            rater_info.kind,
+            _swapped(display_order),
+            sample,
         )
         votes[question].append(vote)
     return votes

@@ -83,8 +83,8 @@ class Check:
 
 
 CHECKS: dict[str, Check] = {
-    one.key: one
-    for one in (
+    check.key: check
+    for check in (
         Check(
             "consistency",
             "Does it answer the same when asked again?",

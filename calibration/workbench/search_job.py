@@ -118,7 +118,7 @@ class ImproveRun:
         requests = {
             (row.search_id, row.digest): row for row in rows.filter(digest__in=[call.part for call in calls])
         }
-        return [self._asked(call, requests[call.run.scope["search"], call.part]) for call in calls]
+        return [self._prepare_call(call, requests[call.run.scope["search"], call.part]) for call in calls]
 
     def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
         """Improving models are asked, not computed."""
@@ -142,7 +142,7 @@ class ImproveRun:
         run.missing, run.missing_reason = 0, ""
         benches.settled(run)
 
-    def _asked(self, call: Call, row: SearchRequest) -> Asked:
+    def _prepare_call(self, call: Call, row: SearchRequest) -> Asked:
         prompt = Prompt(row.system, row.user, reflection.SCHEMA)
         search = row.search
         sent = search.rater.spec.get("parameters", {})
