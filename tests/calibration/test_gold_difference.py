@@ -210,7 +210,7 @@ def test_the_command_refuses_a_gold_that_is_not_there(pair: tuple[Gold, Gold]) -
 def test_large_golds_are_written_by_a_job(pair: tuple[Gold, Gold], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(downloads, "AT_ONCE", 10)
     by = factories.user(researcher=True)
-    how = {"first": pair[0], "second": pair[1], "taken": ExportPart(None, ""), "form": "csv", "by": by}
+    how = {"first": pair[0], "second": pair[1], "export_part": ExportPart(None, ""), "form": "csv", "by": by}
     job = downloads.difference_or_job(**how)
     assert isinstance(job, Job)
     assert downloads.run(job, lambda done, total: None)["rows"] == 48

@@ -29,7 +29,7 @@ def make_closed_round(by: User) -> dict[str, Any]:
 
     made = make_round(by)
     rounds.close(by=None, adjudication_round=made)
-    return {"found": made}
+    return {"adjudication_round": made}
 
 
 def make_grown_round(by: User) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def make_grown_round(by: User) -> dict[str, Any]:
         answers=[labels.Answer(said.item, said.question, 1.0)],
         occasion=said.occasion,
     )
-    return {"found": made}
+    return {"adjudication_round": made}
 
 
 def make_decision(by: User) -> dict[str, Any]:
