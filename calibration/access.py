@@ -69,8 +69,8 @@ def within_campaign(user: Viewer, campaign: Campaign | None, continuations: list
     """Raise PermissionDenied where someone who looks after a campaign names continuations outside it."""
     if not continuations or is_researcher(user):
         return
-    known = Task.objects.filter(campaign=campaign, continuation__in=continuations)
-    if set(continuations) - set(known.values_list("continuation", flat=True)):
+    campaign_tasks = Task.objects.filter(campaign=campaign, continuation__in=continuations)
+    if set(continuations) - set(campaign_tasks.values_list("continuation", flat=True)):
         raise PermissionDenied
 
 
@@ -109,8 +109,8 @@ def place_researcher_only(view: View) -> View:
     @wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> Answer:
         campaign = row_id(request.GET.get("campaign", ""))
-        named = campaign is not None and access.may_manage(request.user, campaign)
-        if not named and not is_researcher(request.user):
+        manages_campaign = campaign is not None and access.may_manage(request.user, campaign)
+        if not manages_campaign and not is_researcher(request.user):
             raise PermissionDenied
         answer: Answer = view(request, *args, **kwargs)
         return answer
@@ -129,8 +129,8 @@ class IsGoldResearcher(BasePermission):
     """API permission: researchers, and those who look after the campaign of the gold `pk`, and of `other`."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        named = [view.kwargs[name] for name in ("pk", "other") if name in view.kwargs]
-        return all(may_see(request.user, Gold.objects.all(), pk) for pk in named)
+        gold_ids = [view.kwargs[name] for name in ("pk", "other") if name in view.kwargs]
+        return all(may_see(request.user, Gold.objects.all(), pk) for pk in gold_ids)
 
 
 def study(pk: int) -> Study:
@@ -184,18 +184,18 @@ def adjudication_round(pk: int) -> AdjudicationRound:
 
 def own_round(viewer: User, pk: int) -> AdjudicationRound:
     """Return a round in which the viewer may decide; 404 for everybody else."""
-    found = AdjudicationRound.objects.select_related(
+    rows = AdjudicationRound.objects.select_related(
         "corpus", "campaign__corpus", "scheme_version__scheme"
     ).filter(pk=pk)
-    if not found or not may_decide(viewer, found[0]):
+    if not rows or not may_decide(viewer, rows[0]):
         raise Http404
-    return found[0]
+    return rows[0]
 
 
-def adjudication_case(found: AdjudicationRound, pk: int) -> AdjudicationCase:
+def adjudication_case(adjudication_round: AdjudicationRound, pk: int) -> AdjudicationCase:
     """Return a case of a round, with its item and question."""
     related = ("item__turn", "item__continuation__dialogue__corpus", "item__continuation__system")
-    rows = found.cases.select_related(*related, "question__version__scheme", "draw")
+    rows = adjudication_round.cases.select_related(*related, "question__version__scheme", "draw")
     return get_object_or_404(rows, pk=pk)
 
 
@@ -219,7 +219,7 @@ def search_text(search: Search, number: str) -> SearchText:
 
 # What the parameters of an address name: a place, a part, an earlier report.
 
-WHOSE = "Whose labels? A campaign’s are those that its people gave; a corpus’s are all of them."
+SCOPE_HELP = "Whose labels? A campaign’s are those that its people gave; a corpus’s are all of them."
 
 
 def asked_report(study: Study, request: HttpRequest) -> Report | None:
@@ -237,10 +237,10 @@ def part_of(request: HttpRequest, study: Study) -> str | None:
 
 def place_of(request: HttpRequest) -> tuple[Corpus | None, Campaign | None]:
     """Return the corpus and campaign that a request's parameters name."""
-    campaign, corpus = row_id(request.GET.get("campaign", "")), row_id(request.GET.get("corpus", ""))
-    if campaign is not None:
-        found = loading.campaign(campaign)
-        return found.corpus, found
-    if corpus is not None:
-        return loading.corpus(corpus), None
+    campaign_id, corpus_id = row_id(request.GET.get("campaign", "")), row_id(request.GET.get("corpus", ""))
+    if campaign_id is not None:
+        campaign = loading.campaign(campaign_id)
+        return campaign.corpus, campaign
+    if corpus_id is not None:
+        return loading.corpus(corpus_id), None
     return None, None

@@ -39,14 +39,14 @@ def add(
 ) -> int:
     """Key up to `most` tasks of a campaign by a source; return how many. Raises CampaignRefused."""
     _must_be_open(campaign, source, by)
-    rows, told = _rows(campaign, source)
+    rows, source_label = _rows(campaign, source)
     return check_actions.add_keys(
         by=by,
         campaign=campaign,
         occasion=occasion,
         rows=rows,
         most=most,
-        source=told,
+        source=source_label,
         tolerance=tolerance,
     )
 
@@ -65,13 +65,13 @@ def _rows(campaign: Campaign, source: str) -> tuple[list[tuple[int, str, Value]]
         return check_actions.of_rater(campaign, name), f"answers of {name}"
     if source.startswith(GOLD):
         number = source.removeprefix(GOLD)
-        found = Gold.objects.filter(
+        gold = Gold.objects.filter(
             pk=int(number) if number.isascii() and number.isdecimal() and len(number) < 18 else 0,
             corpus=campaign.corpus_id,
         ).first()
-        if found is None:
+        if gold is None:
             refuse("source", f"There is no gold {number[:20]} of this corpus.")
-        return _of_gold(found), f"gold {found.pk}"
+        return _of_gold(gold), f"gold {gold.pk}"
     refuse("source", f"“{source[:80]}” is nowhere that a key can come from. {HOW}")
 
 
@@ -84,11 +84,11 @@ def _of_gold(gold: Gold) -> list[tuple[int, str, Value]]:
 
 
 def _golds(campaign: Campaign, by: User) -> list[tuple[str, str]]:
-    found = Gold.objects.filter(corpus=campaign.corpus_id)
-    found = found if is_researcher(by) else found.filter(campaign=campaign)
+    golds = Gold.objects.filter(corpus=campaign.corpus_id)
+    golds = golds if is_researcher(by) else golds.filter(campaign=campaign)
     return [
         (f"{GOLD}{gold.pk}", f"gold {gold.pk} ({gold.rule}, {gold.n:,} labels)")
-        for gold in found.order_by("-pk")[:MOST_GOLDS]
+        for gold in golds.order_by("-pk")[:MOST_GOLDS]
     ]
 
 
@@ -99,16 +99,16 @@ def offered(campaign: Campaign, viewer: User) -> list[tuple[str, str]]:
     """
     if not is_researcher(viewer):
         return _golds(campaign, viewer)
-    found: list[tuple[str, str]] = []
+    sources: list[tuple[str, str]] = []
     corpus = campaign.corpus_id
-    told = LabelCount.objects.filter(corpus=corpus, occasion__in=["main", "imported"]).values("rater")
-    raters = Rater.objects.filter(pk__in=told, kind__in=[Rater.Kind.KEY, Rater.Kind.HUMAN])
+    rater_ids = LabelCount.objects.filter(corpus=corpus, occasion__in=["main", "imported"]).values("rater")
+    raters = Rater.objects.filter(pk__in=rater_ids, kind__in=[Rater.Kind.KEY, Rater.Kind.HUMAN])
     for kind, name in raters.order_by("-kind", "name").values_list("kind", "name"):
-        found.append((f"{RATER}{name}", f"{'answer key' if kind == 'key' else 'answers of'} {name}"))
-    found += _golds(campaign, viewer)
+        sources.append((f"{RATER}{name}", f"{'answer key' if kind == 'key' else 'answers of'} {name}"))
+    sources += _golds(campaign, viewer)
     if Label.objects.filter(item__corpus=corpus, occasion=Occasion.ADJUDICATION).exists():
-        found.append((ADJUDICATED, "what was adjudicated"))
-    return found
+        sources.append((ADJUDICATED, "what was adjudicated"))
+    return sources
 
 
 # Scores against the key and agreement of annotators with themselves, each with its interval and n.
@@ -227,16 +227,18 @@ def people(campaign: Campaign) -> list[Person]:
     checks: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     done = CheckResult.objects.filter(campaign=campaign, occasion=Occasion.CHECK)
     done = done.exclude(assignment__state="voided")
-    for user, right, asked, cluster in done.values_list(
+    for user, right, total, cluster in done.values_list(
         "user", "right", "asked", "assignment__task__continuation__dialogue"
     ):
-        checks[user].append((right, asked, cluster))
+        checks[user].append((right, total, cluster))
     skips = Assignment.objects.filter(campaign=campaign, occasion=Occasion.CHECK, state="skipped")
     skipped = list(skips.values_list("user", flat=True))
     twice = answered_twice(campaign)
-    there = check_stages.stages(campaign.pk)
+    stages = check_stages.stages(campaign.pk)
     return [
-        _person(user, name, standings.get(user), plan, there, tries, checks[user], skipped.count(user), twice)
+        _person(
+            user, name, standings.get(user), plan, stages, tries, checks[user], skipped.count(user), twice
+        )
         for user, name in sorted(names.items(), key=lambda pair: pair[1])
     ]
 
@@ -246,7 +248,7 @@ def _person(
     name: str,
     standing: Standing | None,
     plan: CheckPlan | None,
-    there: set[str],
+    stages: set[str],
     tries: dict[tuple[int, str], list[Attempt]],
     checks: Sequence[tuple[int, int, int]],
     skipped: int,
@@ -259,7 +261,7 @@ def _person(
     return Person(
         user=user,
         name=name,
-        state=_state(standing, plan, there, rounds, tests),
+        state=_state(standing, plan, stages, rounds, tests),
         standing=standing,
         rounds=len(rounds),
         tries=tests,
@@ -276,7 +278,7 @@ def _person(
 def _state(
     standing: Standing | None,
     plan: CheckPlan | None,
-    there: set[str],
+    stages: set[str],
     rounds: Sequence[Attempt],
     tests: Sequence[Attempt],
 ) -> str:
@@ -284,11 +286,11 @@ def _state(
         return "new"
     if standing.paused_at is not None:
         return "paused"
-    if standing.admitted_at is not None or not there:
+    if standing.admitted_at is not None or not stages:
         return "working"
     if plan and len(tests) >= plan.test_tries and tests[-1].finished_at is not None:
         return "failed"
-    if Occasion.TRAINING in there and standing.trained_at is None:
+    if Occasion.TRAINING in stages and standing.trained_at is None:
         return "training" if rounds else "new"
     return "test"
 
@@ -297,8 +299,8 @@ def share_right(checks: Iterable[tuple[int, int, int]]) -> Result:
     """Return the share of right answers of (right, asked, dialogue) checks; dialogues are resampled."""
     marked = [
         (f"{number}/{answer}", answer < right, cluster)
-        for number, (right, asked, cluster) in enumerate(checks)
-        for answer in range(asked)
+        for number, (right, total, cluster) in enumerate(checks)
+        for answer in range(total)
     ]
     return _share(marked) or NO_CHECKS
 
@@ -324,8 +326,8 @@ def _share(marked: Sequence[tuple[str, bool, object]]) -> Result | None:
     if not records:
         return None
     ratings = ratings_from_records(records, level="binary", values=(0, 1))
-    found = analyse(ratings, statistics=["percent_agreement"], plan=PLAN).find("percent_agreement")
-    return found.result if found else None
+    entry = analyse(ratings, statistics=["percent_agreement"], plan=PLAN).find("percent_agreement")
+    return entry.result if entry else None
 
 
 def answered_twice(campaign: Campaign) -> list[RepeatedAnswer]:
@@ -339,8 +341,8 @@ def answered_twice(campaign: Campaign) -> list[RepeatedAnswer]:
         occasion__in=[campaign.occasion, Occasion.REPEAT],
         assignment__task__in={task for _, task in pairs},
     )
-    asked = {question.id: question for question in questionnaire_of(campaign.scheme_version_id).questions}
-    given: dict[tuple[int, int, int], dict[str, Any]] = defaultdict(dict)
+    questions = {question.id: question for question in questionnaire_of(campaign.scheme_version_id).questions}
+    answers: dict[tuple[int, int, int], dict[str, Any]] = defaultdict(dict)
     clusters: dict[int, int] = {}
     rows = labels.order_by("item", "question").values_list(
         "assignment__user", "assignment__task", "item", "question", "occasion", "number", "text",
@@ -348,19 +350,19 @@ def answered_twice(campaign: Campaign) -> list[RepeatedAnswer]:
     )  # fmt: skip
     for user, task, item, question, occasion, number, text, cluster in rows:
         if (user, task) in pairs:
-            given[user, item, question][occasion] = text if number is None else number
+            answers[user, item, question][occasion] = text if number is None else number
             clusters[item] = cluster
     return [
         RepeatedAnswer(
             user=user,
             item=str(item),
             cluster=str(clusters[item]),
-            question=asked[question],
-            first=said[campaign.occasion],
-            second=said[Occasion.REPEAT],
+            question=questions[question],
+            first=by_occasion[campaign.occasion],
+            second=by_occasion[Occasion.REPEAT],
         )
-        for (user, item, question), said in given.items()
-        if len(said) == 2 and asked[question].level != "text"
+        for (user, item, question), by_occasion in answers.items()
+        if len(by_occasion) == 2 and questions[question].level != "text"
     ]
 
 
@@ -391,10 +393,10 @@ def _figures(question: ScreenQuestion, twice: Sequence[RepeatedAnswer]) -> tuple
     ]
     level: Any = question.level
     ratings = ratings_from_records(records, level=level, values=list(question.values) or None)
-    wanted = STATISTICS[question.level]
-    entries = analyse(ratings, statistics=wanted, plan=PLAN).entries
-    found = {entry.result.name: entry.result for entry in entries}
-    return tuple(found[name] for name in wanted if name in found)
+    statistic_names = STATISTICS[question.level]
+    entries = analyse(ratings, statistics=statistic_names, plan=PLAN).entries
+    by_name = {entry.result.name: entry.result for entry in entries}
+    return tuple(by_name[name] for name in statistic_names if name in by_name)
 
 
 # The results of a campaign's annotators as CSV and JSON.
@@ -402,7 +404,7 @@ def _figures(question: ScreenQuestion, twice: Sequence[RepeatedAnswer]) -> tuple
 FORMS = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
-def told(campaign: Campaign) -> dict[str, Any]:
+def collect_results(campaign: Campaign) -> dict[str, Any]:
     """Return all results as plain data: `people`, and `consistency` by annotator and question."""
     return {
         "campaign": campaign.name,
@@ -411,13 +413,13 @@ def told(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def written(campaign: Campaign, form: str) -> str:
+def render_results(campaign: Campaign, form: str) -> str:
     """Return the results as a file's text; as CSV, a line for each annotator."""
-    found = told(campaign)
+    results = collect_results(campaign)
     if form == "json":
-        return json.dumps(found, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2) + "\n"
+        return json.dumps(results, cls=DjangoJSONEncoder, ensure_ascii=False, indent=2) + "\n"
     text = io.StringIO()
-    rows = found["people"]
+    rows = results["people"]
     names = list(rows[0]) if rows else ["annotator"]
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)

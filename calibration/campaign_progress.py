@@ -59,7 +59,7 @@ class Agreed:
         """Return plain data."""
         return {
             "question": self.question.ref,
-            "statistics": [one.as_dict() for one in self.results],
+            "statistics": [result.as_dict() for result in self.results],
             "reason": self.reason,
         }
 
@@ -102,21 +102,25 @@ class Agreement:
             "labels": self.labels,
             "too_many": self.too_many,
             "test_left_out": self.is_locked,
-            "questions": [one.as_json() for one in self.agreed],
+            "questions": [agreed.as_json() for agreed in self.agreed],
             "chosen": self.chosen.ref if self.chosen else None,
             "raters": [
-                {"rater": row.rater, "group": row.group, "figures": [one.as_dict() for one in row.figures]}
+                {
+                    "rater": row.rater,
+                    "group": row.group,
+                    "figures": [figure.as_dict() for figure in row.figures],
+                }
                 for row in self.raters
             ],
             "raters_reason": self.raters_reason,
-            "dividing": [one.as_json() for one in self.dividing],
+            "dividing": [item.as_json() for item in self.dividing],
         }
 
 
-def asked(campaign: Campaign) -> list[Question]:
+def questions_with_statistics(campaign: Campaign) -> list[Question]:
     """Return the questions of a campaign that have statistics: all but free texts, in their order."""
-    found = campaign.scheme_version.questions.exclude(level=TEXT)
-    return list(found.select_related("version__scheme").order_by("position"))
+    questions = campaign.scheme_version.questions.exclude(level=TEXT)
+    return list(questions.select_related("version__scheme").order_by("position"))
 
 
 def agreement(scope: Scope, campaign: Campaign, key: str = "", plan: Plan = PLAN) -> Agreement:
@@ -128,7 +132,7 @@ def agreement(scope: Scope, campaign: Campaign, key: str = "", plan: Plan = PLAN
     counted = _of_people(census(scope), campaign)
     if counted.n_labels > MOST_LABELS:
         return Agreement((), labels=counted.n_labels, too_many=True)
-    ours = {question.pk for question in asked(campaign)}
+    ours = {question.pk for question in questions_with_statistics(campaign)}
     infos = [info for info in counted.questions.values() if info.id in ours]
     where, is_locked = _places(scope, infos)
     names = frozenset(rater.name for rater in counted.raters.values())
@@ -141,19 +145,19 @@ def agreement(scope: Scope, campaign: Campaign, key: str = "", plan: Plan = PLAN
             agreed.append(Agreed(info, reason=str(error)))
         else:
             agreed.append(_agreed(info, ratings[info.id], plan))
-    chosen = next((one for one in infos if one.key == key and one.id in ratings), None) or next(
-        (one.question for one in agreed if one.results), None
-    )
-    if chosen is None:
+    selected = next(
+        (candidate for candidate in infos if candidate.key == key and candidate.id in ratings), None
+    ) or next((row.question for row in agreed if row.results), None)
+    if selected is None:
         return Agreement(tuple(agreed), labels=counted.n_labels, is_locked=is_locked)
-    panel = rater_panel(ratings[chosen.id], plan=plan)
+    panel = rater_panel(ratings[selected.id], plan=plan)
     ids = {place.key: pk for pk, place in where.items()}
     return Agreement(
         tuple(agreed),
-        chosen,
+        selected,
         tuple(panel.rows),
         panel.reason,
-        _dividing(chosen, ratings[chosen.id], ids),
+        _dividing(selected, ratings[selected.id], ids),
         counted.n_labels,
         is_locked=is_locked,
     )
@@ -182,8 +186,8 @@ def _agreed(info: QuestionInfo, ratings: Ratings, plan: Plan) -> Agreed:
         return Agreed(info, reason="no item has two answers so far")
     ratings, resampling = ratings.as_answered(), resampling_of(ratings, plan)
     sample = Sample(ratings, tuple(range(len(ratings.raters))), resampling)
-    found = estimates(sample, [STATISTICS[name] for name in OF_ALL], resampling)
-    return Agreed(info, tuple(result_of(one, sample, plan) for one in found))
+    estimated = estimates(sample, [STATISTICS[name] for name in OF_ALL], resampling)
+    return Agreed(info, tuple(result_of(estimate, sample, plan) for estimate in estimated))
 
 
 def _dividing(info: QuestionInfo, ratings: Ratings, ids: dict[str, int]) -> tuple[Dividing, ...]:
@@ -204,11 +208,11 @@ def _dividing(info: QuestionInfo, ratings: Ratings, ids: dict[str, int]) -> tupl
 
 def _answers(info: QuestionInfo, ratings: Ratings, row: int) -> tuple[tuple[str, str], ...]:
     """Return who answered what about an item; a tag as yes or no."""
-    named = zip(ratings.raters, ratings.values[row], strict=True)
+    by_rater = zip(ratings.raters, ratings.values[row], strict=True)
     is_tag = info.level == "binary" and info.group
     return tuple(
         (rater, ("no", "yes")[bool(value)] if is_tag else ratings.label(float(value)))
-        for rater, value in named
+        for rater, value in by_rater
         if not np.isnan(value)
     )
 
@@ -344,9 +348,9 @@ class Progress:
         """Return plain data."""
         return {
             "counts": asdict(self.counts),
-            "annotators": [asdict(one) for one in self.annotators],
+            "annotators": [asdict(annotator) for annotator in self.annotators],
             "by": self.by,
-            "strata": [asdict(one) for one in self.strata],
+            "strata": [asdict(stratum) for stratum in self.strata],
             "days": [{"day": day, "submitted": n} for day, n in self.days],
             "forecast": asdict(self.forecast),
         }
@@ -354,8 +358,8 @@ class Progress:
 
 def choices(campaign: Campaign) -> dict[str, str]:
     """Return by what a campaign's progress can be told, with titles; by stratum of a sample, by batch."""
-    drawn = campaign.sample_dialogues is not None and campaign.sample_by
-    without = {*(() if drawn else ("stratum",)), *(() if campaign.batch_size else ("batch",))}
+    is_stratified = campaign.sample_dialogues is not None and campaign.sample_by
+    without = {*(() if is_stratified else ("stratum",)), *(() if campaign.batch_size else ("batch",))}
     return {key: title for key, title in BY.items() if key not in without}
 
 
@@ -378,7 +382,9 @@ def progress(campaign: Campaign, by: str = "system") -> Progress:
 def _annotators(campaign: Campaign) -> tuple[Annotator, ...]:
     rows = _rows(ANNOTATORS, campaign)
     names = of_people((user for user, *_ in rows), campaign.corpus_id)
-    return tuple(sorted((Annotator(names[user], *row) for user, *row in rows), key=lambda one: one.name))
+    return tuple(
+        sorted((Annotator(names[user], *row) for user, *row in rows), key=lambda annotator: annotator.name)
+    )
 
 
 def _strata(by: str) -> str:
@@ -395,20 +401,22 @@ def _days(campaign: Campaign) -> tuple[tuple[date, int], ...]:
     """Return the last days of UTC with what was submitted on each, those with nothing among them."""
     today = timezone.now().date()
     first = today - timedelta(days=DAYS_SHOWN - 1)
-    found = dict(_rows(DAYS, campaign, since=first))
-    return tuple((day, found.get(day, 0)) for day in (first + timedelta(days=n) for n in range(DAYS_SHOWN)))
+    submitted = dict(_rows(DAYS, campaign, since=first))
+    return tuple(
+        (day, submitted.get(day, 0)) for day in (first + timedelta(days=n) for n in range(DAYS_SHOWN))
+    )
 
 
-def _forecast(campaign: Campaign, left: int, days: tuple[tuple[date, int], ...]) -> Forecast:
+def _forecast(campaign: Campaign, remaining: int, days: tuple[tuple[date, int], ...]) -> Forecast:
     """Reckon with the last days, or with those since the first submission where these are fewer."""
     recent = days[-RECENT_DAYS:]
     worked = [n for n, (_, many) in enumerate(recent) if many]
     if not worked:
-        return Forecast(left, 0.0, None)
+        return Forecast(remaining, 0.0, None)
     earlier = any(many for _, many in days[:-RECENT_DAYS])
     over = len(recent) if earlier else len(recent) - worked[0]
     a_day = sum(many for _, many in recent) / over
-    return Forecast(left, a_day, left / a_day)
+    return Forecast(remaining, a_day, remaining / a_day)
 
 
 # What happened last in a campaign: what annotators and researchers did, in one list.
@@ -466,12 +474,12 @@ def in_a_row(acts: Sequence[Act]) -> list[Line]:
     So are tasks that were skipped for the same reason. At most LINES.
     """
     lines = []
-    for (who, what, reason), group in groupby(acts, lambda act: (act.who, act.what, act.reason)):
+    for (actor, action, reason), group in groupby(acts, lambda act: (act.who, act.what, act.reason)):
         row = list(group)
-        if len(row) > 1 and what in MANY:
-            lines.append(Line(row[0].at, row[-1].at, who, MANY[what].format(len(row)), reason))
+        if len(row) > 1 and action in MANY:
+            lines.append(Line(row[0].at, row[-1].at, actor, MANY[action].format(len(row)), reason))
         else:
-            lines += [Line(act.at, act.at, who, what, reason) for act in row]
+            lines += [Line(act.at, act.at, actor, action, reason) for act in row]
     return lines[:LINES]
 
 
@@ -480,17 +488,17 @@ def latest(campaign: Campaign) -> tuple[Act, ...]:
     with connection.cursor() as cursor:
         cursor.execute(ACTS, {"campaign": campaign.pk, "name": campaign.name, "most": MOST})
         rows = cursor.fetchall()
-    working = of_people({who for _, who, *_ in rows if who}, campaign.corpus_id)
+    working = of_people({actor for _, actor, *_ in rows if actor}, campaign.corpus_id)
     acting = working | managers_in(working, campaign)
     return tuple(
         Act(
             at,
-            (working if submission else acting).get(who, ""),
-            WORDS.get(what, what.removeprefix("campaign: ")),
+            (working if submission else acting).get(actor, ""),
+            WORDS.get(action, action.removeprefix("campaign: ")),
             submission,
             reason,
         )
-        for at, who, what, submission, reason in rows
+        for at, actor, action, submission, reason in rows
     )
 
 
@@ -499,7 +507,7 @@ REST = 20
 LEAST_SECONDS = 1.0
 MOST_KEPT = 200
 
-Kept = TypeVar("Kept")
+Cached = TypeVar("Cached")
 
 
 @dataclass(frozen=True)
@@ -541,7 +549,8 @@ class Watch:
             "agreement": self.agreement.as_json(),
             "everyone": self.everyone,
             "left_out": [
-                {"annotator": one.name, "since": one.since, "why": one.why} for one in self.left_out
+                {"annotator": person.name, "since": person.since, "why": person.why}
+                for person in self.left_out
             ],
             "checks": [person.as_json() for person in self.checks],
             "activity": [act.as_json() for act in self.activity],
@@ -550,7 +559,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    made: float
+    created: float
     took: float
     stamp: str
     at: datetime
@@ -564,13 +573,15 @@ class _Moments:
         self._entries: dict[tuple[Any, ...], _Entry] = {}
         self._lock = threading.Lock()
 
-    def get(self, about: tuple[Any, ...], stamp: str, compute: Callable[[], Kept]) -> tuple[Kept, datetime]:
+    def get(
+        self, about: tuple[Any, ...], stamp: str, compute: Callable[[], Cached]
+    ) -> tuple[Cached, datetime]:
         """Return what is kept while it is fresh or its stamp has not changed, else what is computed now."""
         now = time.monotonic()
         with self._lock:
             entry = self._entries.get(about)
         if entry is not None and (
-            now - entry.made < max(LEAST_SECONDS, REST * entry.took) or (stamp and stamp == entry.stamp)
+            now - entry.created < max(LEAST_SECONDS, REST * entry.took) or (stamp and stamp == entry.stamp)
         ):
             return entry.value, entry.at
         at, value = timezone.now(), compute()
@@ -596,14 +607,14 @@ def watch(campaign: Campaign, *, by: str = "", question: str = "", everyone: boo
     question whose raters are told, `everyone` that agreement counts who is left out of gold, too. Raises
     KeyError for a `by` that there is not.
     """
-    known = choices(campaign)
-    by = by or next(iter(known))
-    if by not in known:
+    options = choices(campaign)
+    by = by or next(iter(options))
+    if by not in options:
         raise KeyError(by)
     far, at = moments.get(("progress", campaign.pk, by), "", lambda: progress(campaign, by))
     closed = splits.unopened(campaign.corpus).count()  # opening test changes what is read, and no label
     scope = of_campaign(campaign) if everyone else without_left_out(of_campaign(campaign))
-    stamp = f"{scope.stamp()} {closed} {[one.name for one in scope.without]}"
+    stamp = f"{scope.stamp()} {closed} {[rater.name for rater in scope.without]}"
     agreed, agreed_at = moments.get(
         ("agreement", campaign.pk, question, everyone), stamp, lambda: agreement(scope, campaign, question)
     )

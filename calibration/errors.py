@@ -111,18 +111,18 @@ class CaseLost(AdjudicationRefused):
 
 
 class OtherDraft(AdjudicationRefused):
-    """Another draft is kept than the sender has seen: `kept`."""
+    """Another draft is stored than the sender has seen: `stored_draft`."""
 
     code = "draft_conflict"
     status = 409
 
-    def __init__(self, message: str, kept: Mapping[str, Any]) -> None:
+    def __init__(self, message: str, stored_draft: Mapping[str, Any]) -> None:
         super().__init__(message)
-        self.kept = kept
+        self.stored_draft = stored_draft
 
     def details(self) -> dict[str, Any]:
         """Return the draft that is kept."""
-        return {"kept": dict(self.kept)}
+        return {"kept": dict(self.stored_draft)}
 
 
 class GoldRuleError(CalibrationError):

@@ -26,7 +26,7 @@ SMALL = 20_000
 
 
 @dataclass(frozen=True)
-class Kept:
+class CachedFigures:
     """Figures as plain JSON, their time, and the job of newer ones.
 
     `labels_since` says whether labels have come since or no longer count, `calls_since` whether calls of
@@ -65,7 +65,7 @@ def kept_or_job(
     by: User | None,
     again: bool = False,
     follows: bool = True,
-) -> Kept | Job:
+) -> CachedFigures | Job:
     """Return the last figures of a subject, else the job that computes them: under way, or failed.
 
     `stamp` is of the labels of now, `subject` names none of them: while labels arrive, no figures would be of
@@ -77,15 +77,15 @@ def kept_or_job(
     done = jobs.filter(state=Job.State.DONE).first()
     last = jobs.first()
     if done is not None and not again and (done.result["stamp"] == stamp or not follows):
-        return _kept(done, stamp, None if last == done else last)
+        return _cached_figures(done, stamp, None if last == done else last)
     is_failed = last is not None and last.state != Job.State.DONE and last.params["stamp"] == stamp
     if last is None or not (last.active or (is_failed and not again)):
         last = actions.start(kind=kind, subject=subject, params={**params, "stamp": stamp}, by=by)
-    return last if done is None else _kept(done, stamp, last)
+    return last if done is None else _cached_figures(done, stamp, last)
 
 
-def _kept(done: Job, stamp: str, newer: Job | None) -> Kept:
+def _cached_figures(done: Job, stamp: str, newer: Job | None) -> CachedFigures:
     assert done.finished_at is not None, "a job that is done has ended"
     before, now = (text.partition(ENDED_CALLS) for text in (done.result["stamp"], stamp))
     labels_since, calls_since = before[0] != now[0], before[2] != now[2]
-    return Kept(done.result, done.finished_at, labels_since, newer, calls_since)
+    return CachedFigures(done.result, done.finished_at, labels_since, newer, calls_since)

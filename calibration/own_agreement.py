@@ -113,5 +113,5 @@ def share(pairs: Sequence[Pair]) -> Result:
         return Result("percent_agreement", status="insufficient", reason=few, **counts)
     rows = np.array([[float(pair.is_same), 1.0] for pair in pairs])
     plan = Plan(resamples=RESAMPLES)
-    point, drawn = resampled(units, rows, lambda sums: sums[:, 0] / sums[:, 1], plan)
-    return finished("percent_agreement", point, drawn, plan, **counts)
+    point, resampled_shares = resampled(units, rows, lambda sums: sums[:, 0] / sums[:, 1], plan)
+    return finished("percent_agreement", point, resampled_shares, plan, **counts)

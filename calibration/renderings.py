@@ -9,19 +9,19 @@ from unicodedata import east_asian_width
 
 # What a form to download something in is: the tables of forms of reports and of counts are made of these.
 
-Shown = TypeVar("Shown")
-Written = TypeVar("Written", bound=str | bytes)
+Source = TypeVar("Source")
+Output = TypeVar("Output", bound=str | bytes)
 
 
 @dataclass(frozen=True, slots=True)
-class Rendering(Generic[Shown, Written]):
+class Rendering(Generic[Source, Output]):
     """One form: its key in commands and addresses, its name, its file suffix and type, and its writer."""
 
     key: str
     name: str
     suffix: str
     media_type: str
-    write: Callable[[Shown], Written]
+    write: Callable[[Source], Output]
 
 
 # Text that LaTeX prints as it is, and tables that fit its line.
@@ -81,10 +81,10 @@ GAP = "  "
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return rows of one length as lines: the first column at its left, the others at their right."""
-    shown = [[printable(text) for text in row] for row in rows]
-    widths = [max(_width(row[at]) for row in shown) for at in range(len(shown[0]))]
+    cells = [[printable(text) for text in row] for row in rows]
+    widths = [max(_width(row[at]) for row in cells) for at in range(len(cells[0]))]
     lines = []
-    for row in shown:
+    for row in cells:
         gaps = [" " * (width - _width(text)) for text, width in zip(row, widths, strict=True)]
         rest = [gap + text for gap, text in zip(gaps[1:], row[1:], strict=True)]
         lines.append(GAP.join([row[0] + gaps[0], *rest]).rstrip())

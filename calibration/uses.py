@@ -29,21 +29,23 @@ def uses_of(person: User) -> list[str]:
         if _in_report(report, names(report.study.corpus_id))
     }
     golds = Gold.objects.filter(corpus__in=corpora).select_related("scheme_version__scheme").order_by("pk")
-    made = [
+    gold_lines = [
         f"gold {gold.pk} ({gold.scheme_version.name} by {gold.rule})"
         for gold in golds
-        if _named(
+        if _has_any_name(
             [*gold.options.get("raters", []), *gold.options.get("adjudicators", [])], names(gold.corpus_id)
         )
     ]
-    return [*studies, *made]
+    return [*studies, *gold_lines]
 
 
 def _in_report(report: Report, names: set[str]) -> bool:
     questions = report.result.get("questions", [])
-    return any(_named([rater["name"] for rater in question["raters"]], names) for question in questions)
+    return any(
+        _has_any_name([rater["name"] for rater in question["raters"]], names) for question in questions
+    )
 
 
-def _named(raters: list[str], names: set[str]) -> bool:
+def _has_any_name(raters: list[str], names: set[str]) -> bool:
     """Whether one of the names is among raters; where two share one, the kind stands behind it."""
     return any(rater == name or rater.startswith(f"{name} (human") for rater in raters for name in names)

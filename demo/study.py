@@ -220,7 +220,7 @@ def _decide(study: Campaign, *, by: User, judge: User) -> None:
     )
     adjudication = rounds.begin(by=by, name=ROUND, plan=plan)
     for _ in range(adjudication.cases.count() - WAITING_CASES):
-        decision = decisions.next_case(by=judge, found=adjudication)
+        decision = decisions.next_case(by=judge, adjudication_round=adjudication)
         if decision is None:
             break
         turn = decision.case.item.turn

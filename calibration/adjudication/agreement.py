@@ -90,10 +90,10 @@ class Report:
             "locked": self.locked,
             "questions": [
                 {
-                    "question": one.question.key,
-                    "decided": one.n_decided,
-                    "picked": _rows(one.picked),
-                    "control": _rows(one.control),
+                    "question": report.question.key,
+                    "decided": report.n_decided,
+                    "picked": _rows(report.picked),
+                    "control": _rows(report.control),
                     "by_rule": [
                         {
                             "rule": rule.rule,
@@ -103,16 +103,16 @@ class Report:
                             "overturned": rule.overturned,
                             "majority_stands": rule.stands.as_dict(),
                         }
-                        for rule in one.by_rule
+                        for rule in report.by_rule
                     ],
                 }
-                for one in self.questions
+                for report in self.questions
             ],
         }
 
 
 def _rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    return [{"rater": row.rater, "results": [one.as_dict() for one in row.results]} for row in rows]
+    return [{"rater": row.rater, "results": [result.as_dict() for result in row.results]} for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,33 +123,35 @@ class _Decided:
     picked: tuple[str, ...]
 
 
-def report(found: AdjudicationRound, plan: Plan = PLAN) -> Report:
+def report(adjudication_round: AdjudicationRound, plan: Plan = PLAN) -> Report:
     """Return what the settled cases of a round say of the raters, on the labels of now."""
-    decided = _decided(found)
+    decided = _decided(adjudication_round)
     read = material.read(
-        corpus=found.corpus,
-        campaign=found.campaign,
-        version=found.scheme_version,
+        corpus=adjudication_round.corpus,
+        campaign=adjudication_round.campaign,
+        version=adjudication_round.scheme_version,
         settings=Settings(everything=True),
         takes_locked=False,
     )
     questions = []
     seen = 0
-    for asked in read.asked:
+    for question_answers in read.questions:
         own = {
-            item: decided[item, asked.question.id]
-            for item in asked.items
-            if (item, asked.question.id) in decided
+            item: decided[item, question_answers.question.id]
+            for item in question_answers.items
+            if (item, question_answers.question.id) in decided
         }
         seen += len(own)
         if own:
-            questions.append(_question(asked, own, plan))
+            questions.append(_question(question_answers, own, plan))
     return Report(tuple(questions), len(decided) - seen)
 
 
-def _decided(found: AdjudicationRound) -> dict[tuple[int, int], _Decided]:
+def _decided(adjudication_round: AdjudicationRound) -> dict[tuple[int, int], _Decided]:
     rows = (
-        AdjudicationDecision.objects.filter(round=found, state="decided", case__settled_at__isnull=False)
+        AdjudicationDecision.objects.filter(
+            round=adjudication_round, state="decided", case__settled_at__isnull=False
+        )
         .order_by("pk")
         .values_list("case__item_id", "case__question_id", "case__picked", "label__number", "label__text")
     )
@@ -159,15 +161,17 @@ def _decided(found: AdjudicationRound) -> dict[tuple[int, int], _Decided]:
     }
 
 
-def _question(asked: material.Asked, own: dict[int, _Decided], plan: Plan) -> QuestionReport:
-    ratings = _with_decisions(asked, own)
-    cases = [own.get(item) for item in asked.items]
-    is_control = np.array([one is not None and CONTROL in one.picked for one in cases])
-    is_picked = np.array([one is not None and CONTROL not in one.picked for one in cases])
-    rules = [key for key in TITLES if any(one is not None and key in one.picked for one in cases)]
+def _question(
+    question_answers: material.QuestionAnswers, own: dict[int, _Decided], plan: Plan
+) -> QuestionReport:
+    ratings = _with_decisions(question_answers, own)
+    cases = [own.get(item) for item in question_answers.items]
+    is_control = np.array([case is not None and CONTROL in case.picked for case in cases])
+    is_picked = np.array([case is not None and CONTROL not in case.picked for case in cases])
+    rules = [key for key in TITLES if any(case is not None and key in case.picked for case in cases)]
     return QuestionReport(
-        asked.question,
-        tuple(worded(name).name for name in BY_LEVEL[asked.question.level]),
+        question_answers.question,
+        tuple(worded(name).name for name in BY_LEVEL[question_answers.question.level]),
         _agreement(ratings, is_picked, plan),
         _agreement(ratings, is_control, plan),
         tuple(_overturned(key, ratings, cases, plan) for key in rules),
@@ -175,40 +179,44 @@ def _question(asked: material.Asked, own: dict[int, _Decided], plan: Plan) -> Qu
     )
 
 
-def _with_decisions(asked: material.Asked, own: dict[int, _Decided]) -> Ratings:
+def _with_decisions(question_answers: material.QuestionAnswers, own: dict[int, _Decided]) -> Ratings:
     """Return the ratings with the decisions and the people's majority as raters of their own."""
-    ratings = asked.answered.ratings
+    ratings = question_answers.answered.ratings
     values: Floats = np.full(ratings.n_items, np.nan)
-    for row, item in enumerate(asked.items):
-        one = own.get(item)
-        if one is not None and one.value is not None:
-            value = one.value
+    for row, item in enumerate(question_answers.items):
+        decision = own.get(item)
+        if decision is not None and decision.value is not None:
+            value = decision.value
             values[row] = ratings.names.index(str(value)) if ratings.names else float(value)
     majority = strict_majority(ratings)
-    named = ratings.with_column(MAJORITY, majority, on_scale=True)
-    return named.with_column(DECISIONS, values, on_scale=True)
+    with_majority = ratings.with_column(MAJORITY, majority, on_scale=True)
+    return with_majority.with_column(DECISIONS, values, on_scale=True)
 
 
 def _agreement(ratings: Ratings, rows: Any, plan: Plan) -> tuple[Row, ...]:
     if not rows.any():
         return ()
-    found = analyse(_rows_of(ratings, rows), statistics=BY_LEVEL[ratings.level], against=DECISIONS, plan=plan)
+    analysis = analyse(
+        _rows_of(ratings, rows), statistics=BY_LEVEL[ratings.level], against=DECISIONS, plan=plan
+    )
     by_rater: dict[str, list[Result]] = {}
-    for entry in found.pairs:
+    for entry in analysis.pairs:
         by_rater.setdefault(entry.raters[1], []).append(entry.result)
     order = [MAJORITY, *(name for name in ratings.raters if name not in (MAJORITY, DECISIONS))]
     return tuple(Row(name, tuple(by_rater[name])) for name in order if name in by_rater)
 
 
 def _overturned(key: str, ratings: Ratings, cases: Sequence[_Decided | None], plan: Plan) -> Overturned:
-    hit = np.array([one is not None and key in one.picked for one in cases])
+    hit = np.array([case is not None and key in case.picked for case in cases])
     majority = ratings.values[:, ratings.column(MAJORITY)]
     decision = ratings.values[:, ratings.column(DECISIONS)]
     both = hit & ~np.isnan(majority) & ~np.isnan(decision)
     pair = ratings.take([ratings.column(DECISIONS), ratings.column(MAJORITY)])
     if both.any():
-        found = analyse(_rows_of(pair, both), statistics=("percent_agreement",), against=DECISIONS, plan=plan)
-        stands = found.pairs[0].result
+        analysis = analyse(
+            _rows_of(pair, both), statistics=("percent_agreement",), against=DECISIONS, plan=plan
+        )
+        stands = analysis.pairs[0].result
     else:
         stands = Result(
             "percent_agreement", status="insufficient", reason="no case with a majority is decided", method=""
@@ -225,12 +233,12 @@ def _overturned(key: str, ratings: Ratings, cases: Sequence[_Decided | None], pl
 
 def _rows_of(ratings: Ratings, rows: Any) -> Ratings:
     """Return the ratings of some items, the others left out."""
-    kept = np.flatnonzero(rows)
+    positions = np.flatnonzero(rows)
     return replace(
         ratings,
-        values=ratings.values[kept],
-        items=tuple(ratings.items[row] for row in kept),
-        clusters=codes(ratings.clusters[kept]),
+        values=ratings.values[positions],
+        items=tuple(ratings.items[row] for row in positions),
+        clusters=codes(ratings.clusters[positions]),
         systems=None,
         continuations=None,
     )

@@ -66,7 +66,7 @@ class Settings:
     @property
     def on(self) -> tuple[str, ...]:
         """The rules that are on, in the order of the table."""
-        told = {
+        switches = {
             "no_majority": self.no_majority,
             "spread": self.spread is not None,
             "flagged": self.flagged,
@@ -76,13 +76,13 @@ class Settings:
             "marked": self.marked,
             "everything": self.everything,
         }
-        return tuple(key for key, is_on in told.items() if is_on)
+        return tuple(key for key, is_on in switches.items() if is_on)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what differs from the defaults, as it is kept."""
         default = asdict(Settings())
-        told = asdict(self) | {"questions": list(self.questions)}
-        return {key: value for key, value in told.items() if value not in (default[key], [])}
+        values = asdict(self) | {"questions": list(self.questions)}
+        return {key: value for key, value in values.items() if value not in (default[key], [])}
 
 
 BOUNDS: dict[str, tuple[float, float]] = {
@@ -92,22 +92,24 @@ BOUNDS: dict[str, tuple[float, float]] = {
 }
 
 
-def parse(given: Mapping[str, Any]) -> Settings:
+def parse(values: Mapping[str, Any]) -> Settings:
     """Return checked settings. Raises AdjudicationRefused, in one line, for what makes no sense."""
-    known = {field.name for field in fields(Settings)}
-    if unknown := sorted(set(given) - known):
-        raise AdjudicationRefused(f"There is no rule {unknown[0]!r}; there are {', '.join(sorted(known))}.")
-    told: dict[str, Any] = {}
-    for name, value in given.items():
+    rule_names = {field.name for field in fields(Settings)}
+    if unknown := sorted(set(values) - rule_names):
+        raise AdjudicationRefused(
+            f"There is no rule {unknown[0]!r}; there are {', '.join(sorted(rule_names))}."
+        )
+    parsed: dict[str, Any] = {}
+    for name, value in values.items():
         if value in (None, ""):
             continue
-        told[name] = _read(name, value)
-    found = Settings(**told)
-    if found.judge_apart is not None and not found.judge:
+        parsed[name] = _read(name, value)
+    settings = Settings(**parsed)
+    if settings.judge_apart is not None and not settings.judge:
         raise AdjudicationRefused("judge_apart says how far which judge lies from people? Name the judge.")
-    if not found.on:
+    if not settings.on:
         raise AdjudicationRefused("Choose a rule: which items are to be decided on?")
-    return found
+    return settings
 
 
 def _read(name: str, value: Any) -> Any:
@@ -143,8 +145,8 @@ def _number(name: str, value: Any) -> float:
 def _word(name: str, value: Any) -> str:
     choices = {"confidence_rule": CONFIDENCE_RULES, "combine": COMBINE}.get(name)
     if not isinstance(value, str) or (choices and value not in choices):
-        told = f"one of {', '.join(choices)}" if choices else "a rater’s name"
-        raise AdjudicationRefused(f"{name} is {told}, not {value!r}.")
+        expected = f"one of {', '.join(choices)}" if choices else "a rater’s name"
+        raise AdjudicationRefused(f"{name} is {expected}, not {value!r}.")
     return value
 
 
@@ -196,20 +198,22 @@ class Answered:
         return self.ratings.of_kind("human")
 
     @cached_property
-    def said(self) -> Floats:
+    def people_values(self) -> Floats:
         """The people's answers, items x people."""
         return self.ratings.values[:, list(self.people)]
 
     @cached_property
     def n(self) -> npt.NDArray[np.int_]:
         """How many people answered, per item."""
-        return (~np.isnan(self.said)).sum(axis=1)
+        return (~np.isnan(self.people_values)).sum(axis=1)
 
     @cached_property
     def apart(self) -> Floats:
         """How far the people's answers lie apart, per item; NaN where fewer than two answered."""
-        low = np.where(np.isnan(self.said), np.inf, self.said).min(axis=1, initial=np.inf)
-        high = np.where(np.isnan(self.said), -np.inf, self.said).max(axis=1, initial=-np.inf)
+        low = np.where(np.isnan(self.people_values), np.inf, self.people_values).min(axis=1, initial=np.inf)
+        high = np.where(np.isnan(self.people_values), -np.inf, self.people_values).max(
+            axis=1, initial=-np.inf
+        )
         return np.where(self.n >= 2, high - low, np.nan)
 
     @cached_property
@@ -223,8 +227,8 @@ def strict_majority(ratings: Ratings) -> Floats:
     people = ratings.of_kind("human")
     if not people:
         return np.full(ratings.n_items, np.nan)
-    chosen: GoldLabels = majority(ratings, columns=people)
-    return np.where(chosen.confidence > 0.5, chosen.values, np.nan)
+    majorities: GoldLabels = majority(ratings, columns=people)
+    return np.where(majorities.confidence > 0.5, majorities.values, np.nan)
 
 
 @dataclass(frozen=True)
@@ -255,7 +259,7 @@ def _judge(answered: Answered, settings: Settings) -> Bools:
     if answered.ratings.level in CATEGORIES:
         away = (theirs != answered.strict) & ~np.isnan(answered.strict)
     else:
-        total = np.where(np.isnan(answered.said), 0.0, answered.said).sum(axis=1)
+        total = np.where(np.isnan(answered.people_values), 0.0, answered.people_values).sum(axis=1)
         mean = total / np.maximum(answered.n, 1)
         away = np.abs(theirs - mean) >= (settings.judge_apart or np.nextafter(0, 1))
     return away & ~np.isnan(theirs) & (answered.n > 0) & ~answered.locked
@@ -267,8 +271,8 @@ def _judged(answered: Answered, settings: Settings) -> str:
 
 def _confidence(answered: Answered, settings: Settings) -> Bools:
     rule = GOLD_RULES[settings.confidence_rule]
-    chosen = rule.choose(Answers(answered.ratings.take(answered.people)), rule.checked({}))
-    unsure = np.isnan(chosen.confidence) | (chosen.confidence <= (settings.confidence or 0.0))
+    gold_values = rule.choose(Answers(answered.ratings.take(answered.people)), rule.checked({}))
+    unsure = np.isnan(gold_values.confidence) | (gold_values.confidence <= (settings.confidence or 0.0))
     return unsure & (answered.n > 0)
 
 
@@ -299,7 +303,7 @@ class Picked:
     """What the rules pick of one question: which rows by which rules, and which rules do not fit it."""
 
     by_rule: dict[str, Bools]
-    chosen: Bools
+    selected: Bools
     unfit: dict[str, str]
 
     def rules_of(self, row: int) -> tuple[str, ...]:
@@ -319,16 +323,16 @@ def picked(answered: Answered, settings: Settings) -> Picked:
             by_rule[key] = rule.picks(answered, settings)
     none = np.zeros(answered.ratings.n_items, dtype=np.bool_)
     if settings.combine == "all":
-        whole = bool(by_rule) and not unfit
-        chosen = np.logical_and.reduce(list(by_rule.values())) if whole else none
+        all_fit = bool(by_rule) and not unfit
+        selected = np.logical_and.reduce(list(by_rule.values())) if all_fit else none
     else:
-        chosen = np.logical_or.reduce(list(by_rule.values())) if by_rule else none
-    return Picked(by_rule, chosen, unfit)
+        selected = np.logical_or.reduce(list(by_rule.values())) if by_rule else none
+    return Picked(by_rule, selected, unfit)
 
 
-def control(answered: Answered, chosen: Bools, *, n: int, seed: int, salt: str) -> list[int]:
+def control(answered: Answered, picked_rows: Bools, *, n: int, seed: int, salt: str) -> list[int]:
     """Return up to `n` rows on which two people or more agree and that nothing picked, drawn by the seed."""
-    agreed = (answered.n >= 2) & (answered.apart == 0) & ~chosen
+    agreed = (answered.n >= 2) & (answered.apart == 0) & ~picked_rows
     rows = [int(row) for row in np.flatnonzero(agreed)]
     rows.sort(key=lambda row: draw_key(seed, salt, answered.ratings.items[row]))
     return rows[:n]
@@ -340,7 +344,7 @@ def draw_key(seed: int, *parts: str) -> str:
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionAnswers:
     """A question with its answers. `items` are the ids of the rows' items; `digest` names all of it."""
 
     question: QuestionInfo
@@ -354,7 +358,7 @@ class Asked:
 class Material:
     """All that a draw reads: the questions, where their items are, and what is locked."""
 
-    asked: tuple[Asked, ...]
+    questions: tuple[QuestionAnswers, ...]
     where: Mapping[int, Place]
     locked: frozenset[str]
 
@@ -386,39 +390,41 @@ def read(
     scope = raters_scope(corpus, campaign)
     counted = census(scope)
     ref = f"{version.scheme.key}@{version.version}"
-    known = {q.key: q for q in counted.questions.values() if q.scheme == ref and q.level != "text"}
-    _must_be_known(settings, known, version)
-    asked = [q for key, q in known.items() if not settings.questions or key in settings.questions]
+    by_key = {q.key: q for q in counted.questions.values() if q.scheme == ref and q.level != "text"}
+    _must_be_known(settings, by_key, version)
+    questions = [q for key, q in by_key.items() if not settings.questions or key in settings.questions]
     if settings.judge and settings.judge not in {
-        info.name for q in asked for info in counted.raters_of(q.id) if info.kind == "judge"
+        info.name for q in questions for info in counted.raters_of(q.id) if info.kind == "judge"
     }:
         raise AdjudicationRefused(f"No judge {settings.judge!r} has answered these questions.")
     locked = locked_clusters(corpus)
-    where = places(scope, {q.item_kind for q in asked} or {version.item_kind})
+    where = places(scope, {q.item_kind for q in questions} or {version.item_kind})
     if not takes_locked and locked:
         where = {pk: place for pk, place in where.items() if place.cluster not in locked}
-    loaded = [(q, load(scope, Subject(q), counted, where)) for q in asked]
-    found = tuple(_asked(scope, q, data, where, locked, settings) for q, data in loaded if data.records)
-    return Material(found, where, locked)
+    loaded = [(q, load(scope, Subject(q), counted, where)) for q in questions]
+    answers = tuple(
+        _question_answers(scope, q, data, where, locked, settings) for q, data in loaded if data.records
+    )
+    return Material(answers, where, locked)
 
 
-def _must_be_known(settings: Settings, known: Mapping[str, QuestionInfo], version: SchemeVersion) -> None:
-    named = [*settings.questions, *(settings.by_question or {})]
-    if unknown := [key for key in named if key not in known]:
-        own = ", ".join(known) or "none"
+def _must_be_known(settings: Settings, questions: Mapping[str, QuestionInfo], version: SchemeVersion) -> None:
+    names = [*settings.questions, *(settings.by_question or {})]
+    if unknown := [key for key in names if key not in questions]:
+        own = ", ".join(questions) or "none"
         raise AdjudicationRefused(
             f"No answers to a question {unknown[0]!r} of {version.name} are here; there are {own}."
         )
 
 
-def _asked(
+def _question_answers(
     scope: Scope,
     question: QuestionInfo,
     data: SubjectData,
     where: Mapping[int, Place],
     locked: frozenset[str],
     settings: Settings,
-) -> Asked:
+) -> QuestionAnswers:
     ratings = data.ratings()
     ids = {place.key: pk for pk, place in where.items()}
     items = tuple(ids[key] for key in ratings.items)
@@ -437,8 +443,8 @@ def _asked(
     def among(noted: set[int]) -> Bools:
         return np.array([pk in noted for pk in items], dtype=np.bool_)
 
-    told = repr([data.digest, *(sorted(noted & set(items)) for noted in (flagged, commented, marked))])
-    return Asked(
+    content = repr([data.digest, *(sorted(noted & set(items)) for noted in (flagged, commented, marked))])
+    return QuestionAnswers(
         question,
         data,
         Answered(
@@ -450,7 +456,7 @@ def _asked(
             np.array([where[pk].cluster in locked for pk in items], dtype=np.bool_),
         ),
         items,
-        hashlib.sha256(told.encode()).hexdigest(),
+        hashlib.sha256(content.encode()).hexdigest(),
     )
 
 
@@ -459,10 +465,10 @@ def questions_with_answers(
 ) -> list[QuestionInfo]:
     """Return the questions with values that were answered here; of a scheme version where it is named."""
     counted = census(raters_scope(corpus, campaign))
-    found = [
+    questions = [
         q for q in counted.questions.values() if q.level != "text" and not q.scheme.startswith("metric:")
     ]
     if version is None:
-        return found
+        return questions
     own = set(Question.objects.filter(version=version).values_list("pk", flat=True))
-    return [q for q in found if q.id in own]
+    return [q for q in questions if q.id in own]

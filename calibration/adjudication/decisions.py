@@ -81,30 +81,32 @@ UPDATE calibration_adjudicationdecision SET lease_expires = now() + make_interva
 
 
 @transaction.atomic
-def next_case(*, by: User, found: AdjudicationRound) -> AdjudicationDecision | None:
+def next_case(*, by: User, adjudication_round: AdjudicationRound) -> AdjudicationDecision | None:
     """Return the case that somebody holds, else a new one; None where nothing is left for them.
 
     Raises NotYours for whoever may not adjudicate, AdjudicationRefused where the round is closed.
     """
     one_at_a_time(by)
-    must_be_open(by, found)
-    number = _run(RENEW, (found.lease_minutes, found.pk, by.pk)) or _claim(by, found)
-    if number is None and return_expired(found):
-        number = _claim(by, found)
+    must_be_open(by, adjudication_round)
+    number = _run(RENEW, (adjudication_round.lease_minutes, adjudication_round.pk, by.pk)) or _claim(
+        by, adjudication_round
+    )
+    if number is None and return_expired(adjudication_round):
+        number = _claim(by, adjudication_round)
     return None if number is None else in_hand(by, number)
 
 
-def hold(by: User, found: AdjudicationRound, case: AdjudicationCase) -> int:
+def hold(by: User, adjudication_round: AdjudicationRound, case: AdjudicationCase) -> int:
     """Return somebody's decision on a named case, claiming the case where they have none.
 
     What else they hold is given back first. Raises CaseLost where the case is in other hands.
     """
     rows = AdjudicationDecision.objects.filter(adjudicator=by)
-    there = rows.filter(case=case).values_list("pk", "state").first()
-    if there is not None and there[1] in (State.HELD, State.DECIDED):
-        return int(there[0])
-    rows.filter(round=found, state=State.HELD).exclude(case=case).update(state=State.EXPIRED)
-    number = _claim(by, found, case.pk)
+    existing = rows.filter(case=case).values_list("pk", "state").first()
+    if existing is not None and existing[1] in (State.HELD, State.DECIDED):
+        return int(existing[0])
+    rows.filter(round=adjudication_round, state=State.HELD).exclude(case=case).update(state=State.EXPIRED)
+    number = _claim(by, adjudication_round, case.pk)
     if number is None:
         raise CaseLost("somebody else decides on this case, or you rated the item or passed the case on")
     return number
@@ -112,17 +114,17 @@ def hold(by: User, found: AdjudicationRound, case: AdjudicationCase) -> int:
 
 def take_again(by: User, decision: AdjudicationDecision) -> None:
     """Take a case back whose lease ran out, if it still has a place. Raises CaseLost where it has none."""
-    found = decision.round
-    held = AdjudicationDecision.objects.filter(round=found, adjudicator=by, state=State.HELD)
-    held.exclude(pk=decision.pk).update(state=State.EXPIRED)
-    if _claim(by, found, decision.case_id) is None:
+    adjudication_round = decision.round
+    claims = AdjudicationDecision.objects.filter(round=adjudication_round, adjudicator=by, state=State.HELD)
+    claims.exclude(pk=decision.pk).update(state=State.EXPIRED)
+    if _claim(by, adjudication_round, decision.case_id) is None:
         raise CaseLost(LOST)
 
 
-def return_expired(found: AdjudicationRound) -> int:
+def return_expired(adjudication_round: AdjudicationRound) -> int:
     """Return the cases of leases that ran out; return how many."""
     with connection.cursor() as cursor:
-        cursor.execute(RETURN_EXPIRED, [found.pk])
+        cursor.execute(RETURN_EXPIRED, [adjudication_round.pk])
         return int(cursor.rowcount)
 
 
@@ -132,12 +134,12 @@ def one_at_a_time(by: User) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, by.pk % 2**31])
 
 
-def must_be_open(by: User, found: AdjudicationRound) -> None:
+def must_be_open(by: User, adjudication_round: AdjudicationRound) -> None:
     """Raise NotYours for whoever may not adjudicate, AdjudicationRefused where the round is closed."""
-    if not may_decide(by, found):
+    if not may_decide(by, adjudication_round):
         raise NotYours("You are no adjudicator of this round.")
-    if found.state != AdjudicationRound.State.OPEN:
-        raise AdjudicationRefused(f"The round {found.name} is closed: nothing is decided now.")
+    if adjudication_round.state != AdjudicationRound.State.OPEN:
+        raise AdjudicationRefused(f"The round {adjudication_round.name} is closed: nothing is decided now.")
 
 
 def must_not_be_own(by: User, decision: AdjudicationDecision) -> None:
@@ -168,13 +170,13 @@ def in_hand(by: User, pk: int) -> AdjudicationDecision:
     return mine
 
 
-def _claim(by: User, found: AdjudicationRound, case: int | None = None) -> int | None:
+def _claim(by: User, adjudication_round: AdjudicationRound, case: int | None = None) -> int | None:
     back = [State.EXPIRED, State.WITHDRAWN]
     values = {
-        "round": found.pk,
+        "round": adjudication_round.pk,
         "user": by.pk,
-        "own": found.own_items,
-        "minutes": found.lease_minutes,
+        "own": adjudication_round.own_items,
+        "minutes": adjudication_round.lease_minutes,
         "case": case,
         "back": [str(state) for state in back],
     }
@@ -222,16 +224,16 @@ def save_draft(*, by: User, decision: int, draft: Mapping[str, Any]) -> int:
         raise AdjudicationRefused("A client’s name is a text of at most 64 characters.")
     one_at_a_time(by)
     mine = in_hand(by, decision)
-    kept = {name: cleaned(draft.get(name)) for name in ("answer", "cannot", "reason")}
-    if len(repr(kept)) > LONGEST_DRAFT:
+    new_draft = {name: cleaned(draft.get(name)) for name in ("answer", "cannot", "reason")}
+    if len(repr(new_draft)) > LONGEST_DRAFT:
         raise AdjudicationRefused("This draft is too long to be kept. Shorten the reason.")
-    if mine.written_by not in ("", client) and mine.revision not in (0, seen) and mine.draft != kept:
+    if mine.written_by not in ("", client) and mine.revision not in (0, seen) and mine.draft != new_draft:
         raise OtherDraft(
             "Another tab or device kept another draft of this case.", {**mine.draft, "version": mine.revision}
         )
     if version <= mine.revision:
         return mine.revision
-    mine.draft, mine.revision, mine.written_by = kept, version, client
+    mine.draft, mine.revision, mine.written_by = new_draft, version, client
     if mine.state == State.HELD:
         mine.lease_expires = timezone.now() + timedelta(minutes=mine.round.lease_minutes)
     mine.save(update_fields=["draft", "revision", "written_by", "lease_expires"])
@@ -290,39 +292,39 @@ def withdraw(*, by: User | None, decision: AdjudicationDecision, reason: str) ->
     reason = _reason(reason)
     AdjudicationCase.objects.select_for_update().get(pk=decision.case_id)
     related = ("round", "label", "case__item", "case__question", "adjudicator")
-    found = (
+    current = (
         AdjudicationDecision.objects.select_for_update(of=("self",))
         .select_related(*related)
         .get(pk=decision.pk)
     )
-    if found.state != State.DECIDED or found.label is None:
+    if current.state != State.DECIDED or current.label is None:
         raise AdjudicationRefused("There is no decision here that could be withdrawn.")
-    Label.objects.filter(pk=found.label.pk, superseded_at=None).update(superseded_at=timezone.now())
-    same = AdjudicationDecision.objects.filter(label=found.label, state=State.DECIDED)
+    Label.objects.filter(pk=current.label.pk, superseded_at=None).update(superseded_at=timezone.now())
+    same = AdjudicationDecision.objects.filter(label=current.label, state=State.DECIDED)
     same.update(state=State.WITHDRAWN, note=reason)
     Event.objects.create(
         by=by,
         verb="adjudication: withdraw a decision",
-        subject=found.round.name,
-        detail={"case": found.case_id, "adjudicator": found.adjudicator.get_username(), "reason": reason},
+        subject=current.round.name,
+        detail={"case": current.case_id, "adjudicator": current.adjudicator.get_username(), "reason": reason},
     )
-    found.refresh_from_db()
-    return found
+    current.refresh_from_db()
+    return current
 
 
 def settle(case: int) -> None:
     """Note since when all who decide on a case say the same; then it waits nowhere any more."""
-    found = AdjudicationCase.objects.get(pk=case)
+    case_row = AdjudicationCase.objects.get(pk=case)
     labels = Label.objects.filter(
-        pk__in=found.decisions.filter(state=State.DECIDED).values("label"), superseded_at=None
+        pk__in=case_row.decisions.filter(state=State.DECIDED).values("label"), superseded_at=None
     )
-    said = {(label.number, label.text, bool(label.missing)) for label in labels}
-    agreed = found.decided == found.places and len(said) == 1
-    settled = (found.settled_at or timezone.now()) if agreed else None
+    answers = {(label.number, label.text, bool(label.missing)) for label in labels}
+    agreed = case_row.decided == case_row.places and len(answers) == 1
+    settled = (case_row.settled_at or timezone.now()) if agreed else None
     AdjudicationCase.objects.filter(pk=case).update(settled_at=settled)
     if agreed:
         waiting = ForAdjudication.objects.filter(
-            item=found.item_id, question=found.question_id, withdrawn_at=None, settled_at=None
+            item=case_row.item_id, question=case_row.question_id, withdrawn_at=None, settled_at=None
         )
         waiting.update(settled_at=settled)
 
@@ -338,42 +340,42 @@ def _label(by: User, mine: AdjudicationDecision, value: Any, missing: str, reaso
         campaign=mine.round.campaign_id,
         superseded_at=None,
     ).first()
-    made = recording.record(
+    labels = recording.record(
         rater=rater,
         answers=[recording.Answer(case.item_id, case.question_id, value, missing, explanation=reason)],
         occasion=Occasion.ADJUDICATION,
         campaign=mine.round.campaign,
     )
-    if not made:
+    if not labels:
         assert before is not None  # nothing is new where the same stands
         return before
     if before is not None:
         others = AdjudicationDecision.objects.filter(label=before, state=State.DECIDED).exclude(pk=mine.pk)
         cases = list(others.values_list("case", flat=True))
-        others.update(label=made[0])
+        others.update(label=labels[0])
         for other in cases:
             settle(other)
-    return made[0]
+    return labels[0]
 
 
 def _checked(mine: AdjudicationDecision, answer: Any, *, cannot: bool) -> float | str | None:
     question = mine.case.question
     if isinstance(answer, str):
         answer = answer.strip()
-    given = answer is not None and answer != ""
+    has_answer = answer is not None and answer != ""
     if cannot:
-        if given:
+        if has_answer:
             raise AdjudicationRefused("Either there is an answer, or it cannot be decided: not both.")
         return None
-    if not given:
+    if not has_answer:
         raise AdjudicationRefused(f"“{question.wording}” has no answer yet.")
     if isinstance(answer, int | float) and not isinstance(answer, bool):
         answer = float(answer)
     if isinstance(answer, bool) or not question.accepts(answer):
-        shown = str(answer)[:40]
+        shortened = str(answer)[:40]
         choose = ", ".join(str(value) for value in question.values)
         raise AdjudicationRefused(
-            f"“{question.wording}” does not take {shown}{f': choose one of {choose}' if choose else ''}."
+            f"“{question.wording}” does not take {shortened}{f': choose one of {choose}' if choose else ''}."
         )
     return str(cleaned(answer)) if isinstance(answer, str) else answer
 
@@ -390,17 +392,17 @@ def _reason(reason: str) -> str:
 # Rounds as files: the queue and the decisions written, and decisions that were made elsewhere read.
 
 FORMS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
-WHAT = ("queue", "decisions")
+TABLES = ("queue", "decisions")
 LARGEST_FILE = 20 * 2**20
 CANNOT = ("1", "true", "yes", CANNOT_BE_DECIDED)
 
 
-def written(found: AdjudicationRound, what: str, form: str) -> Iterator[str]:
+def write_table(adjudication_round: AdjudicationRound, table: str, form: str) -> Iterator[str]:
     """Yield the queue or the decisions of a round as lines of CSV (texts guarded) or JSONL."""
-    rows = queue(found) if what == "queue" else decisions(found)
+    rows = queue(adjudication_round) if table == "queue" else decisions(adjudication_round)
     if form == "jsonl":
         return (json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
-    return _csv(rows, QUEUE_COLUMNS if what == "queue" else DECISION_COLUMNS)
+    return _csv(rows, QUEUE_COLUMNS if table == "queue" else DECISION_COLUMNS)
 
 
 QUEUE_COLUMNS = ("case", "item", "question", "picked", "state", "draw", "answers")
@@ -410,14 +412,14 @@ DECISION_COLUMNS = (
 )  # fmt: skip
 
 
-def queue(found: AdjudicationRound) -> Iterator[dict[str, Any]]:
+def queue(adjudication_round: AdjudicationRound) -> Iterator[dict[str, Any]]:
     """Yield the cases of a round in their order, each with the answers under the names that it shows."""
-    locked = locked_clusters(found.corpus)
-    for case in cases(found).select_related(*RELATED, "draw").iterator(chunk_size=500):
+    locked = locked_clusters(adjudication_round.corpus)
+    for case in cases(adjudication_round).select_related(*RELATED, "draw").iterator(chunk_size=500):
         if splits.of_item(case.item) in locked:
             answers: list[dict[str, Any]] = []
         else:
-            answers = [one.as_dict() for one in rounds.said_about(found, case)]
+            answers = [answer.as_dict() for answer in rounds.said_about(adjudication_round, case)]
         yield {
             "case": case.pk,
             "item": rounds.key_of(case),
@@ -429,31 +431,31 @@ def queue(found: AdjudicationRound) -> Iterator[dict[str, Any]]:
         }
 
 
-def decisions(found: AdjudicationRound) -> Iterator[dict[str, Any]]:
+def decisions(adjudication_round: AdjudicationRound) -> Iterator[dict[str, Any]]:
     """Yield the decisions of a round, withdrawn ones among them, in the order of their cases.
 
     Those about a test part that nobody has opened are left out.
     """
     related = (*(f"case__{name}" for name in RELATED), "label", "adjudicator")
-    rows = found.decisions.filter(state__in=["decided", "withdrawn"], label__isnull=False)
-    rows = rows.exclude(splits.within(locked_clusters(found.corpus), "case__item__"))
-    for one in rows.select_related(*related).order_by("case__position", "decided_at").iterator(500):
-        label = one.label
+    rows = adjudication_round.decisions.filter(state__in=["decided", "withdrawn"], label__isnull=False)
+    rows = rows.exclude(splits.within(locked_clusters(adjudication_round.corpus), "case__item__"))
+    for decision in rows.select_related(*related).order_by("case__position", "decided_at").iterator(500):
+        label = decision.label
         assert label is not None  # it is filtered by
         yield {
-            "item": rounds.key_of(one.case),
-            "question": one.case.question.key,
+            "item": rounds.key_of(decision.case),
+            "question": decision.case.question.key,
             "value": label.value,
             "missing": label.missing,
             "reason": label.explanation,
-            "adjudicator": called(one.adjudicator_id, found.corpus_id),
-            "decided_at": one.decided_at.isoformat() if one.decided_at else "",
-            "state": one.state,
-            "withdrawn_because": one.note if one.state == one.State.WITHDRAWN else "",
-            "picked": one.case.picked,
-            "case": one.case_id,
+            "adjudicator": called(decision.adjudicator_id, adjudication_round.corpus_id),
+            "decided_at": decision.decided_at.isoformat() if decision.decided_at else "",
+            "state": decision.state,
+            "withdrawn_because": decision.note if decision.state == decision.State.WITHDRAWN else "",
+            "picked": decision.case.picked,
+            "case": decision.case_id,
             "label": label.pk,
-            "round": found.name,
+            "round": adjudication_round.name,
         }
 
 
@@ -476,7 +478,7 @@ def _cell(value: Any) -> str:
 
 
 @transaction.atomic
-def import_decisions(*, by: User, found: AdjudicationRound, content: bytes, name: str) -> int:
+def import_decisions(*, by: User, adjudication_round: AdjudicationRound, content: bytes, name: str) -> int:
     """Record decisions that were made elsewhere, as `by`'s own; return how many are new. All or nothing.
 
     `name` ends in .csv or .jsonl. A line names `item` and `question` of a case and has a `value`, or
@@ -484,35 +486,37 @@ def import_decisions(*, by: User, found: AdjudicationRound, content: bytes, name
     nothing. Raises AdjudicationRefused with the number of the first line that is wrong.
     """
     one_at_a_time(by)
-    must_be_open(by, found)
+    must_be_open(by, adjudication_round)
     if len(content) > LARGEST_FILE:
         raise AdjudicationRefused(f"The file is larger than {LARGEST_FILE >> 20} MiB: import it in parts.")
-    known = {(rounds.key_of(case), case.question.key): case for case in cases(found)}
-    before = _standing(found, by)
+    by_key = {(rounds.key_of(case), case.question.key): case for case in cases(adjudication_round)}
+    before = _current_labels(adjudication_round, by)
     for number, row in _lines(content, name):
         try:
-            _import_line(by, found, known, row)
+            _import_line(by, adjudication_round, by_key, row)
         except CalibrationError as error:
             raise AdjudicationRefused(f"Line {number}: {error}") from error
-    new = len(_standing(found, by) - before)
+    new = len(_current_labels(adjudication_round, by) - before)
     detail = {"file": name[:200], "decisions": new}
-    Event.objects.create(by=by, verb="adjudication: import decisions", subject=found.name, detail=detail)
+    Event.objects.create(
+        by=by, verb="adjudication: import decisions", subject=adjudication_round.name, detail=detail
+    )
     return new
 
 
-def _standing(found: AdjudicationRound, by: User) -> set[int]:
-    rows = found.decisions.filter(adjudicator=by, state=AdjudicationDecision.State.DECIDED)
+def _current_labels(adjudication_round: AdjudicationRound, by: User) -> set[int]:
+    rows = adjudication_round.decisions.filter(adjudicator=by, state=AdjudicationDecision.State.DECIDED)
     return {label for label in rows.values_list("label", flat=True) if label is not None}
 
 
 def _import_line(
     by: User,
-    found: AdjudicationRound,
-    known: Mapping[tuple[str, str], AdjudicationCase],
+    adjudication_round: AdjudicationRound,
+    by_key: Mapping[tuple[str, str], AdjudicationCase],
     row: Mapping[str, Any],
 ) -> None:
     item, question = str(row.get("item") or ""), str(row.get("question") or "")
-    case = known.get((item, question))
+    case = by_key.get((item, question))
     if case is None:
         raise AdjudicationRefused(f"the round has no case on question {question!r} of item {item!r}")
     missing = str(row.get("missing") or "").strip().lower()
@@ -521,7 +525,7 @@ def _import_line(
     value = row.get("value")
     if isinstance(value, str) and case.question.level not in ("nominal", "text"):
         value = number_of(value)
-    decision = hold(by, found, case)
+    decision = hold(by, adjudication_round, case)
     decide(
         by=by,
         decision=decision,

@@ -24,8 +24,8 @@ from calibration.adjudication import cases as case_rules
 from calibration.adjudication.cases import (
     CONTROL,
     TITLES,
-    Asked,
     Material,
+    QuestionAnswers,
     Settings,
     control,
     draw_key,
@@ -56,46 +56,53 @@ def letters(number: int) -> str:
     return name
 
 
-def name_raters(found: AdjudicationRound) -> dict[str, str]:
+def name_raters(adjudication_round: AdjudicationRound) -> dict[str, str]:
     """Give every rater of a round's questions a letter who has none; those that were given stay."""
-    scope = raters_scope(found.corpus, found.campaign)
-    asked = found.scheme_version.questions.values("pk")
-    ids = scope.labels().filter(question__in=asked).order_by().values_list("rater", flat=True).distinct()
-    return _named(found, ids)
+    scope = raters_scope(adjudication_round.corpus, adjudication_round.campaign)
+    question_ids = adjudication_round.scheme_version.questions.values("pk")
+    ids = (
+        scope.labels().filter(question__in=question_ids).order_by().values_list("rater", flat=True).distinct()
+    )
+    return _assign_names(adjudication_round, ids)
 
 
 @transaction.atomic
-def _named(found: AdjudicationRound, raters: Iterable[int]) -> dict[str, str]:
-    locked = AdjudicationRound.objects.select_for_update().get(pk=found.pk)
+def _assign_names(adjudication_round: AdjudicationRound, raters: Iterable[int]) -> dict[str, str]:
+    locked = AdjudicationRound.objects.select_for_update().get(pk=adjudication_round.pk)
     names: dict[str, str] = dict(locked.pseudonyms)
     new = [rater for rater in raters if str(rater) not in names]
     kinds = dict(Rater.objects.filter(pk__in=new).values_list("pk", "kind"))
-    for rater in sorted(new, key=lambda one: draw_key(found.seed, "rater", str(found.pk), str(one))):
+    for rater in sorted(
+        new,
+        key=lambda rater_id: draw_key(
+            adjudication_round.seed, "rater", str(adjudication_round.pk), str(rater_id)
+        ),
+    ):
         word = RATER_WORDS.get(Rater.Kind(kinds[rater]), "Rater")
         n = sum(name.rpartition(" ")[0] == word for name in names.values())
         names[str(rater)] = f"{word} {letters(n)}"
     if new:
         locked.pseudonyms = names
         locked.save(update_fields=["pseudonyms"])
-    found.pseudonyms = names
+    adjudication_round.pseudonyms = names
     return names
 
 
-def names_of(found: AdjudicationRound, raters: Iterable[Rater]) -> dict[int, str]:
+def names_of(adjudication_round: AdjudicationRound, raters: Iterable[Rater]) -> dict[int, str]:
     """Return what raters are called on a round's screens: by letter, or as in reports if it shows names.
 
     The only judge there is is called “Judge”: a letter would suggest others.
     """
-    known = list(raters)
-    if found.shows_names:
-        return {rater.pk: name_of(rater, found.corpus_id) for rater in known}
-    names = found.pseudonyms
-    if any(str(rater.pk) not in names for rater in known):
-        names = _named(found, [rater.pk for rater in known])
+    rater_list = list(raters)
+    if adjudication_round.shows_names:
+        return {rater.pk: name_of(rater, adjudication_round.corpus_id) for rater in rater_list}
+    names = adjudication_round.pseudonyms
+    if any(str(rater.pk) not in names for rater in rater_list):
+        names = _assign_names(adjudication_round, [rater.pk for rater in rater_list])
     judges = [name for name in names.values() if name.startswith("Judge ")]
     return {
         rater.pk: "Judge" if rater.kind == Rater.Kind.JUDGE and len(judges) == 1 else names[str(rater.pk)]
-        for rater in known
+        for rater in rater_list
     }
 
 
@@ -104,11 +111,11 @@ def names_of(found: AdjudicationRound, raters: Iterable[Rater]) -> dict[int, str
 # Who may adjudicate: the one place that says so.
 
 
-def may_decide(viewer: Viewer, found: AdjudicationRound) -> bool:
+def may_decide(viewer: Viewer, adjudication_round: AdjudicationRound) -> bool:
     """Whether someone may decide on the cases of a round: researchers, and a campaign's own adjudicators."""
-    if found.campaign_id is None:
+    if adjudication_round.campaign_id is None:
         return is_researcher(viewer)
-    return access.may_adjudicate(viewer, found.campaign_id)
+    return access.may_adjudicate(viewer, adjudication_round.campaign_id)
 
 
 # Drawing cases: what the rules would pick now, in an order that a seed gives, with a hash of all of it.
@@ -143,7 +150,7 @@ class QuestionPicks:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class CaseDraw:
     """What a draw comes to: the picks in their order, the numbers by question, and the hash."""
 
     picks: tuple[Pick, ...]
@@ -168,38 +175,41 @@ class Drawn:
             "inputs_hash": self.inputs_hash,
             "questions": [
                 {
-                    "question": one.question.key,
-                    "items": one.n_items,
-                    "by_rule": one.by_rule,
-                    "picked": one.n,
-                    "control": one.control,
-                    "does_not_apply": one.unfit,
+                    "question": question_picks.question.key,
+                    "items": question_picks.n_items,
+                    "by_rule": question_picks.by_rule,
+                    "picked": question_picks.n,
+                    "control": question_picks.control,
+                    "does_not_apply": question_picks.unfit,
                 }
-                for one in self.questions
+                for question_picks in self.questions
             ],
         }
 
 
-def drawn(
+def draw_cases(
     material: Material,
     settings: Settings,
     seed: int,
     already: Mapping[tuple[int, int], Iterable[str]] | None = None,
-) -> Drawn:
+) -> CaseDraw:
     """Return what the rules pick, beside the cases there are `already` (item, question) to rules.
 
     The order is drawn by the seed, conversation by conversation: whoever decides reads each one once, and
     cases for control are among the others.
     """
-    there = already or {}
+    existing = already or {}
     picks: list[Pick] = []
-    told = []
-    for asked in material.asked:
-        own = settings.of(asked.question.key)
-        found, summary = _of_question(asked, own, seed, there)
-        picks += found
-        told.append(summary)
-    positions = {asked.question.id: asked.question.position for asked in material.asked}
+    summaries = []
+    for question_answers in material.questions:
+        own = settings.of(question_answers.question.key)
+        question_picks, summary = _of_question(question_answers, own, seed, existing)
+        picks += question_picks
+        summaries.append(summary)
+    positions = {
+        question_answers.question.id: question_answers.question.position
+        for question_answers in material.questions
+    }
     picks.sort(
         key=lambda pick: (
             draw_key(seed, material.where[pick.item].continuation),
@@ -207,40 +217,51 @@ def drawn(
             positions[pick.question],
         )
     )
-    return Drawn(tuple(picks), tuple(told), _hash(material, settings, seed, picks))
+    return CaseDraw(tuple(picks), tuple(summaries), _hash(material, settings, seed, picks))
 
 
 def _of_question(
-    asked: Asked, settings: Settings, seed: int, there: Mapping[tuple[int, int], Iterable[str]]
+    question_answers: QuestionAnswers,
+    settings: Settings,
+    seed: int,
+    existing: Mapping[tuple[int, int], Iterable[str]],
 ) -> tuple[list[Pick], QuestionPicks]:
-    found = picked(asked.answered, settings)
-    question = asked.question.id
-    rows = [row for row, hit in enumerate(found.chosen) if hit]
+    picks = picked(question_answers.answered, settings)
+    question = question_answers.question.id
+    rows = [row for row, hit in enumerate(picks.selected) if hit]
     new = [
-        Pick(asked.items[row], question, found.rules_of(row))
+        Pick(question_answers.items[row], question, picks.rules_of(row))
         for row in rows
-        if (asked.items[row], question) not in there
+        if (question_answers.items[row], question) not in existing
     ]
-    known = {item for item, of in there if of == question}
-    had = sum(CONTROL in rules for (_, of), rules in there.items() if of == question)
-    taken = found.chosen.copy()
-    for row, item in enumerate(asked.items):
-        taken[row] |= item in known
+    existing_items = {item for item, of in existing if of == question}
+    had = sum(CONTROL in rules for (_, of), rules in existing.items() if of == question)
+    unavailable = picks.selected.copy()
+    for row, item in enumerate(question_answers.items):
+        unavailable[row] |= item in existing_items
     agreed = control(
-        asked.answered, taken, n=max(0, settings.control - had), seed=seed, salt=asked.question.ref
+        question_answers.answered,
+        unavailable,
+        n=max(0, settings.control - had),
+        seed=seed,
+        salt=question_answers.question.ref,
     )
-    new += [Pick(asked.items[row], question, (CONTROL,)) for row in agreed]
-    counts = {key: int(hits.sum()) for key, hits in found.by_rule.items()}
-    return new, QuestionPicks(asked.question, len(asked.items), counts, len(rows), len(agreed), found.unfit)
+    new += [Pick(question_answers.items[row], question, (CONTROL,)) for row in agreed]
+    counts = {key: int(hits.sum()) for key, hits in picks.by_rule.items()}
+    return new, QuestionPicks(
+        question_answers.question, len(question_answers.items), counts, len(rows), len(agreed), picks.unfit
+    )
 
 
 def _hash(material: Material, settings: Settings, seed: int, picks: Iterable[Pick]) -> str:
-    refs = {asked.question.id: asked.question.ref for asked in material.asked}
+    refs = {
+        question_answers.question.id: question_answers.question.ref for question_answers in material.questions
+    }
     content = {
         "rules": settings.as_dict(),
         "seed": seed,
-        "answers": [asked.digest for asked in material.asked],
-        "drawn": [[material.where[one.item].key, refs[one.question], list(one.rules)] for one in picks],
+        "answers": [question_answers.digest for question_answers in material.questions],
+        "drawn": [[material.where[pick.item].key, refs[pick.question], list(pick.rules)] for pick in picks],
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -262,14 +283,14 @@ class Plan:
     takes_locked: bool = False
 
 
-def preview(plan: Plan) -> Drawn:
+def preview(plan: Plan) -> CaseDraw:
     """Return what the rules would pick now; nothing is kept. Raises AdjudicationRefused."""
     if not 0 <= plan.seed <= MOST_SEED:
         raise AdjudicationRefused(f"The seed is a whole number from 0 to {MOST_SEED:,}.")
-    return _drawn(plan, case_rules.parse(plan.rules))
+    return _draw(plan, case_rules.parse(plan.rules))
 
 
-def _drawn(plan: Plan, rules: case_rules.Settings, already: Mapping[Any, Any] | None = None) -> Drawn:
+def _draw(plan: Plan, rules: case_rules.Settings, already: Mapping[Any, Any] | None = None) -> CaseDraw:
     try:
         read = case_material.read(
             corpus=plan.corpus,
@@ -278,7 +299,7 @@ def _drawn(plan: Plan, rules: case_rules.Settings, already: Mapping[Any, Any] | 
             settings=rules,
             takes_locked=plan.takes_locked,
         )
-        return drawn(read, rules, plan.seed, already)
+        return draw_cases(read, rules, plan.seed, already)
     except RatingError as error:
         raise AdjudicationRefused(str(error)) from error
 
@@ -305,10 +326,10 @@ def begin(
         raise AdjudicationRefused("One adjudicator decides on each case, or two who must agree.")
     if not 1 <= lease_minutes <= 24 * 60:
         raise AdjudicationRefused("A case is held for 1 to 1,440 minutes.")
-    found = preview(plan)
-    if not found.picks:
+    case_draw = preview(plan)
+    if not case_draw.picks:
         raise AdjudicationRefused("These rules pick nothing of the answers that are there now.")
-    made = AdjudicationRound.objects.create(
+    new_round = AdjudicationRound.objects.create(
         name=name,
         corpus=plan.corpus,
         campaign=plan.campaign,
@@ -323,15 +344,15 @@ def begin(
         lease_minutes=lease_minutes,
         created_by=by,
     )
-    _keep(by, made, found)
-    _log(by, "begin", made, cases=len(found.picks), hash=found.inputs_hash)
-    return made
+    _keep(by, new_round, case_draw)
+    _log(by, "begin", new_round, cases=len(case_draw.picks), hash=case_draw.inputs_hash)
+    return new_round
 
 
 @transaction.atomic
-def top_up(*, by: User | None, found: AdjudicationRound) -> int:
+def top_up(*, by: User | None, adjudication_round: AdjudicationRound) -> int:
     """Add what the rules pick of the answers of now and is no case yet; return how many cases that is."""
-    locked = _open(found)
+    locked = _open(adjudication_round)
     cases = locked.cases.values_list("item_id", "question_id", "picked")
     already = {(item, question): picked for item, question, picked in cases}
     plan = Plan(
@@ -342,7 +363,7 @@ def top_up(*, by: User | None, found: AdjudicationRound) -> int:
         locked.seed,
         locked.takes_locked,
     )
-    more = _drawn(plan, case_rules.parse(locked.rules), already)
+    more = _draw(plan, case_rules.parse(locked.rules), already)
     if more.picks:
         _keep(by, locked, more)
         _log(by, "top up", locked, cases=len(more.picks), hash=more.inputs_hash)
@@ -350,62 +371,68 @@ def top_up(*, by: User | None, found: AdjudicationRound) -> int:
 
 
 @transaction.atomic
-def close(*, by: User | None, found: AdjudicationRound) -> None:
+def close(*, by: User | None, adjudication_round: AdjudicationRound) -> None:
     """Close a round: nothing is handed out or decided until it is open again. Decisions stand."""
-    _change(by, found, AdjudicationRound.State.CLOSED, "close")
+    _change(by, adjudication_round, AdjudicationRound.State.CLOSED, "close")
 
 
 @transaction.atomic
-def reopen(*, by: User | None, found: AdjudicationRound) -> None:
+def reopen(*, by: User | None, adjudication_round: AdjudicationRound) -> None:
     """Open a closed round again."""
-    _change(by, found, AdjudicationRound.State.OPEN, "reopen")
+    _change(by, adjudication_round, AdjudicationRound.State.OPEN, "reopen")
 
 
 VERBS = {"close": close, "reopen": reopen}
 
 
-def _change(by: User | None, found: AdjudicationRound, state: str, verb: str) -> None:
-    changed = AdjudicationRound.objects.filter(pk=found.pk).exclude(state=state).update(state=state)
+def _change(by: User | None, adjudication_round: AdjudicationRound, state: str, verb: str) -> None:
+    changed = (
+        AdjudicationRound.objects.filter(pk=adjudication_round.pk).exclude(state=state).update(state=state)
+    )
     if changed:
-        _log(by, verb, found)
-    found.refresh_from_db(fields=["state"])
+        _log(by, verb, adjudication_round)
+    adjudication_round.refresh_from_db(fields=["state"])
 
 
-def _open(found: AdjudicationRound) -> AdjudicationRound:
+def _open(adjudication_round: AdjudicationRound) -> AdjudicationRound:
     related = ("corpus", "campaign__corpus", "scheme_version__scheme")
     rows = AdjudicationRound.objects.select_for_update(of=("self",)).select_related(*related)
-    locked = rows.get(pk=found.pk)
+    locked = rows.get(pk=adjudication_round.pk)
     if locked.state != AdjudicationRound.State.OPEN:
         raise AdjudicationRefused(f"The round {locked.name} is closed. Open it again first.")
     return locked
 
 
-def _keep(by: User | None, found: AdjudicationRound, what: Drawn) -> None:
-    number = found.draws.count() + 1
+def _keep(by: User | None, adjudication_round: AdjudicationRound, case_draw: CaseDraw) -> None:
+    number = adjudication_round.draws.count() + 1
     draw = AdjudicationDraw.objects.create(
-        round=found, number=number, inputs_hash=what.inputs_hash, n=len(what.picks), created_by=by
+        round=adjudication_round,
+        number=number,
+        inputs_hash=case_draw.inputs_hash,
+        n=len(case_draw.picks),
+        created_by=by,
     )
-    first = found.cases.count()
+    first = adjudication_round.cases.count()
     AdjudicationCase.objects.bulk_create(
         (
             AdjudicationCase(
-                round=found,
+                round=adjudication_round,
                 draw=draw,
                 item_id=pick.item,
                 question_id=pick.question,
                 position=first + place,
                 picked=list(pick.rules),
-                places=found.adjudicators,
+                places=adjudication_round.adjudicators,
             )
-            for place, pick in enumerate(what.picks)
+            for place, pick in enumerate(case_draw.picks)
         ),
         batch_size=BATCH,
     )
-    name_raters(found)
+    name_raters(adjudication_round)
 
 
-def _log(by: User | None, verb: str, found: AdjudicationRound, **detail: Any) -> None:
-    Event.objects.create(by=by, verb=f"adjudication: {verb}", subject=found.name, detail=detail)
+def _log(by: User | None, verb: str, adjudication_round: AdjudicationRound, **detail: Any) -> None:
+    Event.objects.create(by=by, verb=f"adjudication: {verb}", subject=adjudication_round.name, detail=detail)
 
 
 # Reading rounds for pages, programs and commands: how far they are, their cases, and what was decided.
@@ -416,7 +443,7 @@ WORDS = {"0": "no", "1": "yes"}
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CaseAnswer:
     """An answer to a case: by whom (as the round names them), what, and what was said with it.
 
     `missing` says why there is no value. `explanation` is the rater's and `evidence` what the answer points
@@ -450,32 +477,32 @@ class Said:
         }
 
 
-def said_about(found: AdjudicationRound, case: AdjudicationCase) -> list[Said]:
+def said_about(adjudication_round: AdjudicationRound, case: AdjudicationCase) -> list[CaseAnswer]:
     """Return what raters answered to a case, in the order of their pseudonyms; people come first.
 
     Judges are left out where the case is in a test part that nobody has opened. Of several judges, only the
     one that the round's rule names is shown.
     """
     labels = list(
-        raters_scope(found.corpus, found.campaign)
+        raters_scope(adjudication_round.corpus, adjudication_round.campaign)
         .labels()
         .filter(item=case.item_id, question=case.question_id)
         .exclude(rater__kind=Rater.Kind.METRIC)
         .select_related("rater", "assignment")
         .order_by("sample", "pk")
     )
-    judge = found.rules.get("judge")
-    is_locked = splits.of_item(case.item) in locked_clusters(found.corpus)
-    shown = [
+    judge = adjudication_round.rules.get("judge")
+    is_locked = splits.of_item(case.item) in locked_clusters(adjudication_round.corpus)
+    visible = [
         label
         for label in labels
         if label.rater.kind != Rater.Kind.JUDGE
         or (not is_locked and (not judge or label.rater.name == judge))
     ]
-    names = names_of(found, {label.rater_id: label.rater for label in shown}.values())
+    names = names_of(adjudication_round, {label.rater_id: label.rater for label in visible}.values())
     dialogue = case.item.continuation.dialogue_id
-    points = pointed({label.pk: (dialogue, label.evidence or ()) for label in shown})
-    notes = of_assignments([label.assignment_id for label in shown if label.assignment_id])
+    points = pointed({label.pk: (dialogue, label.evidence or ()) for label in visible})
+    notes = of_assignments([label.assignment_id for label in visible if label.assignment_id])
     rows = [
         said_of(
             label,
@@ -484,7 +511,7 @@ def said_about(found: AdjudicationRound, case: AdjudicationCase) -> list[Said]:
             evidence=tuple(map(str, points.get(label.pk, ()))),
             notes=_noted(notes.get(label.assignment_id or 0, ()), case),
         )
-        for label in shown
+        for label in visible
     ]
     order = {Rater.Kind.HUMAN: 0, Rater.Kind.KEY: 1}
     return sorted(rows, key=lambda row: (order.get(Rater.Kind(row.kind), 2), len(row.name), row.name))
@@ -507,10 +534,10 @@ def said_of(
     *,
     evidence: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
-) -> Said:
+) -> CaseAnswer:
     """Return all that one label says: the answer, and what was said about it."""
     task = label.assignment
-    return Said(
+    return CaseAnswer(
         name=f"{name}, answer {label.sample + 1}" if label.sample else name,
         kind=label.rater.kind,
         value=label.value,
@@ -590,9 +617,9 @@ def rounds() -> QuerySet[AdjudicationRound]:
     return AdjudicationRound.objects.select_related(*related).annotate(**counted).order_by("-pk")
 
 
-def progress(found: AdjudicationRound) -> Progress:
+def progress(adjudication_round: AdjudicationRound) -> Progress:
     """Return how far a round is."""
-    counted = found.cases.aggregate(
+    counted = adjudication_round.cases.aggregate(
         cases=Count("pk"),
         **{state: Count("pk", filter=condition) for state, condition in OF_STATE.items()},
         held=Count("pk", filter=Q(taken__gt=F("decided"))),
@@ -600,14 +627,18 @@ def progress(found: AdjudicationRound) -> Progress:
     return Progress(**counted)
 
 
-def mine(found: AdjudicationRound, user: User) -> int:
+def mine(adjudication_round: AdjudicationRound, user: User) -> int:
     """Return how many cases of a round somebody decided on."""
-    return found.decisions.filter(adjudicator=user, state=AdjudicationDecision.State.DECIDED).count()
+    return adjudication_round.decisions.filter(
+        adjudicator=user, state=AdjudicationDecision.State.DECIDED
+    ).count()
 
 
-def cases(found: AdjudicationRound, state: str = "", rule: str = "") -> QuerySet[AdjudicationCase]:
+def cases(
+    adjudication_round: AdjudicationRound, state: str = "", rule: str = ""
+) -> QuerySet[AdjudicationCase]:
     """Return a round's cases in their order; in one state, or picked by one rule, where named."""
-    rows = found.cases.select_related(*RELATED).order_by("position")
+    rows = adjudication_round.cases.select_related(*RELATED).order_by("position")
     if state in OF_STATE:
         rows = rows.filter(OF_STATE[state])
     if rule:
@@ -641,45 +672,45 @@ def case_as_dict(case: AdjudicationCase) -> dict[str, Any]:
     }
 
 
-def decision_as_dict(one: AdjudicationDecision) -> dict[str, Any]:
+def decision_as_dict(decision: AdjudicationDecision) -> dict[str, Any]:
     """Return a decision for programs: what was decided, by whom, why, and whether it stands."""
-    label = one.label
+    label = decision.label
     return {
-        "decision": one.pk,
-        "case": one.case_id,
-        "adjudicator": called(one.adjudicator_id, one.round.corpus_id),
-        "state": one.state,
+        "decision": decision.pk,
+        "case": decision.case_id,
+        "adjudicator": called(decision.adjudicator_id, decision.round.corpus_id),
+        "state": decision.state,
         "value": label.value if label else None,
         "missing": label.missing if label else "",
         "reason": label.explanation if label else "",
         "label": label.pk if label else None,
-        "decided_at": one.decided_at,
-        "withdrawn_because": one.note if one.state == one.State.WITHDRAWN else "",
+        "decided_at": decision.decided_at,
+        "withdrawn_because": decision.note if decision.state == decision.State.WITHDRAWN else "",
     }
 
 
-def round_as_dict(found: AdjudicationRound) -> dict[str, Any]:
+def round_as_dict(adjudication_round: AdjudicationRound) -> dict[str, Any]:
     """Return a round for researchers' programs, with how far it is and what was drawn for it."""
-    version = found.scheme_version
+    version = adjudication_round.scheme_version
     return {
-        "id": found.pk,
-        "name": found.name,
-        "corpus": found.corpus.name,
-        "campaign": found.campaign_id,
+        "id": adjudication_round.pk,
+        "name": adjudication_round.name,
+        "corpus": adjudication_round.corpus.name,
+        "campaign": adjudication_round.campaign_id,
         "scheme": f"{version.scheme.key}@{version.version}",
-        "state": found.state,
-        "rules": found.rules,
-        "seed": found.seed,
-        "adjudicators": found.adjudicators,
-        "own_items": found.own_items,
-        "shows_names": found.shows_names,
-        "shows_systems": found.shows_systems,
-        "takes_locked": found.takes_locked,
-        "lease_minutes": found.lease_minutes,
-        "progress": progress(found).as_dict(),
+        "state": adjudication_round.state,
+        "rules": adjudication_round.rules,
+        "seed": adjudication_round.seed,
+        "adjudicators": adjudication_round.adjudicators,
+        "own_items": adjudication_round.own_items,
+        "shows_names": adjudication_round.shows_names,
+        "shows_systems": adjudication_round.shows_systems,
+        "takes_locked": adjudication_round.takes_locked,
+        "lease_minutes": adjudication_round.lease_minutes,
+        "progress": progress(adjudication_round).as_dict(),
         "draws": [
             {"number": draw.number, "cases": draw.n, "inputs_hash": draw.inputs_hash, "at": draw.created_at}
-            for draw in found.draws.order_by("number")
+            for draw in adjudication_round.draws.order_by("number")
         ],
     }
 

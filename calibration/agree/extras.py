@@ -27,10 +27,10 @@ from calibration.studies.plans import PEOPLE, PLANNED, PlanAnswer, plan_for
 
 def computed_plans(title: str, ratings: Ratings, plan: Plan, options: dict[str, Any]) -> list[PlanAnswer]:
     """Return the plans asked for of one question: of people together, and of each judge and metric."""
-    found = []
+    plans = []
     if options["plan_width"] is not None:
         for rater in _raters(ratings):
-            found.append(
+            plans.append(
                 plan_for(
                     _empty(title, ratings, plan, options, "width", rater, options["plan_width"]),
                     ratings,
@@ -40,14 +40,14 @@ def computed_plans(title: str, ratings: Ratings, plan: Plan, options: dict[str, 
     if options["plan_power"] is not None:
         for column in ratings.of_kind("judge"):
             rater = ratings.raters[column]
-            found.append(
+            plans.append(
                 plan_for(
                     _empty(title, ratings, plan, options, "power", rater, options["plan_power"]),
                     ratings,
                     plan,
                 )
             )
-    return found
+    return plans
 
 
 def _raters(ratings: Ratings) -> Iterator[str]:
@@ -83,14 +83,14 @@ def _empty(
 
 def plan_section(answer: PlanAnswer, ratings: Ratings) -> Section:
     """Return a plan as a section of the report: its sentences, then the numbers of dialogues in lines."""
-    who = "people" if answer.rater == PEOPLE else answer.rater
+    raters = "people" if answer.rater == PEOPLE else answer.rater
     head = headings(answer)
-    told = [f"{head[0]} {n}: {head[1].lower()} {expected} ({span})." for n, expected, span in rows(answer)]
+    lines = [f"{head[0]} {n}: {head[1].lower()} {expected} ({span})." for n, expected, span in rows(answer)]
     return Section(
-        f"Plan, {who} on {answer.title}",
+        f"Plan, {raters} on {answer.title}",
         ratings,
         Analysis(),
-        tuple(told),
+        tuple(lines),
         tuple(sentences(answer)),
         (),
         tuple(cautions(answer)),
@@ -107,104 +107,108 @@ HOW = (
 
 def computed_scores(ratings: Ratings, plan: Plan, *, threshold: bool, maps: bool) -> ScoreAnalysis:
     """Return what was asked for of the scores in a question's ratings."""
-    found = of_scores(ratings, plan=plan)
+    scores = of_scores(ratings, plan=plan)
     return replace(
-        found,
-        marks=found.marks if threshold else (),
-        probabilities=found.probabilities if threshold else (),
-        mapped=found.mapped if maps else (),
+        scores,
+        marks=scores.marks if threshold else (),
+        probabilities=scores.probabilities if threshold else (),
+        mapped=scores.mapped if maps else (),
     )
 
 
-def score_section(title: str, ratings: Ratings, found: ScoreAnalysis) -> Section:
+def score_section(title: str, ratings: Ratings, scores: ScoreAnalysis) -> Section:
     """Return the scores of a question as a section of the report: a block per score and kind of reading."""
-    rows = [(_heading(one), score_entries(one, title)) for one in readings(found)]
-    blocks = tuple(Block(heading, shown) for heading, shown in rows if shown)
-    said = tuple(f"{_heading(one)}: {one.reason}." for one in readings(found) if one.reason)
+    rows = [(_heading(reading), score_entries(reading, title)) for reading in readings(scores)]
+    blocks = tuple(Block(heading, entries) for heading, entries in rows if entries)
+    reasons = tuple(
+        f"{_heading(reading)}: {reading.reason}." for reading in readings(scores) if reading.reason
+    )
     every = tuple(entry for block in blocks for entry in block.entries)
     name = f"Scores in people’s terms: {title}" if title else "Scores in people’s terms"
-    return Section(name, ratings, Analysis(panel=every), (HOW,), said, blocks, ())
+    return Section(name, ratings, Analysis(panel=every), (HOW,), reasons, blocks, ())
 
 
-def readings(found: ScoreAnalysis) -> Sequence[Marks | Probabilities | Mapped]:
+def readings(scores: ScoreAnalysis) -> Sequence[Marks | Probabilities | Mapped]:
     """Return every reading of every score."""
-    return (*found.marks, *found.probabilities, *found.mapped)
+    return (*scores.marks, *scores.probabilities, *scores.mapped)
 
 
-def _heading(one: Marks | Probabilities | Mapped) -> str:
-    if isinstance(one, Probabilities):
-        return f"{one.rater} as a probability, {one.method}"
-    if isinstance(one, Mapped):
-        return f"{one.rater} on people’s scale, {MAPS[one.map]}"
-    if one.threshold is None:
-        return f"{one.rater}, threshold by {RULES[one.rule].name}"
-    sign = "at least" if one.threshold.rising else "at most"
-    return f"{one.rater} {sign} {one.threshold.value:.4g}, by {RULES[one.rule].name}"
+def _heading(reading: Marks | Probabilities | Mapped) -> str:
+    if isinstance(reading, Probabilities):
+        return f"{reading.rater} as a probability, {reading.method}"
+    if isinstance(reading, Mapped):
+        return f"{reading.rater} on people’s scale, {MAPS[reading.map]}"
+    if reading.threshold is None:
+        return f"{reading.rater}, threshold by {RULES[reading.rule].name}"
+    sign = "at least" if reading.threshold.rising else "at most"
+    return f"{reading.rater} {sign} {reading.threshold.value:.4g}, by {RULES[reading.rule].name}"
 
 
-def score_entries(one: Marks | Probabilities | Mapped, question: str) -> tuple[Entry, ...]:
+def score_entries(reading: Marks | Probabilities | Mapped, question: str) -> tuple[Entry, ...]:
     """Return the figures of one reading of a score, named after it."""
     return tuple(
-        Entry(replace(result, name=f"{_prefix(one)}_{result.name}"), (one.rater,), question)
-        for result in _results(one)
+        Entry(replace(result, name=f"{_prefix(reading)}_{result.name}"), (reading.rater,), question)
+        for result in _results(reading)
     )
 
 
-def _prefix(one: Marks | Probabilities | Mapped) -> str:
-    if isinstance(one, Probabilities):
-        return one.method
-    return f"map_{one.map}" if isinstance(one, Mapped) else f"threshold_{one.rule}"
+def _prefix(reading: Marks | Probabilities | Mapped) -> str:
+    if isinstance(reading, Probabilities):
+        return reading.method
+    return f"map_{reading.map}" if isinstance(reading, Mapped) else f"threshold_{reading.rule}"
 
 
-def _results(one: Marks | Probabilities | Mapped) -> tuple[Result, ...]:
-    if not isinstance(one, Probabilities):
-        return one.results
-    found = one.calibration
-    if found is None:
+def _results(reading: Marks | Probabilities | Mapped) -> tuple[Result, ...]:
+    if not isinstance(reading, Probabilities):
+        return reading.results
+    calibration = reading.calibration
+    if calibration is None:
         return ()
-    parts = found.parts
-    error = found.expected_calibration_error
-    return (error, found.brier, parts.reliability, parts.resolution, parts.uncertainty, parts.within)
+    parts = calibration.parts
+    error = calibration.expected_calibration_error
+    return (error, calibration.brier, parts.reliability, parts.resolution, parts.uncertainty, parts.within)
 
 
-def scores_as_json(found: ScoreAnalysis, question: str) -> dict[str, list[dict[str, Any]]]:
+def scores_as_json(scores: ScoreAnalysis, question: str) -> dict[str, list[dict[str, Any]]]:
     """Return plain values: `thresholds`, `probabilities` with their bins, and `scale_maps`."""
     return {
         "thresholds": [
-            _plain_of_scores(one, question)
+            _plain_of_scores(reading, question)
             | {
-                "rule": one.rule,
-                "threshold": one.threshold.value if one.threshold else None,
-                "rising": one.threshold.rising if one.threshold else None,
-                "least": one.least,
-                "most": one.most,
-                "n_ties": one.n_ties,
+                "rule": reading.rule,
+                "threshold": reading.threshold.value if reading.threshold else None,
+                "rising": reading.threshold.rising if reading.threshold else None,
+                "least": reading.least,
+                "most": reading.most,
+                "n_ties": reading.n_ties,
             }
-            for one in found.marks
+            for reading in scores.marks
         ],
         "probabilities": [
-            _plain_of_scores(one, question) | {"method": one.method, "bins": _bins(one)}
-            for one in found.probabilities
+            _plain_of_scores(reading, question) | {"method": reading.method, "bins": _bins(reading)}
+            for reading in scores.probabilities
         ],
-        "scale_maps": [_plain_of_scores(one, question) | {"map": one.map} for one in found.mapped],
+        "scale_maps": [
+            _plain_of_scores(reading, question) | {"map": reading.map} for reading in scores.mapped
+        ],
     }
 
 
-def _plain_of_scores(one: Marks | Probabilities | Mapped, question: str) -> dict[str, Any]:
-    figures = {result.name: result.as_dict() for result in _results(one)}
+def _plain_of_scores(reading: Marks | Probabilities | Mapped, question: str) -> dict[str, Any]:
+    figures = {result.name: result.as_dict() for result in _results(reading)}
     return {
         "question": question,
-        "rater": one.rater,
-        "n_learned": one.n_learned,
-        "reason": one.reason,
+        "rater": reading.rater,
+        "n_learned": reading.n_learned,
+        "reason": reading.reason,
         "figures": figures,
     }
 
 
-def _bins(one: Probabilities) -> list[dict[str, Any]]:
+def _bins(probabilities: Probabilities) -> list[dict[str, Any]]:
     return [
         {"low": b.low, "high": b.high, "n": b.n, "predicted": b.predicted, "observed": b.observed.as_dict()}
-        for b in (one.calibration.curve if one.calibration else ())
+        for b in (probabilities.calibration.curve if probabilities.calibration else ())
     ]
 
 
@@ -228,33 +232,33 @@ def raters(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
     panel = rater_panel(ratings, plan=plan)
     if not panel.rows:
         return [Block("Raters, one by one", (), note=f"Nobody is described: {panel.reason}.")]
-    found = _tables((row.rater, row.figures) for row in panel.rows)
-    found = [_noted(block, panel) for block in found]
+    blocks = _tables((row.rater, row.figures) for row in panel.rows)
+    blocks = [_noted(block, panel) for block in blocks]
     if panel.over is not None:
         people = tuple(row.rater for row in panel.rows if row.kind == "human")
         entry = Entry(panel.over, people)
         note = "The interval says what other people would have given on these items."
-        found.append(Block("Pairs of people, over people", (entry,), note=note))
-    return found
+        blocks.append(Block("Pairs of people, over people", (entry,), note=note))
+    return blocks
 
 
 def repeats(ratings: Ratings, samples: Ratings, plan: Plan) -> list[Block]:
     """Return how alike each rater answers again; `samples` holds their repeated answers, each as a rater."""
-    told: list[Block] = []
+    blocks: list[Block] = []
     for column, name in enumerate(ratings.raters):
         mine = [j for j, other in enumerate(samples.raters) if other.rpartition("#")[0] == name]
         if len(mine) > 1 and ratings.identified[column]:
             right = right_answers(ratings, name)
-            found = repeats_of(samples.take(mine), name, "samples", reference=right, plan=plan)
-            entries = tuple(Entry(figure, (name,)) for figure in found.figures)
-            heading = f"How alike {name} answers, {found.n_answers} samples of an item"
-            told.append(Block(heading, entries, note=REPEATED))
-    return told
+            repeated = repeats_of(samples.take(mine), name, "samples", reference=right, plan=plan)
+            entries = tuple(Entry(figure, (name,)) for figure in repeated.figures)
+            heading = f"How alike {name} answers, {repeated.n_answers} samples of an item"
+            blocks.append(Block(heading, entries, note=REPEATED))
+    return blocks
 
 
-def _tables(told: Iterable[tuple[str, Sequence[Result]]]) -> list[Block]:
+def _tables(figures_by_rater: Iterable[tuple[str, Sequence[Result]]]) -> list[Block]:
     by_name: dict[str, list[Entry]] = {}
-    for rater, figures in told:
+    for rater, figures in figures_by_rater:
         for figure in figures:
             by_name.setdefault(figure.name, []).append(Entry(figure, (rater,)))
     return [
@@ -270,13 +274,13 @@ def _value(entry: Entry) -> tuple[bool, float]:
 def _noted(block: Block, panel: RaterPanel) -> Block:
     """Return a table with what its figure means, and who is not compared with whom."""
     name = block.entries[0].result.name
-    said = [NOTES.get(name, "")]
+    notes = [NOTES.get(name, "")]
     if name == "rater_severity" and panel.groups:
         groups = "; ".join(", ".join(group) for group in panel.groups)
-        said.append(f"Groups that share no item, each with a zero of its own: {groups}.")
+        notes.append(f"Groups that share no item, each with a zero of its own: {groups}.")
     if name == "rater_severity" and panel.through_judges:
-        said.append("People are joined by the items that judges rated, not by items of their own.")
-    return Block(block.heading, block.entries, note=" ".join(filter(None, said)), each=True)
+        notes.append("People are joined by the items that judges rated, not by items of their own.")
+    return Block(block.heading, block.entries, note=" ".join(filter(None, notes)), each=True)
 
 
 # `agree --table7`: CoCoEval's table 7 of the file's binary questions, each a behaviour.
@@ -287,13 +291,13 @@ def tag_tables(questions: Mapping[str, Ratings], policy: Policy, plan: Plan) -> 
     tags = {name: ratings for name, ratings in questions.items() if ratings.level == "binary"}
     if not tags:
         raise ValueError("--table7 needs binary questions: --scale binary, or a column level that says so")
-    found = tables_of(tags, policies=[policy], plan=plan)
-    if not found:
+    tables = tables_of(tags, policies=[policy], plan=plan)
+    if not tables:
         raise ValueError(
             "--table7 compares judges with people: the column kind must say judge of one rater and human of "
             "another, and both must have answered every question"
         )
-    return found
+    return tables
 
 
 def tag_section(table: TagTable, ratings: Ratings) -> Section:
@@ -308,21 +312,21 @@ def tag_section(table: TagTable, ratings: Ratings) -> Section:
         f"Policy {table.policy}: {POLICIES[table.policy]}.",
     )
     every = tuple(entry for block in blocks for entry in block.entries)
-    said = (f"{table.reason[:1].upper()}{table.reason[1:]}.",) if table.reason else ()
+    reasons = (f"{table.reason[:1].upper()}{table.reason[1:]}.",) if table.reason else ()
     title = f"Tags together, {table.judge}"
-    return Section(title, ratings, Analysis(panel=every), facts, said, blocks, ())
+    return Section(title, ratings, Analysis(panel=every), facts, reasons, blocks, ())
 
 
 def tag_entries(row: Row, table: TagTable) -> tuple[Entry, ...]:
     """Return the figures of a behaviour, named `table7_...`, with the raters that each compares."""
     everyone = (table.judge, *table.people)
-    found = [
+    entries = [
         _entry(row.detected_by_people, "", everyone, row),
         _entry(row.detected_by_judge, "", everyone, row),
         *(_entry(result, "judge_", everyone, row) for result in row.judge.values()),
         *(_entry(result, "people_", everyone, row) for result in row.people.values()),
     ]
-    return tuple(found)
+    return tuple(entries)
 
 
 def _entry(result: Result, side: str, raters: Sequence[str], row: Row) -> Entry:
@@ -338,7 +342,7 @@ def tag_tables_as_json(tables: Sequence[TagTable]) -> list[dict[str, Any]]:
 
 
 def _plain(row: Row, table: TagTable) -> dict[str, Any]:
-    named = {
+    by_name = {
         "detected_people": row.detected_by_people,
         "detected_judge": row.detected_by_judge,
         **row.judge,
@@ -349,10 +353,10 @@ def _plain(row: Row, table: TagTable) -> dict[str, Any]:
         "question": row.behaviour,
         "judge": table.judge,
         "policy": table.policy,
-        **{name: result.value for name, result in named.items()},
+        **{name: result.value for name, result in by_name.items()},
         **people,
-        "intervals": {name: [result.low, result.high] for name, result in named.items()},
-        "reasons": {name: result.reason for name, result in named.items() if not result.ok},
+        "intervals": {name: [result.low, result.high] for name, result in by_name.items()},
+        "reasons": {name: result.reason for name, result in by_name.items() if not result.ok},
         "n_items": table.n_items,
         "n_dropped": table.n_dropped,
         "n_clusters": row.detected_by_judge.n_clusters,
@@ -370,24 +374,24 @@ class Extras:
     sections: list[Section] = field(default_factory=list)
     scored: list[tuple[str, ScoreAnalysis]] = field(default_factory=list)
     planned: list[PlanAnswer] = field(default_factory=list)
-    asked: tuple[str, ...] = ()
+    list_names: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return the lists asked for: `thresholds`, `probabilities`, `scale_maps`, `plans`."""
-        found: dict[str, list[Any]] = {name: [] for name in self.asked}
+        lists: dict[str, list[Any]] = {name: [] for name in self.list_names}
         for title, analysis in self.scored:
             for name, members in scores_as_json(analysis, title).items():
-                if name in found:
-                    found[name] += members
-        if "plans" in found:
-            found["plans"] = [answer.as_dict() for answer in self.planned]
-        return found
+                if name in lists:
+                    lists[name] += members
+        if "plans" in lists:
+            lists["plans"] = [answer.as_dict() for answer in self.planned]
+        return lists
 
     def entries(self) -> Iterator[Mapping[str, Any]]:
         """Yield the figures of scores for the flat table; a plan is no figure, and has a JSON."""
-        for title, found in self.scored:
-            for one in readings(found):
-                yield from (entry.as_dict() for entry in score_entries(one, title))
+        for title, scores in self.scored:
+            for reading in readings(scores):
+                yield from (entry.as_dict() for entry in score_entries(reading, title))
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -424,12 +428,12 @@ def computed(sections: Sequence[Section], plan: Plan, options: dict[str, Any]) -
     """Compute what the options ask for. Raises ValueError where no question has what it takes."""
     if options["plan_statistic"] and options["plan_width"] is None:
         raise ValueError("--plan-statistic goes with --plan-width")
-    asked = (
+    list_names = (
         *(("thresholds", "probabilities") if options["threshold"] else ()),
         *(("scale_maps",) if options["scale_maps"] else ()),
         *(("plans",) if options["plan_width"] is not None or options["plan_power"] is not None else ()),
     )
-    out = Extras(asked=asked)
+    out = Extras(list_names=list_names)
     for section in sections:
         _scores(section, plan, options, out)
         for answer in computed_plans(section.title, section.ratings, plan, options):
@@ -452,17 +456,19 @@ def _check(out: Extras, options: dict[str, Any]) -> None:
         raise ValueError("--plan-width needs two people, or a judge or metric beside people (column kind)")
     if options["plan_power"] is not None and "power" not in goals:
         raise ValueError("--plan-power needs a judge: the column kind, or --judges, says who is one")
-    maps = any(found.mapped for _, found in out.scored)
+    maps = any(scores.mapped for _, scores in out.scored)
     if options["scale_maps"] and out.scored and not maps:
         raise ValueError("--scale-maps needs a question on an ordered scale with a metric beside people")
-    if options["threshold"] and out.scored and not any(found.marks for _, found in out.scored):
+    if options["threshold"] and out.scored and not any(scores.marks for _, scores in out.scored):
         raise ValueError("--threshold needs a binary question with a metric beside people")
 
 
 def _scores(section: Section, plan: Plan, options: dict[str, Any], out: Extras) -> None:
     if not (options["threshold"] or options["scale_maps"]):
         return
-    found = computed_scores(section.ratings, plan, threshold=options["threshold"], maps=options["scale_maps"])
-    if found:
-        out.scored.append((section.title, found))
-        out.sections.append(score_section(section.title, section.ratings, found))
+    scores = computed_scores(
+        section.ratings, plan, threshold=options["threshold"], maps=options["scale_maps"]
+    )
+    if scores:
+        out.scored.append((section.title, scores))
+        out.sections.append(score_section(section.title, section.ratings, scores))

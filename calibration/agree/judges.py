@@ -62,9 +62,9 @@ class Readings:
     def beside(self, ratings: Ratings) -> Readings:
         """Return them with the panels that ratings have: a panel answers once, whatever the policy."""
         for column in ratings.of_kind(PANEL):
-            told = ratings.raters[column], ratings.values[:, column], PANEL, ratings.on_scale[column]
-            mean = self.mean.with_column(*told) if self.mean is not None else None
-            first = self.first if self.first is ratings else self.first.with_column(*told)
+            panel_column = ratings.raters[column], ratings.values[:, column], PANEL, ratings.on_scale[column]
+            mean = self.mean.with_column(*panel_column) if self.mean is not None else None
+            first = self.first if self.first is ratings else self.first.with_column(*panel_column)
             self = replace(self, first=first, mean=mean)
         return self
 
@@ -124,11 +124,13 @@ class Beside:
             self._add_pairs(question, title, of, marked)
 
     def _add_pairs(self, question: str, title: str, of: Readings, marked: dict[str, Any]) -> None:
-        found = compared(of.over(self.options["aggregate"]) if self.options["aggregate"] else of, self.plan)
-        self.json["compared"] += [row | marked for row in compared_json(question, found)]
-        self.entries += [entry.as_dict() | marked for entry in compared_entries(question, found)]
-        if found.pairs:
-            self.sections.append(compared_section(title, found, of.first))
+        comparisons = compared(
+            of.over(self.options["aggregate"]) if self.options["aggregate"] else of, self.plan
+        )
+        self.json["compared"] += [row | marked for row in compared_json(question, comparisons)]
+        self.entries += [entry.as_dict() | marked for entry in compared_entries(question, comparisons)]
+        if comparisons.pairs:
+            self.sections.append(compared_section(title, comparisons, of.first))
 
     def check(self) -> None:
         """Raise ValueError where what was asked for is not in the file."""
@@ -147,12 +149,12 @@ def compared(of: Readings, plan: Plan) -> Comparisons:
     return judges_compared(people, contenders_of(of.first, of.mean, of.calls), plan=plan)
 
 
-def compared_json(question: str, found: Comparisons) -> Iterator[dict[str, Any]]:
+def compared_json(question: str, comparisons: Comparisons) -> Iterator[dict[str, Any]]:
     """Yield a row a pair and statistic."""
-    for row in found.pairs:
+    for row in comparisons.pairs:
         yield {
-            "raters": [one.rater for one in row.contenders],
-            "samples": [one.samples or None for one in row.contenders],
+            "raters": [contender.rater for contender in row.contenders],
+            "samples": [contender.samples or None for contender in row.contenders],
             "question": question,
             "statistic": row.statistic,
             "reference": row.reference,
@@ -180,7 +182,7 @@ def key_json(question: str, tables: Sequence[KeyTable]) -> Iterator[dict[str, An
         if table.reason:
             yield {"question": question, "key": table.key, "reason": table.reason}
         for row in (*table.rows, *table.baselines):
-            named = {result.name: result for result in _results(row)}
+            by_name = {result.name: result for result in _results(row)}
             yield {
                 "question": question,
                 "key": table.key,
@@ -188,9 +190,9 @@ def key_json(question: str, tables: Sequence[KeyTable]) -> Iterator[dict[str, An
                 "kind": row.kind,
                 "n_items": row.n,
                 "n_missing": row.missing,
-                **{name: result.value for name, result in named.items()},
-                "intervals": {name: [result.low, result.high] for name, result in named.items()},
-                "reasons": {name: result.reason for name, result in named.items() if not result.ok},
+                **{name: result.value for name, result in by_name.items()},
+                "intervals": {name: [result.low, result.high] for name, result in by_name.items()},
+                "reasons": {name: result.reason for name, result in by_name.items() if not result.ok},
                 "baseline": row.best or None,
                 "baseline_accuracy": row.best_accuracy,
                 "values": list(table.values),
@@ -202,10 +204,10 @@ def _results(row: KeyRow) -> tuple[Result, ...]:
     return (*row.figures, row.difference) if row.difference is not None else row.figures
 
 
-def compared_entries(question: str, found: Comparisons) -> Iterator[Entry]:
+def compared_entries(question: str, comparisons: Comparisons) -> Iterator[Entry]:
     """Yield the figures of pairs under names of their own: what the CSV holds."""
-    for row in found.pairs:
-        names = tuple(one.name for one in row.contenders)
+    for row in comparisons.pairs:
+        names = tuple(contender.name for contender in row.contenders)
         figures = {
             "first": (row.first, (row.reference, names[0])),
             "second": (row.second, (row.reference, names[1])),
@@ -225,10 +227,10 @@ def key_entries(question: str, tables: Sequence[KeyTable]) -> Iterator[Entry]:
                 yield Entry(replace(result, name=f"key_{result.name}"), (table.key, row.rater), question)
 
 
-def compared_section(title: str, found: Comparisons, ratings: Ratings) -> Section:
+def compared_section(title: str, comparisons: Comparisons, ratings: Ratings) -> Section:
     """Return the pairs as a section of the report: a block a statistic, a row a pair."""
     families: dict[tuple[str, str], list[Compared]] = {}
-    for row in found.pairs:
+    for row in comparisons.pairs:
         families.setdefault((row.statistic, row.reference), []).append(row)
     blocks = tuple(_pairs_block(*family, rows, title) for family, rows in families.items())
     every = tuple(entry for block in blocks for entry in block.entries)
@@ -239,8 +241,8 @@ def compared_section(title: str, found: Comparisons, ratings: Ratings) -> Sectio
         "by Holm over all pairs of the question and statistic.",
         "A difference that is not shown is no proof that both are equally good: read its interval.",
     ]
-    if found.left_out:
-        facts.append(f"{found.left_out:,} pairs of metrics are left out, as there are many.")
+    if comparisons.left_out:
+        facts.append(f"{comparisons.left_out:,} pairs of metrics are left out, as there are many.")
     head = ", ".join(filter(None, [title, "judges compared"]))
     return Section(head, ratings, Analysis(panel=every), tuple(facts), (), blocks, ())
 
@@ -255,8 +257,8 @@ def _pairs_block(statistic: str, reference: str, rows: Sequence[Compared], title
 
 
 def _less(row: Compared) -> tuple[str, ...]:
-    one, other = row.contenders
-    return (f"{one.name} less {other.name}",)
+    first, other = row.contenders
+    return (f"{first.name} less {other.name}",)
 
 
 def _told_of_judging(row: Compared) -> str:
@@ -275,10 +277,12 @@ def _p(result: Result) -> str:
 def _key_section(title: str, table: KeyTable, ratings: Ratings) -> Section:
     head = ", ".join(filter(None, [title, f"against the key {table.key}"]))
     if table.reason:
-        said = f"{table.reason[:1].upper()}{table.reason[1:]}."
-        return Section(head, ratings, Analysis(), (), (said,), (), ())
+        reason = f"{table.reason[:1].upper()}{table.reason[1:]}."
+        return Section(head, ratings, Analysis(), (), (reason,), (), ())
     blocks = [_key_block(row, table, title) for row in table.rows]
-    baselines = [Entry(_named(r), (row.rater,), title) for row in table.baselines for r in row.figures]
+    baselines = [
+        Entry(_with_key_name(r), (row.rater,), title) for row in table.baselines for r in row.figures
+    ]
     blocks.append(Block("Baselines", tuple(baselines)))
     every = tuple(entry for block in blocks for entry in block.entries)
     facts = (
@@ -290,7 +294,7 @@ def _key_section(title: str, table: KeyTable, ratings: Ratings) -> Section:
 
 
 def _key_block(row: KeyRow, table: KeyTable, title: str) -> Block:
-    entries = tuple(Entry(_named(result), (row.rater,), title) for result in _results(row))
+    entries = tuple(Entry(_with_key_name(result), (row.rater,), title) for result in _results(row))
     notes = [f"{counted(row.n, 'item')}; {row.missing:,} that the key answers are missing."]
     if row.best:
         notes.append(f"Best baseline on these: {row.best}, accuracy {number(row.best_accuracy)}.")
@@ -299,7 +303,7 @@ def _key_block(row: KeyRow, table: KeyTable, title: str) -> Block:
     return Block(f"{row.rater} ({row.kind})" if row.kind else row.rater, entries, note=" ".join(notes))
 
 
-def _named(result: Result) -> Result:
+def _with_key_name(result: Result) -> Result:
     return replace(result, name=KEY_WORDS[result.name])
 
 
@@ -322,7 +326,7 @@ FLOOR_NOTE = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class JudgeOptions:
     """What the options ask for: panels, whether baselines, and the ratings of dev by question where given."""
 
     panels: tuple[PanelAsked, ...]
@@ -359,59 +363,63 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def panels_of(options: Mapping[str, Any]) -> tuple[PanelAsked, ...]:
     """Return the panels that the options name. Raises ValueError with one line."""
-    told = []
+    definitions = []
     for text in options["panel"]:
         rule, _, members = text.partition("=")
         names = [name.strip() for name in members.split(",") if name.strip()]
-        told.append({"rule": rule, "members": names, "least": options["least"]})
-    if options["dev"] and not (options["baselines"] or any(one["rule"] == "weighted" for one in told)):
+        definitions.append({"rule": rule, "members": names, "least": options["least"]})
+    if options["dev"] and not (
+        options["baselines"] or any(definition["rule"] == "weighted" for definition in definitions)
+    ):
         raise ValueError("--dev goes with --panel weighted or --baselines: from it these are learned")
     try:
-        return parse(told)
+        return parse(definitions)
     except DefinitionError as error:
         raise ValueError(f"--panel: {error}") from None
 
 
-def with_panels(ratings: Ratings, question: str, asked: Asked) -> tuple[Ratings, list[str]]:
+def with_panels(ratings: Ratings, question: str, judge_options: JudgeOptions) -> tuple[Ratings, list[str]]:
     """Return the ratings with a column a panel, and what is said of each; ValueError for a stranger."""
-    said = []
-    found = ratings
-    for panel in asked.panels:
+    notes = []
+    extended = ratings
+    for panel in judge_options.panels:
         if unknown := [name for name in panel.members if name not in ratings.raters]:
             raise ValueError(f"--panel: no rater {unknown[0]!r}; there are {', '.join(ratings.raters)}")
         members = panel.members or tuple(ratings.raters[j] for j in ratings.of_kind(JUDGE))
-        learn = (asked.dev or {}).get(question)
+        learn = (judge_options.dev or {}).get(question)
         answers = panel_of(ratings, members, panel.rule, least=panel.least, learn=learn)
-        said.append(_told(panel, answers))
+        notes.append(_describe_panel(panel, answers))
         if answers.n_answered:
-            found = _with(found, panel.name, answers)
-    return found, said
+            extended = _with(extended, panel.name, answers)
+    return extended, notes
 
 
-def at_levels(ratings: Ratings, question: str, asked: Asked, missed: dict[str, str]) -> Ratings:
+def at_levels(
+    ratings: Ratings, question: str, judge_options: JudgeOptions, missed: dict[str, str]
+) -> Ratings:
     """Return one question's ratings with the panels of its judges; judges of turns and of wholes stand apart.
 
     `missed` holds, by panel, why it has no answer to any question so far; '' where it has one.
     """
-    for panel in asked.panels:
-        here = set(panel.members or (ratings.raters[j] for j in ratings.of_kind(JUDGE)))
-        if not here & set(ratings.raters):
+    for panel in judge_options.panels:
+        members = set(panel.members or (ratings.raters[j] for j in ratings.of_kind(JUDGE)))
+        if not members & set(ratings.raters):
             missed.setdefault(panel.name, f"{panel.name}: no judge answered a question")
             continue
-        before, one = len(ratings.raters), replace(asked, panels=(panel,))
-        ratings, said = with_panels(ratings, question, one)
+        before, panel_options = len(ratings.raters), replace(judge_options, panels=(panel,))
+        ratings, notes = with_panels(ratings, question, panel_options)
         if len(ratings.raters) > before or missed.get(panel.name) != "":
-            missed[panel.name] = "" if len(ratings.raters) > before else said[0]
+            missed[panel.name] = "" if len(ratings.raters) > before else notes[0]
     return ratings
 
 
 def _with(ratings: Ratings, name: str, answers: PanelAnswers) -> Ratings:
-    given = answers.values[~np.isnan(answers.values)]
-    on_scale = ratings.scale is None or bool(np.isin(given, ratings.scale).all())
+    answered = answers.values[~np.isnan(answers.values)]
+    on_scale = ratings.scale is None or bool(np.isin(answered, ratings.scale).all())
     return ratings.with_column(name, answers.values, kind=PANEL, on_scale=on_scale)
 
 
-def _told(panel: PanelAsked, answers: PanelAnswers) -> str:
+def _describe_panel(panel: PanelAsked, answers: PanelAnswers) -> str:
     if answers.reason:
         return f"{panel.name}: {answers.reason}."
     weights = ", ".join(f"{m.name} {m.weight:.3f}" for m in answers.members if m.weight is not None)
@@ -422,14 +430,14 @@ def _told(panel: PanelAsked, answers: PanelAnswers) -> str:
     )
 
 
-def floor(ratings: Ratings, question: str, asked: Asked, plan: Plan) -> list[Block]:
+def floor(ratings: Ratings, question: str, judge_options: JudgeOptions, plan: Plan) -> list[Block]:
     """Return judges and panels above the baselines; none where no person and no judge answered."""
     columns = [*ratings.of_kind(JUDGE), *ratings.of_kind(PANEL)]
-    if not asked.baselines or not columns or not ratings.of_kind(PEOPLE):
+    if not judge_options.baselines or not columns or not ratings.of_kind(PEOPLE):
         return []
     beside = BesidePeople(ratings, tuple(STATISTICS), plan)
     rows = [_judge(beside, ratings, column) for column in columns]
-    learn = None if asked.dev is None else asked.dev.get(question)
+    learn = None if judge_options.dev is None else judge_options.dev.get(question)
     rows += baselines(beside, learn=learn)
     note = FLOOR_NOTE.format("the file of --dev" if learn is not None else "all other clusters")
     note += "".join(f" {row.name}: {row.reason}." for row in rows if row.reason)
@@ -448,11 +456,11 @@ def _judge(beside: BesidePeople, ratings: Ratings, column: int) -> Row:
 def _entries(rows: Sequence[Row]) -> list[Entry]:
     """Return the figures, one statistic after the other, so that judges and baselines stand together."""
     names = dict.fromkeys(name for row in rows for name in row.figures)
-    found = []
+    entries = []
     for name in names:
         for row in rows:
             if name in row.figures:
                 prefix = "baseline" if row.kind == BASELINE else "floor"
-                who = f"{row.name}: {row.told}" if row.told else row.name
-                found.append(Entry(replace(row.figures[name], name=f"{prefix}_{name}"), (who,)))
-    return found
+                rater = f"{row.name}: {row.told}" if row.told else row.name
+                entries.append(Entry(replace(row.figures[name], name=f"{prefix}_{name}"), (rater,)))
+    return entries

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibration.agree import renderings
-from calibration.agree.levels import Asked, Assembled, assembled, read_places
+from calibration.agree.levels import Assembled, LevelQuery, assembled, read_places
 from calibration.agree.ratings_file import Part, RatingsFile, Row, Table
 from calibration.agree.renderings import WIDTH, columns, escape, page
 from calibration.agree.report import interval, number, plain
@@ -31,7 +31,7 @@ SHORT = {"pearson": "r", "spearman": "ρ", "kendall_tau_b": "τ"}
 
 
 @dataclass(frozen=True)
-class Shown:
+class StratumTable:
     """A table of one stratum, with where its rows come from and what was read."""
 
     title: str
@@ -65,28 +65,28 @@ def p_of(entry: LevelEntry) -> str:
     return "<0.001" if entry.p < 0.001 else f"{entry.p:.3f}"
 
 
-def facts(shown: Shown) -> list[str]:
+def facts(stratum_table: StratumTable) -> list[str]:
     """Say what was compared, on what, and what was left out."""
-    table, units = shown.table, shown.assembled.scored.units
+    table, units = stratum_table.table, stratum_table.assembled.scored.units
     unit = "continuations" if table.options.unit == "continuation" else "answers of a system to a dialogue"
-    question = shown.assembled.reference.question
+    question = stratum_table.assembled.reference.question
     out = [
         f"Compared with {table.reference}{', question ' + question if question else ''}.",
         f"{len(units):,} {unit} by {len(units.system_names):,} systems in {len(units.dialogue_names):,} "
         "dialogues.",
     ]
-    return out + [*table.warnings, *shown.assembled.said]
+    return out + [*table.warnings, *stratum_table.assembled.notes]
 
 
 def left_out(row: LevelRow) -> str:
     """Say how many turns and continuations a row leaves out; empty where none."""
-    left, parts = row.left_out, []
-    for n, of, share, what in (
-        (left.turns, left.of_turns, left.share_of_turns, "turns"),
-        (left.units, left.of_units, left.share_of_units, "continuations"),
+    row_left_out, parts = row.left_out, []
+    for n, of, share, unit in (
+        (row_left_out.turns, row_left_out.of_turns, row_left_out.share_of_turns, "turns"),
+        (row_left_out.units, row_left_out.of_units, row_left_out.share_of_units, "continuations"),
     ):
         if n and share is not None:
-            parts.append(f"{n:,} of {of:,} {what} ({100 * share:.1f}%)")
+            parts.append(f"{n:,} of {of:,} {unit} ({100 * share:.1f}%)")
     return f"{row.name}: left out are {' and '.join(parts)}." if parts else ""
 
 
@@ -111,7 +111,7 @@ def notes(table: LevelTable, best: str, best_of_group: str) -> list[str]:
                 if reason:
                     reasons.setdefault(reason, []).append(f"{row.name} at {entry.level} level")
     for reason, about in reasons.items():
-        out.append(f"{reason[:1].upper()}{reason[1:]} ({_listed(about)}).")
+        out.append(f"{reason[:1].upper()}{reason[1:]} ({_join_titles(about)}).")
     out += filter(None, (left_out(row) for row in table.rows))
     for flag in dict.fromkeys(flag for entry in entries for flag in entry.result.flags):
         out.append(f"{FLAGS[flag][:1].upper()}{FLAGS[flag][1:]}.")
@@ -130,22 +130,22 @@ def methods(table: LevelTable) -> list[str]:
     return out
 
 
-def entries(shown: Iterable[Shown]) -> Iterator[dict[str, Any]]:
+def entries(stratum_tables: Iterable[StratumTable]) -> Iterator[dict[str, Any]]:
     """Yield every figure as plain values, in the order of rows, levels and coefficients."""
-    for one in shown:
-        rows = zip(one.table.rows, one.assembled.rows, strict=True)
+    for stratum_table in stratum_tables:
+        rows = zip(stratum_table.table.rows, stratum_table.assembled.rows, strict=True)
         for row, source in rows:
             for entry in row.entries:
                 yield {
                     **entry.result.as_dict(),
-                    "raters": [one.assembled.reference.rater, source.rater],
+                    "raters": [stratum_table.assembled.reference.rater, source.rater],
                     "question": source.question,
-                    "reference_question": one.assembled.reference.question,
+                    "reference_question": stratum_table.assembled.reference.question,
                     "row": row.name,
                     "scores": row.scores,
                     "level": entry.level,
                     "p": entry.p,
-                    "p_test": one.table.options.p,
+                    "p_test": stratum_table.table.options.p,
                     "p_method": entry.p_method,
                     "p_reason": entry.p_reason,
                     "starred": entry.starred,
@@ -153,11 +153,11 @@ def entries(shown: Iterable[Shown]) -> Iterator[dict[str, Any]]:
                     "best_of_group": entry.best_of_group,
                     "left_out_turns": row.left_out.turns,
                     "left_out_continuations": row.left_out.units,
-                    **({"stratum": one.stratum} if one.stratum else {}),
+                    **({"stratum": stratum_table.stratum} if stratum_table.stratum else {}),
                 }
 
 
-def _listed(about: list[str]) -> str:
+def _join_titles(about: list[str]) -> str:
     distinct = list(dict.fromkeys(about))
     return "; ".join(distinct[:3]) + (f"; and {len(distinct) - 3} more" if len(distinct) > 3 else "")
 
@@ -177,18 +177,24 @@ STYLE = (
 )
 
 
-def as_html(name: str, shown: Sequence[Shown]) -> str:
+def as_html(name: str, stratum_tables: Sequence[StratumTable]) -> str:
     """Return the page."""
-    return page(f"Correlations by level: {name}", "".join(_section_of_html(one) for one in shown), STYLE)
+    return page(
+        f"Correlations by level: {name}",
+        "".join(_section_of_html(stratum_table) for stratum_table in stratum_tables),
+        STYLE,
+    )
 
 
-def _section_of_html(shown: Shown) -> str:
-    heading = f"<h2>{escape(shown.title)}</h2>" if shown.title else ""
-    said = "".join(f'<p class="fact">{escape(fact)}</p>' for fact in facts(shown))
-    sentences = notes(shown.table, "Bold", "Underlined")
+def _section_of_html(stratum_table: StratumTable) -> str:
+    heading = f"<h2>{escape(stratum_table.title)}</h2>" if stratum_table.title else ""
+    fact_lines = "".join(f'<p class="fact">{escape(fact)}</p>' for fact in facts(stratum_table))
+    sentences = notes(stratum_table.table, "Bold", "Underlined")
     below = "".join(f'<li class="limit">{escape(note)}</li>' for note in sentences)
-    how = "".join(f'<p class="foot">{escape(method)}</p>' for method in methods(shown.table))
-    return f"<section>{heading}{said}{_table_of_html(shown.table)}<ul>{below}</ul>{how}</section>"
+    how = "".join(f'<p class="foot">{escape(method)}</p>' for method in methods(stratum_table.table))
+    return (
+        f"<section>{heading}{fact_lines}{_table_of_html(stratum_table.table)}<ul>{below}</ul>{how}</section>"
+    )
 
 
 def _table_of_html(table: LevelTable) -> str:
@@ -215,8 +221,8 @@ def _table_of_html(table: LevelTable) -> str:
 
 
 def _title(name: str) -> str:
-    whole = escape(title_of_coefficient(name))
-    return f'<th scope="col" class="n"><abbr title="{whole}">{SHORT[name]}</abbr></th>'
+    full_title = escape(title_of_coefficient(name))
+    return f'<th scope="col" class="n"><abbr title="{full_title}">{SHORT[name]}</abbr></th>'
 
 
 def _cell(entry: LevelEntry) -> str:
@@ -235,11 +241,13 @@ def _cell(entry: LevelEntry) -> str:
 SYMBOLS = {"pearson": "$r$", "spearman": r"$\rho$", "kendall_tau_b": r"$\tau$"}
 
 
-def as_latex(name: str, shown: Sequence[Shown]) -> str:
+def as_latex(name: str, stratum_tables: Sequence[StratumTable]) -> str:
     """Return one table per stratum; each value has its interval below it."""
     out = [r"% needs \usepackage{booktabs,graphicx}"]
-    for one in shown:
-        out += _table(f"{name}{': ' + one.title if one.title else ''}", one.table)
+    for stratum_table in stratum_tables:
+        out += _table(
+            f"{name}{': ' + stratum_table.title if stratum_table.title else ''}", stratum_table.table
+        )
     return "\n".join(out) + "\n"
 
 
@@ -308,15 +316,17 @@ def _text(text: str) -> str:
 # Tables by level as plain text, for a terminal: one table a level.
 
 
-def as_text(name: str, shown: Sequence[Shown]) -> str:
+def as_text(name: str, stratum_tables: Sequence[StratumTable]) -> str:
     """Return the whole report."""
-    return "\n".join(line for one in shown for line in _section(name, one))
+    return "\n".join(line for stratum_table in stratum_tables for line in _section(name, stratum_table))
 
 
-def _section(name: str, shown: Shown) -> list[str]:
-    table = shown.table
-    heading = plain(f"{name}: {shown.title}" if shown.title else f"{name}: correlations by level")
-    lines = [heading, "=" * min(len(heading), WIDTH), "", *_wrapped(facts(shown)), ""]
+def _section(name: str, stratum_table: StratumTable) -> list[str]:
+    table = stratum_table.table
+    heading = plain(
+        f"{name}: {stratum_table.title}" if stratum_table.title else f"{name}: correlations by level"
+    )
+    lines = [heading, "=" * min(len(heading), WIDTH), "", *_wrapped(facts(stratum_table)), ""]
     for level in levels_of(table):
         lines += [f"{level.capitalize()} level", *_level(table, level), ""]
     lines += _wrapped(notes(table, BEST, BEST_OF_GROUP))
@@ -324,7 +334,7 @@ def _section(name: str, shown: Shown) -> list[str]:
 
 
 def _wrapped(sentences: Sequence[str]) -> list[str]:
-    return [line for said in sentences for line in textwrap.wrap(plain(said), WIDTH)]
+    return [line for sentence in sentences for line in textwrap.wrap(plain(sentence), WIDTH)]
 
 
 def _level(table: LevelTable, level: Level) -> list[str]:
@@ -362,33 +372,35 @@ FURTHER = (
 
 def tables(
     file: RatingsFile,
-    asked: Asked,
+    query: LevelQuery,
     plan: Plan,
     ratings_of: Callable[[Part], Ratings],
     progress: Callable[[Table], Iterable[tuple[int, Row]]],
     column: str | None,
-) -> list[Shown]:
+) -> list[StratumTable]:
     """Return a table for each stratum of the file. ValueError and RatingsFileError say what is amiss."""
-    places = read_places(file.path, file.cluster, asked.best_of, progress, file.spelling)
+    places = read_places(file.path, file.cluster, query.best_of, progress, file.spelling)
     strata: dict[str, dict[str, Ratings]] = {}
     for part in file.parts:
         strata.setdefault(part.stratum, {})[part.question] = ratings_of(part)
     out = []
     for stratum, questions in strata.items():
-        found = assembled(questions, places, asked)
-        table = level_table(found.scored, asked.levels, options=asked.options, plan=plan)
-        out.append(Shown(f"{column} {stratum}" if column else "", table, found, stratum))
+        scores = assembled(questions, places, query)
+        table = level_table(scores.scored, query.levels, options=query.options, plan=plan)
+        out.append(StratumTable(f"{column} {stratum}" if column else "", table, scores, stratum))
     return out
 
 
-def written(file: RatingsFile, shown: list[Shown], form: str) -> str:
+def render(file: RatingsFile, stratum_tables: list[StratumTable], form: str) -> str:
     """Return the tables as text, json, csv, latex or html."""
     if form == "json":
         read = {"file": file.path.name, "shape": file.shape, "cluster": file.cluster}
-        said = [{"title": one.title, "facts": facts(one)} for one in shown]
-        whole = {"input": {**read, "questions": said}, "statistics": list(entries(shown))}
-        return json.dumps(whole, allow_nan=False)
+        questions = [
+            {"title": stratum_table.title, "facts": facts(stratum_table)} for stratum_table in stratum_tables
+        ]
+        document = {"input": {**read, "questions": questions}, "statistics": list(entries(stratum_tables))}
+        return json.dumps(document, allow_nan=False)
     if form == "csv":
-        return renderings.as_csv(entries(shown), (*renderings.COLUMNS, *FURTHER))
+        return renderings.as_csv(entries(stratum_tables), (*renderings.COLUMNS, *FURTHER))
     writers = {"html": as_html, "latex": as_latex, "text": as_text}
-    return writers[form](file.path.name, shown)
+    return writers[form](file.path.name, stratum_tables)

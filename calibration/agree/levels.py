@@ -42,7 +42,7 @@ ALONE = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class LevelQuery:
     """What is asked of a file: levels, the reference's question (empty for the only one) and the rest."""
 
     levels: tuple[Level, ...]
@@ -94,26 +94,28 @@ def add_to(parser: ArgumentParser) -> None:
 
 def check(options: Mapping[str, Any]) -> None:
     """Raise ValueError for an option that was given and does nothing beside --levels."""
-    for name, said in ALONE.items():
+    for name, option in ALONE.items():
         if options[name] not in (None, False, []):
-            raise ValueError(f"--levels does not go with {said}")
+            raise ValueError(f"--levels does not go with {option}")
 
 
-def asked_of(options: Mapping[str, Any]) -> Asked:
+def query_of(options: Mapping[str, Any]) -> LevelQuery:
     """Return what is asked. ValueError for an unknown level."""
-    wanted = [level.strip() for level in options["levels"].split(",")]
-    unknown = [level for level in wanted if level not in LEVELS]
+    requested = [level.strip() for level in options["levels"].split(",")]
+    unknown = [level for level in requested if level not in LEVELS]
     if unknown:
         raise ValueError(f"--levels: {unknown[0]!r} is not a level; there are {', '.join(LEVELS)}")
-    chosen = Options(
+    level_options = Options(
         options["missing_turns"] or "skip",
         options["system_score"] or "all_turns",
         options["unit"] or "continuation",
         options["p"] or "clustered",
         options["shared_dialogues"],
     )
-    levels = cast(tuple[Level, ...], tuple(level for level in LEVELS if level in wanted))
-    return Asked(levels, options["reference_question"] or "", options["against"], options["best_of"], chosen)
+    levels = cast(tuple[Level, ...], tuple(level for level in LEVELS if level in requested))
+    return LevelQuery(
+        levels, options["reference_question"] or "", options["against"], options["best_of"], level_options
+    )
 
 
 # Where the items of a ratings file lie: dialogue, continuation, system and turn.
@@ -159,24 +161,24 @@ def read_places(
     table = read_table(path)
     for column in ("dialogue", *filter(None, [best_of])):
         if column not in table.columns:
-            there = ", ".join(table.columns)
-            raise RatingsFileError(path, f"--levels needs a column {column!r}; the columns are {there}", 1)
+            columns = ", ".join(table.columns)
+            raise RatingsFileError(path, f"--levels needs a column {column!r}; the columns are {columns}", 1)
     table.used = frozenset({*COLUMNS, *filter(None, [cluster, best_of])})
-    found = Places()
-    held: dict[tuple[str, str, int | None], str] = {}
+    places = Places()
+    items: dict[tuple[str, str, int | None], str] = {}
     units: dict[tuple[str, str], tuple[str, str]] = {}
     for line, row in progress(table):
         cells = {name: unguarded(cell or "").strip() for name, cell in row.items()}
         _spell(cells, cluster, spelling)
         item, place = cells.get("item", ""), _place(path, line, cells, cluster)
-        known = found.of.setdefault(item, place)
-        if known is place:
-            _check_free(path, line, item, place, held, units)
-        elif known != place:
+        existing = places.of.setdefault(item, place)
+        if existing is place:
+            _check_free(path, line, item, place, items, units)
+        elif existing != place:
             raise RatingsFileError(path, f"item {item!r} lies in two places", line, "item")
         if best_of and cells.get("rater"):
-            found.groups.setdefault(cells["rater"], cells[best_of])
-    return found
+            places.groups.setdefault(cells["rater"], cells[best_of])
+    return places
 
 
 def _spell(cells: dict[str, str], cluster: str | None, spelling: Spelling) -> None:
@@ -196,11 +198,11 @@ def _check_free(
     line: int,
     item: str,
     place: Place,
-    held: dict[tuple[str, str, int | None], str],
+    items: dict[tuple[str, str, int | None], str],
     units: dict[tuple[str, str], tuple[str, str]],
 ) -> None:
     unit = place.dialogue, place.continuation
-    first = held.setdefault((*unit, place.turn), item)
+    first = items.setdefault((*unit, place.turn), item)
     if first != item:
         where = "the whole" if place.turn is None else f"turn {place.turn}"
         message = f"items {first!r} and {item!r} are both {where} of continuation {place.continuation!r}"
@@ -208,8 +210,8 @@ def _check_free(
     about = place.system, place.cluster
     if units.setdefault(unit, about) != about:
         message = f"continuation {place.continuation!r} of dialogue {place.dialogue!r} has two"
-        what = "systems" if units[unit][0] != place.system else "clusters"
-        raise RatingsFileError(path, f"{message} {what}", line)
+        subject = "systems" if units[unit][0] != place.system else "clusters"
+        raise RatingsFileError(path, f"{message} {subject}", line)
 
 
 def _place(path: Path, line: int, cells: dict[str, str], cluster: str | None) -> Place:
@@ -245,22 +247,22 @@ class Source:
 
 @dataclass(frozen=True)
 class Assembled:
-    """What a table reads, and where its reference and rows come from. ``said`` tells what was left out."""
+    """What a table reads, and where its reference and rows come from. ``notes`` tell what was left out."""
 
     scored: Scored
     reference: Source
     rows: tuple[Source, ...]
-    said: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
-def assembled(questions: Mapping[str, Ratings], places: Places, asked: Asked) -> Assembled:
+def assembled(questions: Mapping[str, Ratings], places: Places, query: LevelQuery) -> Assembled:
     """Return what is compared: people's mean (or the rater named) on one question, and every other rater.
 
     ValueError where the reference's question is not named or not there, where nobody answered it, for
     questions about turns and dialogues both, and where nothing is left to compare with.
     """
-    name = _reference_question(questions, asked)
-    said = [
+    name = _reference_question(questions, query)
+    notes = [
         f"{question or 'The values'}: left out, as categories have no mean."
         for question, ratings in questions.items()
         if ratings.level == "nominal" and question != name
@@ -271,7 +273,7 @@ def assembled(questions: Mapping[str, Ratings], places: Places, asked: Asked) ->
             raise ValueError(f"{question or 'the values'}: {ratings.problem or 'categories have no mean'}")
     kinds = {question: _kind(question, ratings, places) for question, ratings in numeric.items()}
     layout = _Layout.of(numeric, kinds, places)
-    reference = _reference(numeric[name], asked)
+    reference = _reference(numeric[name], query)
     first = layout.scores(numeric[name], kinds[name], reference, LABELS[kinds[name]])
     sides = [(Source(reference, name), first)]
     for question, ratings in numeric.items():
@@ -282,27 +284,29 @@ def assembled(questions: Mapping[str, Ratings], places: Places, asked: Asked) ->
             f"nothing to compare with {reference} on {name or 'the question'}: "
             "no judge, metric or other question (a column kind tells judges and metrics from people)"
         )
-    rows = _named([source for source, _ in sides[1:]], [side for _, side in sides[1:]], kinds, name, places)
+    rows = _with_names(
+        [source for source, _ in sides[1:]], [side for _, side in sides[1:]], kinds, name, places
+    )
     scored = Scored(layout.units, sides[0][1], rows, layout.turns, layout.dialogues)
-    return Assembled(scored, sides[0][0], tuple(source for source, _ in sides[1:]), tuple(said))
+    return Assembled(scored, sides[0][0], tuple(source for source, _ in sides[1:]), tuple(notes))
 
 
-def _reference_question(questions: Mapping[str, Ratings], asked: Asked) -> str:
-    named = ", ".join(questions)
-    if asked.reference_question:
-        if asked.reference_question not in questions:
-            raise ValueError(f"--reference-question: no {asked.reference_question!r}; there are {named}")
-        return asked.reference_question
+def _reference_question(questions: Mapping[str, Ratings], query: LevelQuery) -> str:
+    names = ", ".join(questions)
+    if query.reference_question:
+        if query.reference_question not in questions:
+            raise ValueError(f"--reference-question: no {query.reference_question!r}; there are {names}")
+        return query.reference_question
     if len(questions) > 1:
-        raise ValueError(f"--reference-question is needed: the file has the questions {named}")
+        raise ValueError(f"--reference-question is needed: the file has the questions {names}")
     return next(iter(questions))
 
 
-def _reference(ratings: Ratings, asked: Asked) -> str:
-    if asked.against is not None:
-        if asked.against not in ratings.raters:
-            raise ValueError(f"--against: no rater {asked.against!r}; there are {', '.join(ratings.raters)}")
-        return asked.against
+def _reference(ratings: Ratings, query: LevelQuery) -> str:
+    if query.against is not None:
+        if query.against not in ratings.raters:
+            raise ValueError(f"--against: no rater {query.against!r}; there are {', '.join(ratings.raters)}")
+        return query.against
     if not ratings.of_kind(PEOPLE):
         raise ValueError(
             "no people to compare with: the column kind must say human of those who answered the reference's "
@@ -326,13 +330,13 @@ def _raters(ratings: Ratings, is_reference: bool, reference: str) -> list[str]:
 
 
 def _kind(question: str, ratings: Ratings, places: Places) -> Kind:
-    whole = {places.of[item].turn is None for item in ratings.items}
-    if len(whole) > 1:
+    is_dialogue = {places.of[item].turn is None for item in ratings.items}
+    if len(is_dialogue) > 1:
         raise ValueError(
             f"{question or 'the question'} is about turns and whole dialogues both: name them apart in the "
             "column question"
         )
-    return "dialogue" if whole == {True} else "turn"
+    return "dialogue" if is_dialogue == {True} else "turn"
 
 
 @dataclass(frozen=True)
@@ -385,11 +389,11 @@ class _Layout:
 
 def _coded(names: list[str]) -> tuple[Ints, tuple[str, ...]]:
     codes: dict[str, int] = {}
-    found = np.array([codes.setdefault(name, len(codes)) for name in names], np.int64)
-    return found, tuple(codes)
+    indices = np.array([codes.setdefault(name, len(codes)) for name in names], np.int64)
+    return indices, tuple(codes)
 
 
-def _named(
+def _with_names(
     sources: list[Source],
     rows: list[Scores],
     kinds: Mapping[str, Kind],
@@ -406,11 +410,11 @@ def _named(
             names.append(f"people ({LABELS[kind]})")
         else:
             names.append("people")
-    shown = [
+    row_names = [
         f"{name}, {source.question}" if names.count(name) > 1 or name == "people" else name
         for name, source in zip(names, sources, strict=True)
     ]
     return tuple(
         replace(row, name=name, group=places.group(source.rater))
-        for row, name, source in zip(rows, shown, sources, strict=True)
+        for row, name, source in zip(rows, row_names, sources, strict=True)
     )

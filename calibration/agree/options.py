@@ -37,23 +37,24 @@ class More:
 
 def _with_f_intervals(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
     note = "Items are taken as independent and normal, which makes the intervals of turns too short."
-    found: dict[tuple[str, ...], list[Entry]] = {}
+    by_raters: dict[tuple[str, ...], list[Entry]] = {}
     for entry in f_intervals(ratings, analysis.panel, plan.level):
-        found.setdefault(entry.raters, []).append(entry)
-    return [Block(f"With F intervals: {raters_of(g[0])}", tuple(g), note=note) for g in found.values()]
+        by_raters.setdefault(entry.raters, []).append(entry)
+    return [Block(f"With F intervals: {raters_of(g[0])}", tuple(g), note=note) for g in by_raters.values()]
 
 
 def _corrected(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
-    found = []
-    for one in corrected_shares(ratings, plan):
-        raters = (one.judge, *one.people)
+    blocks = []
+    for share in corrected_shares(ratings, plan):
+        raters = (share.judge, *share.people)
         note = (
-            f"People answered {one.n_labelled:,} of the items, {one.judge} these and {one.n_unlabelled:,} "
-            "more. A bad judge does not bias the prediction-powered share if these were drawn at random."
+            f"People answered {share.n_labelled:,} of the items, {share.judge} these and "
+            f"{share.n_unlabelled:,} more. "
+            "A bad judge does not bias the prediction-powered share if these were drawn at random."
         )
-        entries = tuple(Entry(result, raters) for result in one.figures.values())
-        found.append(Block(f"How often it occurs, by {one.judge} and corrected", entries, note=note))
-    return found
+        entries = tuple(Entry(result, raters) for result in share.figures.values())
+        blocks.append(Block(f"How often it occurs, by {share.judge} and corrected", entries, note=note))
+    return blocks
 
 
 def _bounds(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
@@ -62,20 +63,24 @@ def _bounds(ratings: Ratings, analysis: Analysis, plan: Plan) -> list[Block]:
         dict.fromkeys(entry.result.name for entry in analysis.pairs if entry.result.name in STATISTICS)
     )
     ends = (ratings.scale[0], ratings.scale[-1]) if ratings.scale and not ratings.names else None
-    found = []
+    blocks = []
     for column, kind in enumerate(ratings.kinds):
         own = ends if ratings.on_scale[column] or kind == "judge" else None
-        one = bounds_of(ratings, column, statistics=keys, ends=own) if kind in ("judge", "metric") else None
-        if one is not None and one.figures:
-            without = "; ".join(f"{title_of(key)} is not bounded: {reason}" for key, reason in one.unbounded)
+        bounds = (
+            bounds_of(ratings, column, statistics=keys, ends=own) if kind in ("judge", "metric") else None
+        )
+        if bounds is not None and bounds.figures:
+            without = "; ".join(
+                f"{title_of(key)} is not bounded: {reason}" for key, reason in bounds.unbounded
+            )
             note = (
-                f"{one.rater} left {one.n_unanswered:,} of {one.n_asked:,} items unanswered. Low and "
-                "high are what each figure could be had they been answered, in whatever way: bounds, no "
+                f"{bounds.rater} left {bounds.n_unanswered:,} of {bounds.n_asked:,} items unanswered. Low "
+                "and high are what each figure could be had they been answered, in whatever way: bounds, no "
                 f"confidence interval.{f' {without}.' if without else ''}"
             )
-            entries = tuple(Entry(result, (one.rater, *people)) for result in one.figures)
-            found.append(Block(f"Had {one.rater} answered every item", entries, note=note))
-    return found
+            entries = tuple(Entry(result, (bounds.rater, *people)) for result in bounds.figures)
+            blocks.append(Block(f"Had {bounds.rater} answered every item", entries, note=note))
+    return blocks
 
 
 MORE = (
@@ -133,33 +138,39 @@ def with_defaults(options: dict[str, Any]) -> dict[str, Any]:
 
     Raises ValueError for an option that does nothing beside the others.
     """
-    for name, (other, said) in GOES_WITH.items():
+    for name, (other, message) in GOES_WITH.items():
         if options[name] not in (None, False) and not options[other]:
-            raise ValueError(said)
-    given = frozenset(name for name in DEFAULTS if options[name] is not None)
+            raise ValueError(message)
+    set_options = frozenset(name for name in DEFAULTS if options[name] is not None)
     if options["levels"]:
         levels.check(options)
     planned = options["plan_width"] is not None or options["plan_power"] is not None
     if options["csv"] and planned:
         raise ValueError("--csv holds figures, and a plan is none: print it as text, --html or --json")
-    return options | {name: DEFAULTS[name] for name in DEFAULTS if name not in given} | {"given": given}
+    return (
+        options
+        | {name: DEFAULTS[name] for name in DEFAULTS if name not in set_options}
+        | {"given": set_options}
+    )
 
 
 def without_effect(
     options: dict[str, Any], sections: Sequence[Section], idle: Sequence[More], *, repeated: bool
 ) -> list[str]:
     """Return a sentence for each option that was given and changed nothing, with the reason."""
-    given, said = options["given"], [f"{more.option}: {more.without}." for more in idle]
-    if "positive" in given and all(s.ratings.level != "binary" for s in sections):
-        said.append("--positive: no question is binary, so there is no positive class.")
+    set_options, notes = options["given"], [f"{more.option}: {more.without}." for more in idle]
+    if "positive" in set_options and all(s.ratings.level != "binary" for s in sections):
+        notes.append("--positive: no question is binary, so there is no positive class.")
     tested = any(s.analysis.replacement for s in sections) or options["plan_power"] is not None
-    if "epsilon" in given and not tested:
-        said.append("--epsilon: there was no alternative annotator test, which needs a judge and two people.")
+    if "epsilon" in set_options and not tested:
+        notes.append(
+            "--epsilon: there was no alternative annotator test, which needs a judge and two people."
+        )
     if options["samples"] and not repeated:
-        said.append("--samples: no rater answered an item more than once.")
+        notes.append("--samples: no rater answered an item more than once.")
     if options["baselines"] and not any(e.result.name.startswith("baseline_") for e in _entries(sections)):
-        said.append("--baselines: they stand beside judges and people, and no question has both.")
-    return said
+        notes.append("--baselines: they stand beside judges and people, and no question has both.")
+    return notes
 
 
 def _entries(sections: Sequence[Section]) -> Iterator[Entry]:

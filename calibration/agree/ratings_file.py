@@ -108,19 +108,23 @@ def _delimited(path: Path, delimiter: str) -> Table:
     twice = [c for c in columns if c and columns.count(c) > 1]
     if twice:
         raise RatingsFileError(path, f"column {twice[0]!r} appears twice", 1)
-    named = tuple(filter(None, columns))
-    return Table(named, lambda _: _csv_rows(path, delimiter, columns), unnamed=len(columns) - len(named))
+    named_columns = tuple(filter(None, columns))
+    return Table(
+        named_columns,
+        lambda _: _csv_rows(path, delimiter, columns),
+        unnamed=len(columns) - len(named_columns),
+    )
 
 
 def _check_separator(path: Path, columns: tuple[str, ...], delimiter: str) -> None:
     """Refuse a header in one cell that another separator would part, as spreadsheets write them."""
     names = {";": "semicolons", "\t": "tabs", ",": "commas"}
-    found = next(
+    separator = next(
         (mark for mark in names if mark != delimiter and len(columns) == 1 and mark in columns[0]), None
     )
-    if found is not None:
-        advice = "name the file .tsv" if found == "\t" else f"save it with {names[delimiter]}"
-        raise RatingsFileError(path, f"the cells are separated by {names[found]}: {advice}", 1)
+    if separator is not None:
+        advice = "name the file .tsv" if separator == "\t" else f"save it with {names[delimiter]}"
+        raise RatingsFileError(path, f"the cells are separated by {names[separator]}: {advice}", 1)
 
 
 def _csv_rows(path: Path, delimiter: str, columns: tuple[str, ...]) -> Iterator[tuple[int, Row]]:
@@ -288,12 +292,12 @@ def _declared(level: str, values: str) -> Declared:
     if level and level not in (*SCALES, TEXT):
         raise ValueError("level", f"{level!r} is not a measurement level; use one of {', '.join(SCALES)}")
     try:
-        listed = json.loads(unguarded(values) or "[]")
+        scale_values = json.loads(unguarded(values) or "[]")
     except json.JSONDecodeError:
-        listed = None
-    if not isinstance(listed, list) or not all(isinstance(v, str | int | float) for v in listed):
+        scale_values = None
+    if not isinstance(scale_values, list) or not all(isinstance(v, str | int | float) for v in scale_values):
         raise ValueError("values", f"{values!r}: expected a list such as [1, 2, 3]")
-    return Declared(level, tuple(listed))
+    return Declared(level, tuple(scale_values))
 
 
 # Names and kinds of raters in a ratings file: spelled in one way, and said by the file or the user.
@@ -326,8 +330,8 @@ class Spelling:
             return value
         if (names := self._values.get(declared)) is None:
             names = self._values[declared] = Names(True)
-            for known in declared.values:
-                names[str(known)]
+            for scale_value in declared.values:
+                names[str(scale_value)]
         return names[value]
 
     def kind(self, path: Path, line: int, rater: str, cell: str) -> str:
@@ -337,10 +341,10 @@ class Spelling:
         except ValueError as error:
             raise RatingsFileError(path, str(error), line, "kind") from None
         if self.judges is not None:
-            named = rater in self.judges
-            if named and kind not in ("", "judge"):
+            is_judge = rater in self.judges
+            if is_judge and kind not in ("", "judge"):
                 raise RatingsFileError(path, f"{rater!r} is {kind} here, but named in --judges", line, "kind")
-            kind = kind or ("judge" if named else "human")
+            kind = kind or ("judge" if is_judge else "human")
         self._kinds[rater] = kind
         return kind
 
@@ -348,15 +352,15 @@ class Spelling:
         """Refuse names that differ in case or space alone: the raters', clusters', systems' and `more`."""
         if self.names:
             return
-        known = [("raters", self.raters), ("clusters", self.clusters), ("systems", self.systems)]
-        for what, names in more:
+        kinds = [("raters", self.raters), ("clusters", self.clusters), ("systems", self.systems)]
+        for kind, names in more:
             seen = Names()
             for name in names:
                 seen[name]
-            known.append((what, seen))
-        told = [describe_clashes(names.clashes.values(), what) for what, names in known if names.clashes]
-        if told:
-            raise RatingsFileError(path, f"{'; '.join(told)} {ADVICE}")
+            kinds.append((kind, seen))
+        clashes = [describe_clashes(names.clashes.values(), kind) for kind, names in kinds if names.clashes]
+        if clashes:
+            raise RatingsFileError(path, f"{'; '.join(clashes)} {ADVICE}")
 
     def check_kinds(self, path: Path) -> None:
         """Refuse raters without a kind where others have one, and judges who are not in the file."""
@@ -367,8 +371,10 @@ class Spelling:
             )
         unsaid = [rater for rater, kind in self._kinds.items() if not kind]
         if unsaid and len(unsaid) < len(self._kinds):
-            told = f"no kind for {', '.join(unsaid[:10])}: fill the column, or name the judges with --judges"
-            raise RatingsFileError(path, told, column="kind")
+            message = (
+                f"no kind for {', '.join(unsaid[:10])}: fill the column, or name the judges with --judges"
+            )
+            raise RatingsFileError(path, message, column="kind")
 
     def notes(self) -> list[str]:
         """Say which spellings were joined, and which raters may be models that nobody called judges."""
@@ -391,8 +397,8 @@ class Spelling:
             *(("values", names) for names in self._values.values()),
         ]
         return [
-            f"Joined: {describe_clashes(names.clashes.values(), what)}."
-            for what, names in joined
+            f"Joined: {describe_clashes(names.clashes.values(), kind)}."
+            for kind, names in joined
             if names.clashes and names.join
         ]
 
@@ -427,20 +433,22 @@ DESCRIBING = frozenset(
 
 
 def rater_columns(
-    path: Path, columns: Sequence[str], about: Collection[str], named: Sequence[str] | None
+    path: Path, columns: Sequence[str], about: Collection[str], requested: Sequence[str] | None
 ) -> tuple[str, ...]:
     """Return a wide file's columns of raters; an index of pandas is none.
 
     RatingsFileError where one that is named is not there, and for columns that look like no rater where none
     is named: they are asked for.
     """
-    if named is not None:
-        absent = [name for name in named if name not in columns]
-        if absent or not named:
-            there = ", ".join(columns)
+    if requested is not None:
+        absent = [name for name in requested if name not in columns]
+        if absent or not requested:
+            column_names = ", ".join(columns)
             name = absent[0] if absent else ""
-            raise RatingsFileError(path, f"--rater-columns: no column {name!r}; the columns are {there}", 1)
-        return tuple(dict.fromkeys(named))
+            raise RatingsFileError(
+                path, f"--rater-columns: no column {name!r}; the columns are {column_names}", 1
+            )
+        return tuple(dict.fromkeys(requested))
     raters = [name for name in columns if name not in about and not INDEX.fullmatch(name)]
     doubtful = [name for name in raters if _may_be_no_rater(name)]
     if doubtful:
@@ -517,14 +525,14 @@ class RatingsFile:
 
     def unread(self) -> list[str]:
         """Say which columns were not read, which names joined, and that a dialogue could be the cluster."""
-        left = [c for c in self.columns if c not in self.read]
-        said = [f"Columns not read: {', '.join(left)}."] if left else []
-        said += self.spelling.notes()
+        unread_columns = [c for c in self.columns if c not in self.read]
+        notes = [f"Columns not read: {', '.join(unread_columns)}."] if unread_columns else []
+        notes += self.spelling.notes()
         if self.free_text:
-            said.append(f"Free text has no agreement statistics: {', '.join(self.free_text)}.")
+            notes.append(f"Free text has no agreement statistics: {', '.join(self.free_text)}.")
         if self.cluster is None and "dialogue" in self.columns:
-            said.append("There is a column dialogue: --cluster dialogue takes it as the cluster.")
-        return said
+            notes.append("There is a column dialogue: --cluster dialogue takes it as the cluster.")
+        return notes
 
     def samples(
         self,
@@ -584,10 +592,10 @@ def read_ratings(
             path, f"no column {missing[0]!r}; the columns are {', '.join(table.columns)}", 1
         )
     cluster = reading.cluster if reading.cluster in table.columns else None
-    for wanted in (reading.cluster if reading.cluster_required else None, reading.by):
-        if wanted and wanted not in table.columns:
+    for column in (reading.cluster if reading.cluster_required else None, reading.by):
+        if column and column not in table.columns:
             raise RatingsFileError(
-                path, f"no column {wanted!r}; the columns are {', '.join(table.columns)}", 1
+                path, f"no column {column!r}; the columns are {', '.join(table.columns)}", 1
             )
     about = ("item", *ABOUT, *filter(None, (cluster, reading.by)))
     if reading.rater_columns is not None and not wide:
@@ -624,11 +632,13 @@ def read_ratings(
                 part.collector.add(record)
             except RatingError as error:
                 raise located(path, error, part.lines) from None
-    found = {name for part in parts.values() for name in (part.question, f"{part.scheme}/{part.question}")}
-    absent = sorted(set(reading.questions) - found)
+    existing = {name for part in parts.values() for name in (part.question, f"{part.scheme}/{part.question}")}
+    absent = sorted(set(reading.questions) - existing)
     if absent:
-        there = ", ".join(sorted(seen | {part.question for part in parts.values()})) or "none"
-        raise RatingsFileError(path, f"no ratings for question {', '.join(absent)}; there are {there}")
+        question_names = ", ".join(sorted(seen | {part.question for part in parts.values()})) or "none"
+        raise RatingsFileError(
+            path, f"no ratings for question {', '.join(absent)}; there are {question_names}"
+        )
     if not parts:
         only = f": {', '.join(free_text)} is free text" if free_text else ""
         raise RatingsFileError(path, f"no ratings{only}")

@@ -52,21 +52,21 @@ def _block_of_text(block: Block) -> list[str]:
         mark = ""
         if not result.ok or result.low is None:
             mark = f"[{notes.setdefault(result.reason, len(notes) + 1)}]"
-        shown = number(result.value) if result.ok else result.status
+        value = number(result.value) if result.ok else result.status
         rows.append(
             [
                 "" if panel else plain(block.label(entry)),
                 title_of(result.name),
-                shown,
+                value,
                 interval(result) + mark,
             ]
             + [str(result.n_items), str(result.n_clusters)]
         )
     table = [[cell for i, cell in enumerate(row) if i or not panel] for row in rows]
     body = columns(table, right={"value", block.ends, "items", "clusters"})
-    said = [line for note, n in notes.items() for line in textwrap.wrap(plain(f"[{n}] {note}"), WIDTH)]
+    note_lines = [line for note, n in notes.items() for line in textwrap.wrap(plain(f"[{n}] {note}"), WIDTH)]
     note = textwrap.wrap(block.note, WIDTH)
-    return [plain(block.heading), *note, *body, *said]
+    return [plain(block.heading), *note, *body, *note_lines]
 
 
 def columns(rows: list[list[str]], right: set[str]) -> list[str]:
@@ -216,8 +216,8 @@ def _section(section: Section) -> str:
     parts += [f'<p class="fact">{escape(fact)}</p>' for fact in section.facts]
     parts += [_block(block) for block in section.blocks]
     if section.limits:
-        listed = "".join(f'<li class="limit">{escape(limit)}</li>' for limit in section.limits)
-        parts.append(f"<h3>What limits this</h3><ul>{listed}</ul>")
+        limits = "".join(f'<li class="limit">{escape(limit)}</li>' for limit in section.limits)
+        parts.append(f"<h3>What limits this</h3><ul>{limits}</ul>")
     method = section.interval_method
     parts.append(f'<p class="foot">Intervals: {escape(method)}.</p>')
     return f"<section>{''.join(parts)}</section>"
@@ -240,9 +240,9 @@ def _block(block: Block) -> str:
 def _row(block: Block, entry: Entry) -> str:
     result = entry.result
     notes = "; ".join(filter(None, [result.reason, ", ".join(result.flags).replace("_", " ")]))
-    shown = number(result.value) if result.ok else result.status
+    value = number(result.value) if result.ok else result.status
     names = "" if block.one_group else f"<td>{escape(block.label(entry))}</td>"
-    cells = [shown, interval(result), str(result.n_items), str(result.n_clusters)]
+    cells = [value, interval(result), str(result.n_items), str(result.n_clusters)]
     return (
         f"<tr>{names}<td>{escape(title_of(result.name))}</td>"
         + "".join(f'<td class="n">{escape(cell)}</td>' for cell in cells)
@@ -255,12 +255,12 @@ def chart(block: Block, most: int = 40) -> str:
 
     Bounds are not drawn: a line would read as an interval.
     """
-    shown = [e for e in block.entries if e.result.value is not None][:most]
-    if not shown or block.ends == "bounds":
+    visible = [e for e in block.entries if e.result.value is not None][:most]
+    if not visible or block.ends == "bounds":
         return ""
-    ends = [v for e in shown for v in (e.result.value, e.result.low, e.result.high) if v is not None]
+    ends = [v for e in visible for v in (e.result.value, e.result.low, e.result.high) if v is not None]
     low, high = min(0.0, *ends), max(1.0, *ends)
-    height = ROW * len(shown) + 26
+    height = ROW * len(visible) + 26
 
     def place(value: float) -> str:
         return f"{EDGE + (value - low) / (high - low) * (100 - 2 * EDGE):.2f}%"
@@ -270,7 +270,7 @@ def chart(block: Block, most: int = 40) -> str:
         f'<text x="{place(v)}" y="{height - 5}" text-anchor="middle">{v:g}</text>'
         for v in (0.0, 0.5, 1.0)
     ]
-    for row, entry in enumerate(shown):
+    for row, entry in enumerate(visible):
         marks.append(_mark(block, entry, ROW * row, place))
     label = f"{block.heading}: values with their intervals"
     return f'<svg height="{height}" role="img" aria-label="{escape(label)}">{"".join(marks)}</svg>'
@@ -281,7 +281,7 @@ def _mark(block: Block, entry: Entry, top: int, place: Callable[[float], str]) -
     result, y = entry.result, top + ROW - 8
     label = title_of(result.name) if block.one_group else f"{block.label(entry)}: {title_of(result.name)}"
     label = label if len(label) <= 50 else label[:49] + "…"
-    drawn = f'<text class="name" x="{EDGE}%" y="{top + 14}">{escape(label)}</text>'
+    svg = f'<text class="name" x="{EDGE}%" y="{top + 14}">{escape(label)}</text>'
     if result.low is not None and result.high is not None:
-        drawn += f'<line class="ci" x1="{place(result.low)}" x2="{place(result.high)}" y1="{y}" y2="{y}"/>'
-    return f'{drawn}<circle cx="{place(result.value or 0.0)}" cy="{y}" r="4"/>'
+        svg += f'<line class="ci" x1="{place(result.low)}" x2="{place(result.high)}" y1="{y}" y2="{y}"/>'
+    return f'{svg}<circle cx="{place(result.value or 0.0)}" cy="{y}" r="4"/>'

@@ -88,8 +88,8 @@ def title_of(name: str) -> str:
         if name.startswith(prefix):
             key = name.removeprefix(prefix)
             return f"{NAMES.get(key) or title_of(key)}, {FLOORS[prefix]}"
-    if told := SCORED.get(name) or figure_title(name):
-        return told
+    if title := SCORED.get(name) or figure_title(name):
+        return title
     name = name.removeprefix("table7_")
     for prefix, words in SIDES:
         key = name.removeprefix(prefix)
@@ -193,7 +193,7 @@ def _answered(rater: str, ratings: Ratings) -> str:
     return f"{rater} answered {n:,} of the {of:,} items that people rated ({percent(n / of)}). "
 
 
-def _said(result: Result) -> str:
+def _value_text(result: Result) -> str:
     if not result.ok:
         return f"{result.status} ({result.reason})"
     ends = f" ({interval(result)})" if result.low is not None else " (no interval)"
@@ -204,32 +204,32 @@ def _panel_sentence(entry: Entry, ratings: Ratings, analysis: Analysis) -> str:
     result, n = entry.result, len(entry.raters)
     among = f"among the {_called(entry, ratings)}" if n > 1 else f"for {entry.raters[0]} alone"
     if not result.ok:
-        return f"{title_of(result.name)} {among} is {_said(result)}."
-    text = f"{title_of(result.name)} {among} is {_said(result)}, over {_over(result)}"
+        return f"{title_of(result.name)} {among} is {_value_text(result)}."
+    text = f"{title_of(result.name)} {among} is {_value_text(result)}, over {_over(result)}"
     same = analysis.find("percent_agreement", entry.raters)
-    return text + (f"; percent agreement {_said(same.result)}." if same is not None else ".")
+    return text + (f"; percent agreement {_value_text(same.result)}." if same is not None else ".")
 
 
 def _called(entry: Entry, ratings: Ratings) -> str:
     """Count the raters of an entry as what they are: a slot is not one person throughout."""
     columns = [ratings.column(rater) for rater in entry.raters]
     kinds = {ratings.kinds[j] for j in columns}
-    who = {"human": "people", "judge": "judges"}.get(kinds.pop() if len(kinds) == 1 else "", "raters")
+    noun = {"human": "people", "judge": "judges"}.get(kinds.pop() if len(kinds) == 1 else "", "raters")
     if not any(ratings.identified[j] for j in columns):
         return f"ratings in {len(columns)} anonymous slots"
     alone, elsewhere = _missing_from(entry, ratings, {ratings.kinds[j] for j in columns})
     everybody = len(columns) + len(alone) + len(elsewhere)
     of = f" of {everybody}" if everybody > len(columns) else ""
-    return f"{len(columns)}{of} {who}{without(alone, elsewhere)}"
+    return f"{len(columns)}{of} {noun}{without(alone, elsewhere)}"
 
 
 def _missing_from(entry: Entry, ratings: Ratings, kinds: AbstractSet[str]) -> tuple[list[str], list[str]]:
     """Return who of some kinds answered and is not in a figure: who meets nobody, who is on another scale."""
-    on_scale, given = ratings.as_answered().on_scale, ~np.isnan(ratings.values)
+    on_scale, answered = ratings.as_answered().on_scale, ~np.isnan(ratings.values)
     columns = [
         j
         for j, name in enumerate(ratings.raters)
-        if ratings.kinds[j] in kinds and name not in entry.raters and given[:, j].any()
+        if ratings.kinds[j] in kinds and name not in entry.raters and answered[:, j].any()
     ]
     alone, elsewhere = ([ratings.raters[j] for j in columns if on_scale[j] is on] for on in (True, False))
     return alone, elsewhere
@@ -237,13 +237,15 @@ def _missing_from(entry: Entry, ratings: Ratings, kinds: AbstractSet[str]) -> tu
 
 def _gap_sentence(analysis: Analysis, gap: Entry, key: str) -> str:
     judge, result = gap.raters[0], gap.result
-    named = gap.result.name.removeprefix("gap_")
-    with_people, people = (analysis.find(f"{prefix}_{named}", gap.raters) for prefix in ("judge", "people"))
+    statistic = gap.result.name.removeprefix("gap_")
+    with_people, people = (
+        analysis.find(f"{prefix}_{statistic}", gap.raters) for prefix in ("judge", "people")
+    )
     if with_people is None or people is None or not result.ok:
         return f"{judge} with people: {title_of(key)} cannot be compared ({result.reason})."
     text = (
-        f"{judge} reaches {title_of(key)} {_said(with_people.result)} with people; "
-        f"people reach {_said(people.result)} with each other"
+        f"{judge} reaches {title_of(key)} {_value_text(with_people.result)} with people; "
+        f"people reach {_value_text(people.result)} with each other"
     )
     if result.low is None or result.high is None:
         return f"{text}: a difference of {number(result.value)} without an interval."
@@ -258,14 +260,16 @@ def _verdict(gap: Entry, margin: Result | None) -> str:
     """
     judge, result = gap.raters[0], gap.result
     if margin is None:
-        return f"The difference is {_said(result)}"
-    shown = direction(result.value or 0.0, result.low, result.high)
-    if shown is None:
-        return f"A difference is not shown: {_said(result)}"
-    said = f"{judge} agrees with people {shown} than they agree with each other: {_said(result)}"
+        return f"The difference is {_value_text(result)}"
+    difference = direction(result.value or 0.0, result.low, result.high)
+    if difference is None:
+        return f"A difference is not shown: {_value_text(result)}"
+    sentence = (
+        f"{judge} agrees with people {difference} than they agree with each other: {_value_text(result)}"
+    )
     if beyond_one_more(result.value or 0.0, margin.value):
-        return f"{said}, more than one more person would differ"
-    return f"{said}; {unknown_of_one_more(len(gap.raters) - 1, 'people', 'person')}"
+        return f"{sentence}, more than one more person would differ"
+    return f"{sentence}; {unknown_of_one_more(len(gap.raters) - 1, 'people', 'person')}"
 
 
 def _beside_people(analysis: Analysis, ratings: Ratings, key: str) -> list[Entry]:
@@ -276,30 +280,31 @@ def _beside_people(analysis: Analysis, ratings: Ratings, key: str) -> list[Entry
     people = [ratings.raters[j] for j in ratings.of_kind(PEOPLE)]
     if len(people) != 1:
         return [e for e in analysis.pairs if e.raters[0] == MEAN_OF_PEOPLE and e.result.name == "spearman"]
-    found: dict[str, Entry] = {}
+    by_rater: dict[str, Entry] = {}
     for name in (key, "spearman"):
         for entry in analysis.pairs:
             others = [rater for rater in entry.raters if rater != people[0]]
             if entry.result.name == name and len(others) == 1 and ratings.kinds[ratings.column(others[0])]:
-                found.setdefault(others[0], replace(entry, raters=(people[0], others[0])))
-    return list(found.values())
+                by_rater.setdefault(others[0], replace(entry, raters=(people[0], others[0])))
+    return list(by_rater.values())
 
 
 def _beside_sentence(entry: Entry) -> str:
     first, rater = entry.raters
     result = entry.result
-    who = "the mean of the people" if first == MEAN_OF_PEOPLE else first
+    reference = "the mean of the people" if first == MEAN_OF_PEOPLE else first
     if not result.ok:
-        return f"{rater} with {who}: {title_of(result.name)} is {_said(result)}."
+        return f"{rater} with {reference}: {title_of(result.name)} is {_value_text(result)}."
     if result.name != "spearman":
-        return f"{title_of(result.name)} of {rater} with {who} is {_said(result)}, over {_over(result)}."
+        title = title_of(result.name)
+        return f"{title} of {rater} with {reference} is {_value_text(result)}, over {_over(result)}."
     if result.low is not None and result.high is not None and result.low <= 0 <= result.high:
-        way = f"is not shown to rise or fall with {who}"
+        way = f"is not shown to rise or fall with {reference}"
     else:
         value = result.value or 0.0
         strength = next(words for least, words in STRENGTHS if abs(value) >= least)
-        way = f"rises {strength} with {who}" if value > 0 else f"falls {strength} as {who} rises"
-    return f"{rater} {way}: Spearman's rho {_said(result)}, over {_over(result)}."
+        way = f"rises {strength} with {reference}" if value > 0 else f"falls {strength} as {reference} rises"
+    return f"{rater} {way}: Spearman's rho {_value_text(result)}, over {_over(result)}."
 
 
 def _over(result: Result) -> str:
@@ -308,13 +313,15 @@ def _over(result: Result) -> str:
 
 def _pair_sentences(pairs: Sequence[Entry], key: str) -> list[str]:
     """Return a sentence for each of a few pairs, on the level's own statistic or on rho."""
-    shown = [e for e in pairs if e.result.name == key] or [e for e in pairs if e.result.name == "spearman"]
-    out = [f"{title_of(e.result.name)} of {raters_of(e)} is {_said(e.result)}." for e in highest(shown)]
-    if len(shown) <= MOST_PAIRS:
+    matching = [e for e in pairs if e.result.name == key] or [e for e in pairs if e.result.name == "spearman"]
+    out = [
+        f"{title_of(e.result.name)} of {raters_of(e)} is {_value_text(e.result)}." for e in highest(matching)
+    ]
+    if len(matching) <= MOST_PAIRS:
         return out
-    last = min((e for e in shown if e.result.ok), key=_value, default=None)
-    tail = f"; the lowest is {raters_of(last)} with {_said(last.result)}" if last else ""
-    return [*out, f"These are the highest of {len(shown)} pairs{tail}. All are in the table."]
+    last = min((e for e in matching if e.result.ok), key=_value, default=None)
+    tail = f"; the lowest is {raters_of(last)} with {_value_text(last.result)}" if last else ""
+    return [*out, f"These are the highest of {len(matching)} pairs{tail}. All are in the table."]
 
 
 def highest(entries: Sequence[Entry]) -> list[Entry]:
@@ -341,7 +348,7 @@ def _rest(gaps: Sequence[Entry]) -> list[str]:
     if len(gaps) <= MOST_PAIRS or not good:
         return []
     last = min(good, key=_value)
-    lowest = f"the lowest is {last.raters[0]} with {_said(last.result)}"
+    lowest = f"the lowest is {last.raters[0]} with {_value_text(last.result)}"
     return [f"These are the highest of {len(gaps)}; {lowest}. All are in the table."]
 
 
@@ -351,25 +358,29 @@ def _rest_related(beside: Sequence[Entry]) -> list[str]:
     if len(beside) <= MOST_PAIRS or not good:
         return []
     last = min(good, key=lambda entry: abs(entry.result.value or 0.0))
-    weakest = f"the weakest is {last.raters[1]} with {_said(last.result)}"
+    weakest = f"the weakest is {last.raters[1]} with {_value_text(last.result)}"
     return [f"These are the strongest of {len(beside)}; {weakest}. All are in the table."]
 
 
 def _test_sentence(entry: Entry, verdict: StandIn, ratings: Ratings, analysis: Analysis) -> str:
     judge, result = entry.raters[0], entry.result
     advantage = analysis.find("alt_test_advantage", entry.raters)
-    also = f"; advantage probability {_said(advantage.result)}" if advantage and advantage.result.ok else ""
+    also = (
+        f"; advantage probability {_value_text(advantage.result)}"
+        if advantage and advantage.result.ok
+        else ""
+    )
     if verdict.state == "cannot_say":
         return f"{judge} was not put to the alternative annotator test: {verdict.why}."
     if verdict.state == "not_passed":
-        rate = f"; winning rate {_said(result)}" if result.ok else ""
+        rate = f"; winning rate {_value_text(result)}" if result.ok else ""
         return f"{judge} does not pass the alternative annotator test: {verdict.why}{rate}{also}."
     tested, people = result.n_raters - 1, len(entry.raters) - 1
     on = f" on the {counted(result.n_items, 'item')} that it answered" if _answered(judge, ratings) else ""
     won = round((result.value or 0) * tested)
     text = (
         f"{judge} passes the alternative annotator test{on}: it can replace {won} of {tested} people tested, "
-        f"winning rate {_said(result)}, the bar is 0.5"
+        f"winning rate {_value_text(result)}, the bar is 0.5"
     )
     if result.low is not None and result.low < BAR:
         text += ", so another sample of dialogues might say no"
@@ -379,19 +390,19 @@ def _test_sentence(entry: Entry, verdict: StandIn, ratings: Ratings, analysis: A
 
 def _over_judges(entry: Entry, analysis: Analysis) -> str:
     """Say what is left of the test where the judge is one of several to choose from."""
-    found = analysis.find(CORRECTED, entry.raters)
-    if found is None or not found.result.ok:
+    corrected = analysis.find(CORRECTED, entry.raters)
+    if corrected is None or not corrected.result.ok:
         return ""
-    passed = "passes" if (found.result.value or 0) >= 0.5 else "does not pass"
-    return f" Corrected over the judges tested it {passed}: winning rate {_said(found.result)}."
+    passed = "passes" if (corrected.result.value or 0) >= 0.5 else "does not pass"
+    return f" Corrected over the judges tested it {passed}: winning rate {_value_text(corrected.result)}."
 
 
-def _untested(left: int, people: int) -> str:
+def _untested(left_out: int, people: int) -> str:
     """Say how many people were left out of the test, and why."""
-    if not left:
+    if not left_out:
         return ""
-    share = "shares" if left == 1 else "share"
-    return f" {left} of the {people} people {share} fewer than 30 items with it and another person."
+    share = "shares" if left_out == 1 else "share"
+    return f" {left_out} of the {people} people {share} fewer than 30 items with it and another person."
 
 
 @dataclass(frozen=True)
@@ -443,18 +454,18 @@ def section_of(
     ratings: Ratings,
     analysis: Analysis,
     cluster: str | None,
-    said: Sequence[str] = (),
+    facts: Sequence[str] = (),
     more: Sequence[Block] = (),
 ) -> Section:
     """Return the report of an analysis; ``cluster`` is the column that clusters came from.
 
-    ``said`` are further facts about what was read, ``more`` the blocks that options asked for.
+    ``facts`` are further ones about what was read, ``more`` the blocks that options asked for.
     """
     return Section(
         title=title,
         ratings=ratings,
         analysis=analysis,
-        facts=(*_facts(ratings, cluster), *left_out_of(analysis), *said),
+        facts=(*_facts(ratings, cluster), *left_out_of(analysis), *facts),
         answers=answers_of(ratings, analysis),
         blocks=(*_blocks(analysis), *more),
         limits=_limits(ratings, analysis, cluster),
@@ -467,11 +478,11 @@ def left_out_of(analysis: Analysis) -> list[str]:
 
 
 def _facts(ratings: Ratings, cluster: str | None) -> tuple[str, ...]:
-    given = int((ratings.values == ratings.values).sum())
-    empty = ratings.values.size - given
+    n_ratings = int((ratings.values == ratings.values).sum())
+    empty = ratings.values.size - n_ratings
     are = "is" if empty == 1 else "are"
     facts = [
-        f"{counted(given, 'rating')} of {counted(ratings.n_items, 'item')} by "
+        f"{counted(n_ratings, 'rating')} of {counted(ratings.n_items, 'item')} by "
         f"{counted(len(ratings.raters), 'rater')}; {counted(empty, 'cell')} {are} empty."
     ]
     facts.append(f"Raters: {_by_kind(ratings)}.")
@@ -483,10 +494,10 @@ def _facts(ratings: Ratings, cluster: str | None) -> tuple[str, ...]:
         f"Scale: {ratings.level}, {values}" + (f" ({origin})." if ratings.scale is not None else ".")
     )
     if ratings.level == "binary":
-        known = ratings.positive is not None and ratings.positive in (ratings.scale or ())
+        is_on_scale = ratings.positive is not None and ratings.positive in (ratings.scale or ())
         facts.append(
             f"Positive class: {ratings.label(ratings.positive or 0.0)}."
-            if known
+            if is_on_scale
             else "Positive class: none of the values; name it with --positive."
         )
     if cluster:
@@ -501,10 +512,10 @@ def _by_kind(ratings: Ratings, longest: int = 12) -> str:
     parts = []
     for kind in dict.fromkeys(ratings.kinds):
         names = [r for r, k in zip(ratings.raters, ratings.kinds, strict=True) if k == kind]
-        listed = ", ".join(names[:longest]) + (
+        names_text = ", ".join(names[:longest]) + (
             f" and {len(names) - longest} more" if len(names) > longest else ""
         )
-        parts.append(f"{listed} ({kind})" if kind else listed)
+        parts.append(f"{names_text} ({kind})" if kind else names_text)
     return "; ".join(parts)
 
 
@@ -537,10 +548,12 @@ def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[
     if not ratings.declared and ratings.scale is not None:
         out.append("Values that the scale has but nobody used are unknown; declare them with --values.")
     out += [
-        f"{FLAGS[flag][0].upper()}{FLAGS[flag][1:]} ({_listed(about)})."
+        f"{FLAGS[flag][0].upper()}{FLAGS[flag][1:]} ({_join_titles(about)})."
         for flag, about in _raised(analysis).items()
     ]
-    unknown = [r for r, known in zip(ratings.raters, ratings.identified, strict=True) if not known]
+    unknown = [
+        r for r, is_identified in zip(ratings.raters, ratings.identified, strict=True) if not is_identified
+    ]
     if unknown:
         out.append(
             f"{len(unknown)} raters are unidentified: only statistics that treat raters alike are given."
@@ -564,6 +577,6 @@ def _raised(analysis: Analysis) -> dict[str, list[str]]:
     return raised
 
 
-def _listed(titles: Sequence[str]) -> str:
+def _join_titles(titles: Sequence[str]) -> str:
     distinct = list(dict.fromkeys(titles))
     return "; ".join(distinct[:3]) + (f"; and {len(distinct) - 3} more" if len(distinct) > 3 else "")

@@ -134,11 +134,11 @@ def answered(view: View) -> View:
     return guarded
 
 
-def _plan(told: dict[str, Any]) -> Plan:
-    version = find(told["scheme"])
+def _plan(data: dict[str, Any]) -> Plan:
+    version = find(data["scheme"])
     if version is None:
-        raise ValidationError({"scheme": [f"There is no scheme {told['scheme']}."]})
-    return Plan(told["corpus"], told["campaign"], version, told["rules"], told["seed"], told["takes_locked"])
+        raise ValidationError({"scheme": [f"There is no scheme {data['scheme']}."]})
+    return Plan(data["corpus"], data["campaign"], version, data["rules"], data["seed"], data["takes_locked"])
 
 
 @extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT, operation_id="adjudication_rounds_list")
@@ -156,12 +156,14 @@ def rounds(request: Request) -> Response:
     if request.method == "GET":
         pager = Pages()
         page = pager.paginate_queryset(reading.rounds(), request) or []
-        return pager.get_paginated_response([reading.round_as_dict(found) for found in page])
-    wanted = RoundSerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    told = wanted.validated_data
-    made = actions.begin(by=person(request), plan=_plan(told), **{name: told[name] for name in HOW})
-    return Response(reading.round_as_dict(made), status=status.HTTP_201_CREATED)
+        return pager.get_paginated_response(
+            [reading.round_as_dict(adjudication_round) for adjudication_round in page]
+        )
+    serializer = RoundSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    data = serializer.validated_data
+    new_round = actions.begin(by=person(request), plan=_plan(data), **{name: data[name] for name in HOW})
+    return Response(reading.round_as_dict(new_round), status=status.HTTP_201_CREATED)
 
 
 @extend_schema(request=PlanSerializer, responses=OpenApiTypes.OBJECT)
@@ -169,9 +171,9 @@ def rounds(request: Request) -> Response:
 @answered
 def preview(request: Request) -> Response:
     """Tell how many cases each rule would pick now, by question; nothing is kept."""
-    wanted = PlanSerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    return Response(actions.preview(_plan(wanted.validated_data)).as_dict())
+    serializer = PlanSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    return Response(actions.preview(_plan(serializer.validated_data)).as_dict())
 
 
 @extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
@@ -185,17 +187,17 @@ def preview(request: Request) -> Response:
 @answered
 def one_round(request: Request, pk: int) -> Response:
     """Return a round and how far it is. POST tops it up (by `added` cases), closes or reopens it."""
-    found = access.adjudication_round(pk)
+    adjudication_round = access.adjudication_round(pk)
     if request.method == "GET":
-        return Response(reading.round_as_dict(found))
-    wanted = ChangeRoundSerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    verb, added = wanted.validated_data["verb"], 0
+        return Response(reading.round_as_dict(adjudication_round))
+    serializer = ChangeRoundSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    verb, added = serializer.validated_data["verb"], 0
     if verb == "top-up":
-        added = actions.top_up(by=person(request), found=found)
+        added = actions.top_up(by=person(request), adjudication_round=adjudication_round)
     else:
-        actions.VERBS[verb](by=person(request), found=found)
-    return Response(reading.round_as_dict(found) | {"added": added})
+        actions.VERBS[verb](by=person(request), adjudication_round=adjudication_round)
+    return Response(reading.round_as_dict(adjudication_round) | {"added": added})
 
 
 @extend_schema(responses=OpenApiTypes.OBJECT)
@@ -213,11 +215,13 @@ def report(request: Request, pk: int) -> Response:
 @api_view(["GET"])
 def cases(request: Request, pk: int) -> Response:
     """List the cases of a round in their order, in one state or picked by one rule where named."""
-    found = access.adjudication_round(pk)
-    wanted = CasesSerializer(data=request.query_params)
-    wanted.is_valid(raise_exception=True)
+    adjudication_round = access.adjudication_round(pk)
+    serializer = CasesSerializer(data=request.query_params)
+    serializer.is_valid(raise_exception=True)
     pager = Pages()
-    page = pager.paginate_queryset(reading.cases(found, **wanted.validated_data), request) or []
+    page = (
+        pager.paginate_queryset(reading.cases(adjudication_round, **serializer.validated_data), request) or []
+    )
     return pager.get_paginated_response([reading.case_as_dict(case) for case in page])
 
 
@@ -225,19 +229,23 @@ def cases(request: Request, pk: int) -> Response:
 @api_view(["GET"])
 def case(request: Request, pk: int, case: int) -> Response:
     """Return a case with the answers and the decisions; neither where it is in a test part that is locked."""
-    found = access.adjudication_round(pk)
-    one = access.adjudication_case(found, case)
-    locked = splits.of_item(one.item) in locked_clusters(found.corpus)
-    told = reading.case_as_dict(one) | {"locked": locked, "answers": [], "decisions": []}
+    adjudication_round = access.adjudication_round(pk)
+    adjudication_case = access.adjudication_case(adjudication_round, case)
+    locked = splits.of_item(adjudication_case.item) in locked_clusters(adjudication_round.corpus)
+    payload = reading.case_as_dict(adjudication_case) | {"locked": locked, "answers": [], "decisions": []}
     if not locked:
-        told["answers"] = [answer.as_dict() for answer in reading.said_about(found, one)]
-        told["decisions"] = [reading.decision_as_dict(made) for made in reading.decided_on(one)]
-    return Response(told)
+        payload["answers"] = [
+            answer.as_dict() for answer in reading.said_about(adjudication_round, adjudication_case)
+        ]
+        payload["decisions"] = [
+            reading.decision_as_dict(decision) for decision in reading.decided_on(adjudication_case)
+        ]
+    return Response(payload)
 
 
 @extend_schema(
     parameters=[
-        OpenApiParameter("what", str, OpenApiParameter.PATH, enum=list(decisions.WHAT)),
+        OpenApiParameter("what", str, OpenApiParameter.PATH, enum=list(decisions.TABLES)),
         OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(decisions.FORMS)),
     ],
     responses=files_of(decisions.FORMS.values()),
@@ -245,10 +253,10 @@ def case(request: Request, pk: int, case: int) -> Response:
 @api_view(["GET"])
 def file(request: Request, pk: int, what: str, form: str) -> FileResponse:
     """Stream a round's queue or decisions as csv or jsonl; of a locked test part no answers and decisions."""
-    found = access.adjudication_round(pk)
-    if what not in decisions.WHAT or form not in decisions.FORMS:
+    adjudication_round = access.adjudication_round(pk)
+    if what not in decisions.TABLES or form not in decisions.FORMS:
         raise Http404
-    lines, name = decisions.written(found, what, form), f"round-{pk}-{what}.{form}"
+    lines, name = decisions.write_table(adjudication_round, what, form), f"round-{pk}-{what}.{form}"
     return file_response(lines, media_type=decisions.FORMS[form], name=name)
 
 
@@ -257,12 +265,15 @@ def file(request: Request, pk: int, what: str, form: str) -> FileResponse:
 @answered
 def import_decisions(request: Request, pk: int) -> Response:
     """Record decisions made elsewhere as one's own: all, or none and the first line that is wrong."""
-    found = access.adjudication_round(pk)
-    wanted = DecisionsFileSerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    told = wanted.validated_data
+    adjudication_round = access.adjudication_round(pk)
+    serializer = DecisionsFileSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    data = serializer.validated_data
     n = decisions.import_decisions(
-        by=person(request), found=found, content=told["content"].encode(), name=f"sent.{told['form']}"
+        by=person(request),
+        adjudication_round=adjudication_round,
+        content=data["content"].encode(),
+        name=f"sent.{data['form']}",
     )
     return Response({"decisions": n})
 
@@ -272,14 +283,14 @@ def import_decisions(request: Request, pk: int) -> Response:
 @answered
 def withdraw_decision(request: Request, pk: int) -> Response:
     """Take a decision back, with a reason; its case waits again."""
-    wanted = WhySerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    made = decisions.withdraw(
+    serializer = WhySerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    withdrawn = decisions.withdraw(
         by=person(request),
         decision=access.adjudication_decision(pk),
-        reason=wanted.validated_data["reason"],
+        reason=serializer.validated_data["reason"],
     )
-    return Response(reading.decision_as_dict(made))
+    return Response(reading.decision_as_dict(withdrawn))
 
 
 # Deciding on cases over HTTP, for adjudicators of the round; others get 404.
@@ -292,18 +303,22 @@ def withdraw_decision(request: Request, pk: int) -> Response:
 def my_rounds(request: Request) -> Response:
     """Everyone signed in: the open rounds in which they may decide."""
     by = person(request)
-    found = [one for one in reading.waiting_for(by) if may_decide(by, one)]
+    open_rounds = [
+        adjudication_round
+        for adjudication_round in reading.waiting_for(by)
+        if may_decide(by, adjudication_round)
+    ]
     pager = Pages()
-    page = pager.paginate_queryset(found, request) or []
+    page = pager.paginate_queryset(open_rounds, request) or []
     return pager.get_paginated_response(
         [
             {
-                "id": one.pk,
-                "name": one.name,
-                "progress": reading.progress(one).as_dict(),
-                "mine": reading.mine(one, by),
+                "id": adjudication_round.pk,
+                "name": adjudication_round.name,
+                "progress": reading.progress(adjudication_round).as_dict(),
+                "mine": reading.mine(adjudication_round, by),
             }
-            for one in page
+            for adjudication_round in page
         ]
     )
 
@@ -315,10 +330,14 @@ def my_rounds(request: Request) -> Response:
 def claim(request: Request, pk: int) -> Response:
     """Adjudicators: the case before them, claimed where they hold none; `decision` is null at the end."""
     by = person(request)
-    found = access.own_round(by, pk)
-    held = decisions.next_case(by=by, found=found)
+    adjudication_round = access.own_round(by, pk)
+    decision = decisions.next_case(by=by, adjudication_round=adjudication_round)
     return Response(
-        {"round": found.pk, "progress": reading.progress(found).as_dict(), "decision": _held(held)}
+        {
+            "round": adjudication_round.pk,
+            "progress": reading.progress(adjudication_round).as_dict(),
+            "decision": _case_in_hand(decision),
+        }
     )
 
 
@@ -330,10 +349,10 @@ def decide(request: Request, pk: int, decision: int) -> Response:
     """Adjudicators: decide on a case of their own, or decide anew."""
     by = person(request)
     access.own_round(by, pk)
-    wanted = DecideSerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    made = decisions.decide(by=by, decision=decision, **wanted.validated_data)
-    return Response(reading.decision_as_dict(made))
+    serializer = DecideSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    recorded = decisions.decide(by=by, decision=decision, **serializer.validated_data)
+    return Response(reading.decision_as_dict(recorded))
 
 
 @extend_schema(request=CaseDraftSerializer, responses=OpenApiTypes.OBJECT)
@@ -344,9 +363,11 @@ def draft(request: Request, pk: int, decision: int) -> Response:
     """Adjudicators: keep the draft of a case of their own; the answer tells the version that is kept."""
     by = person(request)
     access.own_round(by, pk)
-    wanted = CaseDraftSerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    return Response({"version": decisions.save_draft(by=by, decision=decision, draft=wanted.validated_data)})
+    serializer = CaseDraftSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    return Response(
+        {"version": decisions.save_draft(by=by, decision=decision, draft=serializer.validated_data)}
+    )
 
 
 @extend_schema(request=WhySerializer, responses={204: None})
@@ -357,23 +378,23 @@ def pass_on(request: Request, pk: int, decision: int) -> Response:
     """Adjudicators: pass a case on to somebody else, with a reason."""
     by = person(request)
     access.own_round(by, pk)
-    wanted = WhySerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    decisions.pass_on(by=by, decision=decision, reason=wanted.validated_data["reason"])
+    serializer = WhySerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    decisions.pass_on(by=by, decision=decision, reason=serializer.validated_data["reason"])
     return Response(status=204)
 
 
-def _held(held: AdjudicationDecision | None) -> dict[str, Any] | None:
+def _case_in_hand(decision: AdjudicationDecision | None) -> dict[str, Any] | None:
     """Return a case in hand as its adjudicator sees it: names and system where the round shows them."""
-    if held is None:
+    if decision is None:
         return None
-    case, found = held.case, held.round
-    asked_of_all = found.scheme_version.unit == SchemeVersion.Unit.CONTINUATION
-    whole = asked_of_all and case.item.turn_id is not None
-    shows = found.campaign.shows if found.campaign else DEFAULT
-    screen = load_place(case.item.continuation_id, None if whole else case.item_id, shows, tagged=False)
+    case, adjudication_round = decision.case, decision.round
+    asked_of_all = adjudication_round.scheme_version.unit == SchemeVersion.Unit.CONTINUATION
+    shows_whole = asked_of_all and case.item.turn_id is not None
+    shows = adjudication_round.campaign.shows if adjudication_round.campaign else DEFAULT
+    screen = load_place(case.item.continuation_id, None if shows_whole else case.item_id, shows, tagged=False)
     return {
-        "id": held.pk,
+        "id": decision.pk,
         "item": case.item.public,
         "question": {
             "key": case.question.key,
@@ -387,8 +408,8 @@ def _held(held: AdjudicationDecision | None) -> dict[str, Any] | None:
             for part in screen.parts
             for line in part.lines
         ],
-        "answers": [one.as_dict() for one in reading.said_about(found, case)],
-        "system": case.item.continuation.system.name if found.shows_systems else None,
-        "draft": {**held.draft, "version": held.revision},
-        "lease_expires": held.lease_expires,
+        "answers": [answer.as_dict() for answer in reading.said_about(adjudication_round, case)],
+        "system": case.item.continuation.system.name if adjudication_round.shows_systems else None,
+        "draft": {**decision.draft, "version": decision.revision},
+        "lease_expires": decision.lease_expires,
     }

@@ -23,8 +23,7 @@ from annotation.work import check_actions
 from annotation.work.labels import person_called
 from calibration import campaign_checks
 from calibration.api.serializers import ResultSerializer
-from calibration.campaign_checks import STATES
-from calibration.campaign_checks import told as results_told
+from calibration.campaign_checks import STATES, collect_results
 from calibration.campaign_progress import BY, choices, watch
 from calibration.own_agreement import own_agreement
 from config.permissions import IsSignedIn
@@ -96,9 +95,9 @@ def _user(request: Request) -> User:
     return request.user
 
 
-def _checked(given: Any) -> dict[str, Any]:
-    given.is_valid(raise_exception=True)
-    return dict(given.validated_data)
+def _checked(serializer: Any) -> dict[str, Any]:
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
 
 
 @extend_schema(methods=["GET"], responses=CheckPlanSerializer)
@@ -108,11 +107,11 @@ def _checked(given: Any) -> dict[str, Any]:
 @answered
 def checks(request: Request, campaign: int) -> Response:
     """Researchers: how a campaign trains, tests and checks; with PATCH, set what is named."""
-    found = access.campaign(campaign)
-    plan = CheckPlan.objects.filter(campaign=found).first() or CheckPlan(campaign=found)
+    about = access.campaign(campaign)
+    plan = CheckPlan.objects.filter(campaign=about).first() or CheckPlan(campaign=about)
     if request.method == "PATCH":
-        given = _checked(CheckPlanSerializer(plan, data=request.data, partial=True))
-        plan = check_actions.set_up(by=_user(request), campaign=found, **given)
+        data = _checked(CheckPlanSerializer(plan, data=request.data, partial=True))
+        plan = check_actions.set_up(by=_user(request), campaign=about, **data)
     return Response(CheckPlanSerializer(plan).data)
 
 
@@ -121,7 +120,7 @@ def checks(request: Request, campaign: int) -> Response:
 @permission_classes([IsCampaignResearcher])
 def results_of(request: Request, campaign: int) -> Response:
     """Researchers: each annotator's state and scores with intervals, and agreement with themselves."""
-    return Response(results_told(access.campaign(campaign)))
+    return Response(collect_results(access.campaign(campaign)))
 
 
 @extend_schema(request=DecisionSerializer, responses={204: None})
@@ -130,12 +129,12 @@ def results_of(request: Request, campaign: int) -> Response:
 @answered
 def decide(request: Request, campaign: int) -> Response:
     """Researchers: let an annotator in, pause, lift, leave out of gold or readmit them, for a reason."""
-    found = access.campaign(campaign)
-    given = _checked(DecisionSerializer(data=request.data))
-    person = person_called(given["annotator"], found)
+    about = access.campaign(campaign)
+    data = _checked(DecisionSerializer(data=request.data))
+    person = person_called(data["annotator"], about)
     if person is None:
         raise serializers.ValidationError({"annotator": "No annotator of this campaign is called so."})
-    check_actions.VERBS[given["verb"]](by=_user(request), campaign=found, user=person, reason=given["reason"])
+    check_actions.VERBS[data["verb"]](by=_user(request), campaign=about, user=person, reason=data["reason"])
     return Response(status=204)
 
 
@@ -146,20 +145,20 @@ def decide(request: Request, campaign: int) -> Response:
 @answered
 def keys_of(request: Request, campaign: int) -> Response:
     """Researchers: a campaign's tasks with a key (`keys`), or key one more."""
-    found = access.campaign(campaign)
+    about = access.campaign(campaign)
     if request.method == "GET":
-        return Response({"keys": [check_actions.key_as_json(key) for key in check_actions.list_keys(found)]})
-    given = _checked(NewKeySerializer(data=request.data))
-    spot = check_actions.spot_named(found, given["about"])
-    made = check_actions.add_key(
+        return Response({"keys": [check_actions.key_as_json(key) for key in check_actions.list_keys(about)]})
+    data = _checked(NewKeySerializer(data=request.data))
+    spot = check_actions.spot_named(about, data["about"])
+    new_key = check_actions.add_key(
         by=_user(request),
-        campaign=found,
-        occasion=given["occasion"],
+        campaign=about,
+        occasion=data["occasion"],
         spot=spot,
-        answers=check_actions.parse_answers(found, spot, given["answers"]),
-        explanation=given["explanation"],
+        answers=check_actions.parse_answers(about, spot, data["answers"]),
+        explanation=data["explanation"],
     )
-    return Response(check_actions.key_as_json(made), status=201)
+    return Response(check_actions.key_as_json(new_key), status=201)
 
 
 @extend_schema(request=KeysFromSerializer, responses={201: OpenApiTypes.OBJECT})
@@ -168,9 +167,9 @@ def keys_of(request: Request, campaign: int) -> Response:
 @answered
 def keys_from(request: Request, campaign: int) -> Response:
     """Researchers: key tasks by answers that are known; says how many `tasks` are keyed."""
-    found = access.campaign(campaign)
-    given = _checked(KeysFromSerializer(data=request.data))
-    return Response({"tasks": campaign_checks.add(by=_user(request), campaign=found, **given)}, status=201)
+    about = access.campaign(campaign)
+    data = _checked(KeysFromSerializer(data=request.data))
+    return Response({"tasks": campaign_checks.add(by=_user(request), campaign=about, **data)}, status=201)
 
 
 @extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
@@ -181,19 +180,19 @@ def keys_from(request: Request, campaign: int) -> Response:
 @answered
 def key_one(request: Request, campaign: int, key: int) -> Response:
     """Researchers: one key; correct it (scores are counted anew), or retire it with DELETE."""
-    found = access.campaign(campaign)
+    about = access.campaign(campaign)
     related = KeyTask.objects.select_related("campaign", "task__continuation__dialogue", "task__item__turn")
-    there = get_object_or_404(related, pk=key, campaign=found)
+    keyed_task = get_object_or_404(related, pk=key, campaign=about)
     if request.method == "DELETE":
-        check_actions.retire_key(by=_user(request), key=there)
+        check_actions.retire_key(by=_user(request), key=keyed_task)
         return Response(status=204)
     if request.method == "PUT":
-        given = _checked(ChangedKeySerializer(data=request.data))
-        answers = check_actions.parse_answers(found, check_actions.spot_of(there), given["answers"])
+        data = _checked(ChangedKeySerializer(data=request.data))
+        answers = check_actions.parse_answers(about, check_actions.spot_of(keyed_task), data["answers"])
         check_actions.change_key(
-            by=_user(request), key=there, answers=answers, explanation=given["explanation"]
+            by=_user(request), key=keyed_task, answers=answers, explanation=data["explanation"]
         )
-    return Response(check_actions.key_as_json(there))
+    return Response(check_actions.key_as_json(keyed_task))
 
 
 # Watching a campaign over HTTP. For who may manage the campaign.
@@ -431,11 +430,11 @@ class WatchSerializer(Plain):
 def campaign_watch(request: Request, campaign: int) -> Response:
     """Tell how far a campaign is, how far its people agree so far, and what happened last."""
     about = access.campaign(campaign)
-    asked = WatchQuerySerializer(data=request.query_params.dict())
-    asked.is_valid(raise_exception=True)
-    by = asked.validated_data.get("by", "")
+    serializer = WatchQuerySerializer(data=request.query_params.dict())
+    serializer.is_valid(raise_exception=True)
+    by = serializer.validated_data.get("by", "")
     if by and by not in choices(about):
         raise ValidationError({"by": [f"The campaign has no {by} to tell by."]})
-    question, everyone = asked.validated_data.get("question", ""), asked.validated_data["everyone"]
-    found = watch(about, by=by, question=question, everyone=everyone)
-    return Response(found.as_json())
+    question, everyone = serializer.validated_data.get("question", ""), serializer.validated_data["everyone"]
+    watched = watch(about, by=by, question=question, everyone=everyone)
+    return Response(watched.as_json())

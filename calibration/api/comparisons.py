@@ -19,8 +19,8 @@ from calibration.api.serializers import (
     LookedAtSerializer,
     OpensTestSerializer,
     ReportJobSerializer,
-    asked,
     made_of,
+    read_request,
 )
 from calibration.comparisons import metric_causes, profiles
 from calibration.comparisons.count_files import content as count_content
@@ -171,13 +171,13 @@ def counts(request: Request, pk: int) -> Response:
     Before there are any: 202 with their job; ask by GET again.
     """
     corpus = access.corpus(pk)
-    data, purpose = asked(request, CountsQuerySerializer, CountsTestSerializer)
-    made = made_of(request, lambda: _query(corpus, data), counts_or_job, counts_on_test, purpose)
-    if isinstance(made, Job):
-        if not made.active:
-            raise ValidationError({"detail": [made.error or "The job was cancelled."]})
-        return Response(ReportJobSerializer(made).data, status=status.HTTP_202_ACCEPTED)
-    return Response(count_content(made))
+    data, purpose = read_request(request, CountsQuerySerializer, CountsTestSerializer)
+    counted = made_of(request, lambda: _query(corpus, data), counts_or_job, counts_on_test, purpose)
+    if isinstance(counted, Job):
+        if not counted.active:
+            raise ValidationError({"detail": [counted.error or "The job was cancelled."]})
+        return Response(ReportJobSerializer(counted).data, status=status.HTTP_202_ACCEPTED)
+    return Response(count_content(counted))
 
 
 def _query(corpus: Corpus, data: dict[str, Any]) -> CountsQuery:
@@ -216,18 +216,18 @@ def profile(request: Request, pk: int) -> Response:
     query = ProfileQuerySerializer(data=request.query_params.dict())
     query.is_valid(raise_exception=True)
     points = query.validated_data["points"]
-    found = profile_or_job(corpus=corpus, by=user, points=points)
-    if isinstance(found, Job):
-        if not found.active:
-            raise ValidationError({"detail": [found.error or "The job was cancelled."]})
-        return Response(ReportJobSerializer(found).data, status=status.HTTP_202_ACCEPTED)
-    kept = {
-        "computed_at": found.computed_at,
-        "labels_since": found.labels_since,
-        "calls_since": found.calls_since,
+    report = profile_or_job(corpus=corpus, by=user, points=points)
+    if isinstance(report, Job):
+        if not report.active:
+            raise ValidationError({"detail": [report.error or "The job was cancelled."]})
+        return Response(ReportJobSerializer(report).data, status=status.HTTP_202_ACCEPTED)
+    freshness = {
+        "computed_at": report.computed_at,
+        "labels_since": report.labels_since,
+        "calls_since": report.calls_since,
     }
     return Response(
-        {"corpus": corpus.name, "points": points, **kept, "cells": profiles.as_rows(found.panels)}
+        {"corpus": corpus.name, "points": points, **freshness, "cells": profiles.as_rows(report.panels)}
     )
 
 
@@ -363,21 +363,21 @@ def compared(request: Request, pk: int) -> Response:
     """List what each metric says of continuations of one context, beside each other."""
     dialogue = access.dialogue(pk)
     query = request.query_params
-    given = SideBySideQuerySerializer(
+    serializer = SideBySideQuerySerializer(
         data=query.dict()
         | ({"continuation": query.getlist("continuation")} if "continuation" in query else {})
     )
-    given.is_valid(raise_exception=True)
-    data = dict(given.validated_data)
+    serializer.is_valid(raise_exception=True)
+    data = dict(serializer.validated_data)
     names = tuple(data.pop("continuation", ()))
     try:
-        made = compare(dialogue, ComparisonQuery(continuations=names, **data))
+        comparison = compare(dialogue, ComparisonQuery(continuations=names, **data))
     except CalibrationError as error:
         raise ValidationError({"detail": [str(error)]}) from error
     pager = Pages()
-    rows: Any = pager.paginate_queryset(made.rows, request)
-    answer = pager.get_paginated_response([row_out(made, row) for row in rows])
-    answer.data |= head_out(made)
+    rows: Any = pager.paginate_queryset(comparison.rows, request)
+    answer = pager.get_paginated_response([row_out(comparison, row) for row in rows])
+    answer.data |= head_out(comparison)
     return answer
 
 
@@ -507,18 +507,18 @@ class PreferencesSerializer(Plain):
 def preferences(request: Request, pk: int) -> Response:
     """Return win rates, strengths, agreement, position bias; POST logs a look at test and reports there."""
     corpus = access.corpus(pk)
-    data, purpose = asked(request, PreferencesQuerySerializer, PreferencesTestSerializer)
+    data, purpose = read_request(request, PreferencesQuerySerializer, PreferencesTestSerializer)
     campaign = data.pop("campaign", None)
     if campaign is not None and campaign.corpus_id != corpus.pk:
         raise ValidationError({"campaign": [f"The campaign is about another corpus than {corpus.name}."]})
-    made = made_of(
+    answer = made_of(
         request,
         lambda: read_preferences_query(data, corpus, campaign),
         compute_preferences,
         compute_on_test,
         purpose,
     )
-    return Response(preference_content(made.report))
+    return Response(preference_content(answer.report))
 
 
 # Turns and whole over HTTP. Researchers only, as by default.
@@ -593,18 +593,18 @@ class TurnsAndWholeSerializer(Plain):
 def turns_and_whole(request: Request, pk: int) -> Response:
     """List continuations by people's mean of their turns and by their label of the whole."""
     corpus = access.corpus(pk)
-    given = TurnsAndWholeQuerySerializer(data=request.query_params.dict())
-    given.is_valid(raise_exception=True)
-    data = given.validated_data
+    serializer = TurnsAndWholeQuerySerializer(data=request.query_params.dict())
+    serializer.is_valid(raise_exception=True)
+    data = serializer.validated_data
     campaign = data.pop("campaign", None)
     if campaign is not None and campaign.corpus_id != corpus.pk:
         raise ValidationError({"campaign": [f"The campaign is about another corpus than {corpus.name}."]})
     try:
-        found = compute_inversions(read_turn_questions(corpus, campaign, data))
+        inversions = compute_inversions(read_turn_questions(corpus, campaign, data))
     except CalibrationError as error:
         raise ValidationError({"detail": [str(error)]}) from error
     pager = Pages()
-    lines: Any = pager.paginate_queryset(found.lines, request)
+    lines: Any = pager.paginate_queryset(inversions.lines, request)
     answer = pager.get_paginated_response([line_out(line) for line in lines])
-    answer.data |= inversions_head(found)
+    answer.data |= inversions_head(inversions)
     return answer

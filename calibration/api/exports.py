@@ -34,7 +34,7 @@ from calibration.exports import downloads
 from calibration.exports.downloads import TRANSCRIPTS, ZIP, Order
 from calibration.exports.labels import Download
 from calibration.exports.packages import PACKAGES
-from calibration.exports.parts import PARTS, Taken, take
+from calibration.exports.parts import PARTS, ExportPart, take
 from calibration.exports.transcripts import FORMS
 from calibration.exports.writing import FORMATS
 from calibration.models import Export, Gold
@@ -91,10 +91,10 @@ class PersonBehind(serializers.Serializer[Any]):
 @api_view(["POST"])
 def names(request: Request) -> Response:
     """Tell who is behind the pseudonyms of a corpus, for who asks for it expressly. Logged."""
-    asked = NamesOf(data=request.data)
-    asked.is_valid(raise_exception=True)
-    found = annotation_access.corpus(asked.validated_data["corpus"])
-    return Response(pseudonyms.reveal(by=cast(User, request.user), corpus=found))
+    serializer = NamesOf(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    corpus = annotation_access.corpus(serializer.validated_data["corpus"])
+    return Response(pseudonyms.reveal(by=cast(User, request.user), corpus=corpus))
 
 
 @extend_schema(methods=["GET"], parameters=[*PLACE, NOTES, FORM], responses=DOWNLOAD)
@@ -112,25 +112,28 @@ def labels(request: Request, form: str) -> Response | StreamingHttpResponse:
     """
     if form not in FORMATS:
         raise Http404
-    asked = request.query_params.dict() if request.method == "GET" else request.data
-    given = LabelOrNoteExportSerializer(data=asked)
-    given.is_valid(raise_exception=True)
-    corpus, campaign = given.validated_data["corpus"], given.validated_data.get("campaign")
+    values = request.query_params.dict() if request.method == "GET" else request.data
+    serializer = LabelOrNoteExportSerializer(data=values)
+    serializer.is_valid(raise_exception=True)
+    corpus, campaign = serializer.validated_data["corpus"], serializer.validated_data.get("campaign")
     must_manage(request.user, campaign)
-    taken, notes = taken_by(request, corpus, campaign, given.validated_data), given.validated_data["notes"]
+    export_part, notes = (
+        taken_by(request, corpus, campaign, serializer.validated_data),
+        serializer.validated_data["notes"],
+    )
     user: Any = request.user
     return response_of(
         downloads.labels_or_job(
-            corpus=corpus, campaign=campaign, taken=taken, form=form, notes=notes, by=user
+            corpus=corpus, campaign=campaign, export_part=export_part, form=form, notes=notes, by=user
         )
     )
 
 
-def response_of(found: Download | Job, name: str = "") -> Response | StreamingHttpResponse:
+def response_of(download: Download | Job, name: str = "") -> Response | StreamingHttpResponse:
     """Return a file, or 202 and the id of the job that writes it."""
-    if isinstance(found, Job):
-        return Response({"job": found.pk}, status=status.HTTP_202_ACCEPTED)
-    return found.response(name)
+    if isinstance(download, Job):
+        return Response({"job": download.pk}, status=status.HTTP_202_ACCEPTED)
+    return download.response(name)
 
 
 QUESTION = OpenApiParameter("question", str, many=True, description="`scheme@version/key`; all if left out")
@@ -153,10 +156,12 @@ def package(request: Request, kind: str) -> Response | StreamingHttpResponse:
     """
     if kind not in PACKAGES:
         raise Http404
-    data = _asked(request, PackageExportSerializer, "question")
-    taken = taken_by(request, data["corpus"], data.get("campaign"), data)
+    data = _export_data(request, PackageExportSerializer, "question")
+    export_part = taken_by(request, data["corpus"], data.get("campaign"), data)
     choice = {"questions": sorted(set(data["question"]))} if data["question"] else {}
-    return _ordered(request, Order(kind, data["corpus"], data.get("campaign"), taken, ZIP, choice=choice))
+    return _ordered(
+        request, Order(kind, data["corpus"], data.get("campaign"), export_part, ZIP, choice=choice)
+    )
 
 
 CONTINUATION = OpenApiParameter(
@@ -165,12 +170,17 @@ CONTINUATION = OpenApiParameter(
 RATER = OpenApiParameter("rater", str, many=True, description="whose tags; people's if left out")
 TRANSCRIPT = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(FORMS))
 WRITTEN_FILE = files(media for *_, media in FORMS.values())
-WRITTEN = WRITTEN_FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
+TRANSCRIPT_RESPONSES = WRITTEN_FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
 
 
-@extend_schema(methods=["GET"], parameters=[*PLACE, CONTINUATION, RATER, TRANSCRIPT], responses=WRITTEN)
 @extend_schema(
-    methods=["POST"], parameters=[TRANSCRIPT], request=TranscriptExportSerializer, responses=WRITTEN
+    methods=["GET"], parameters=[*PLACE, CONTINUATION, RATER, TRANSCRIPT], responses=TRANSCRIPT_RESPONSES
+)
+@extend_schema(
+    methods=["POST"],
+    parameters=[TRANSCRIPT],
+    request=TranscriptExportSerializer,
+    responses=TRANSCRIPT_RESPONSES,
 )
 @without_keys(AS_FILE)
 @api_view(["GET", "POST"])
@@ -182,29 +192,29 @@ def transcripts(request: Request, form: str) -> Response | StreamingHttpResponse
     """
     if form not in FORMS:
         raise Http404
-    data = _asked(request, TranscriptExportSerializer, "continuation", "rater")
+    data = _export_data(request, TranscriptExportSerializer, "continuation", "rater")
     within_campaign(request.user, data.get("campaign"), data["continuation"])
-    taken = taken_by(request, data["corpus"], data.get("campaign"), data)
+    export_part = taken_by(request, data["corpus"], data.get("campaign"), data)
     choice = {
         "continuations": list(dict.fromkeys(data["continuation"])),
         "raters": sorted(set(data["rater"])),
     }
     return _ordered(
-        request, Order(TRANSCRIPTS, data["corpus"], data.get("campaign"), taken, form, choice=choice)
+        request, Order(TRANSCRIPTS, data["corpus"], data.get("campaign"), export_part, form, choice=choice)
     )
 
 
-def _asked(request: Request, kind: type[LabelExportSerializer], *lists: str) -> dict[str, Any]:
+def _export_data(request: Request, kind: type[LabelExportSerializer], *lists: str) -> dict[str, Any]:
     """Return what a request asks for; in an address a list is a name that comes several times."""
     data: Any = request.data
     if request.method == "GET":
         query = request.query_params
         data = query.dict() | {name: query.getlist(name) for name in lists if name in query}
-    given = kind(data=data)
-    given.is_valid(raise_exception=True)
-    found: dict[str, Any] = given.validated_data
-    must_manage(request.user, found.get("campaign"))
-    return found
+    serializer = kind(data=data)
+    serializer.is_valid(raise_exception=True)
+    validated: dict[str, Any] = serializer.validated_data
+    must_manage(request.user, validated.get("campaign"))
+    return validated
 
 
 def _ordered(request: Request, order: Order) -> Response | StreamingHttpResponse:
@@ -223,18 +233,20 @@ def written_file(request: Request, pk: int) -> StreamingHttpResponse:
     user: Any = request.user
     job = access.export_job_of(pk, user)
     must_manage(user, job.params["campaign"])
-    found = downloads.download(job)
-    if found is None:
+    download = downloads.download(job)
+    if download is None:
         raise NotFound("This file is not there any more, or not yet: look at the job, or ask for it again.")
-    return found.response(downloads.name_of(job))
+    return download.response(downloads.name_of(job))
 
 
-def taken_by(request: Request, corpus: Corpus, about: Campaign | Gold | None, given: dict[str, Any]) -> Taken:
+def taken_by(
+    request: Request, corpus: Corpus, about: Campaign | Gold | None, data: dict[str, Any]
+) -> ExportPart:
     """Return what a request takes out; test needs POST, because it changes what is logged."""
-    part, user = given["part"], cast(User, request.user)
+    part, user = data["part"], cast(User, request.user)
     if part in ("test", "all") and request.method == "GET" and splits.lock_of(corpus):
         raise ValidationError({"part": ["Test is locked: use POST with a part and a purpose."]})
     try:
-        return take(corpus=corpus, about=about, part=part, purpose=given["purpose"], by=user)
+        return take(corpus=corpus, about=about, part=part, purpose=data["purpose"], by=user)
     except CalibrationError as refused:
         raise ValidationError({"part": [f"{refused}."]}) from refused

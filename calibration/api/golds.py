@@ -61,16 +61,16 @@ def compared(request: Request, pk: int, other: int) -> Response:
     status = request.query_params.get("status", "different")
     if status not in STATUSES:
         raise ValidationError({"status": [f"One of {', '.join(STATUSES)}."]})
-    found = _difference(access.gold(pk), access.gold(other))
+    gold_difference = _difference(access.gold(pk), access.gold(other))
     key = request.query_params.get("question", "")
-    asked = next((one.question for one in found.questions if one.question.key == key), None)
-    if key and asked is None:
-        keys = ", ".join(one.question.key for one in found.questions)
+    question = next((row.question for row in gold_difference.questions if row.question.key == key), None)
+    if key and question is None:
+        keys = ", ".join(row.question.key for row in gold_difference.questions)
         raise ValidationError({"question": [f"Both answer {keys}."]})
     pager = Pages()
-    page: Any = pager.paginate_queryset(found.rows(status, asked), request) or []
+    page: Any = pager.paginate_queryset(gold_difference.rows(status, question), request) or []
     answer = pager.get_paginated_response([_row(row) for row in page])
-    answer.data |= as_json(found)
+    answer.data |= as_json(gold_difference)
     return answer
 
 
@@ -80,8 +80,8 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
         name: row[f"{name}_number"] if row[f"{name}_text"] is None else row[f"{name}_text"]
         for name in ("first", "second")
     }
-    kept = ("item", "question", "status", "difference", "first_reason", "second_reason")
-    return {name: row[name] for name in kept} | sides
+    names = ("item", "question", "status", "difference", "first_reason", "second_reason")
+    return {name: row[name] for name in names} | sides
 
 
 def _difference(first: Gold, second: Gold) -> Difference:
@@ -101,19 +101,21 @@ def compared_file(request: Request, pk: int, other: int, form: str) -> Response 
     first, second = access.gold(pk), access.gold(other)
     if form not in FORMATS:
         raise Http404
-    given = ExportPartSerializer(data=request.query_params if request.method == "GET" else request.data)
-    given.is_valid(raise_exception=True)
+    serializer = ExportPartSerializer(data=request.query_params if request.method == "GET" else request.data)
+    serializer.is_valid(raise_exception=True)
     try:
         shared_questions(first, second)
     except CalibrationError as error:
         raise ValidationError({"other": [f"{error}."]}) from error
-    taken = taken_by(request, first.corpus, first, given.validated_data)
+    export_part = taken_by(request, first.corpus, first, serializer.validated_data)
     user: Any = request.user
-    made = downloads.difference_or_job(first=first, second=second, taken=taken, form=form, by=user)
-    return response_of(made)
+    download = downloads.difference_or_job(
+        first=first, second=second, export_part=export_part, form=form, by=user
+    )
+    return response_of(download)
 
 
-MADE = {201: GoldSerializer, 202: OpenApiTypes.OBJECT}
+GOLD_RESPONSES = {201: GoldSerializer, 202: OpenApiTypes.OBJECT}
 
 
 GOLDS = Filters(
@@ -128,7 +130,7 @@ GOLDS = Filters(
 
 
 @extend_schema(methods=["GET"], parameters=GOLDS.parameters, responses=GoldSerializer(many=True))
-@extend_schema(methods=["POST"], request=NewGoldSerializer, responses=MADE)
+@extend_schema(methods=["POST"], request=NewGoldSerializer, responses=GOLD_RESPONSES)
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsResearcherSomewhere])
@@ -136,19 +138,19 @@ def golds(request: Request) -> Response:
     """List gold derivations, newest first, or make one: 202 with the id of a job where that takes a while."""
     if request.method == "GET":
         pager = Pages()
-        found = visible_to(request.user, Gold.objects.select_related("scheme_version__scheme"))
-        page = pager.paginate_queryset(GOLDS.of(request, found), request) or []
+        visible = visible_to(request.user, Gold.objects.select_related("scheme_version__scheme"))
+        page = pager.paginate_queryset(GOLDS.of(request, visible), request) or []
         return pager.get_paginated_response(GoldSerializer(page, many=True).data)
-    given = NewGoldSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    must_manage(request.user, given.validated_data.get("campaign"))
-    made = _made(request, given.validated_data)
-    if isinstance(made, Job):
-        return Response({"job": made.pk}, status=status.HTTP_202_ACCEPTED)
-    return Response(GoldSerializer(made).data, status=status.HTTP_201_CREATED)
+    serializer = NewGoldSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    must_manage(request.user, serializer.validated_data.get("campaign"))
+    gold_or_started = _make_gold(request, serializer.validated_data)
+    if isinstance(gold_or_started, Job):
+        return Response({"job": gold_or_started.pk}, status=status.HTTP_202_ACCEPTED)
+    return Response(GoldSerializer(gold_or_started).data, status=status.HTTP_201_CREATED)
 
 
-def _made(request: Request, data: dict[str, Any]) -> Gold | Job:
+def _make_gold(request: Request, data: dict[str, Any]) -> Gold | Job:
     user: Any = request.user
     choice = _choice(data)
     try:
@@ -186,10 +188,10 @@ def _choice(data: dict[str, Any]) -> dict[str, Any]:
 @permission_classes([IsResearcherSomewhere])
 def preview(request: Request) -> Response:
     """Count the items that would have a value, and those that would stay without one; nothing is kept."""
-    given = NewGoldSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    must_manage(request.user, given.validated_data.get("campaign"))
-    choice = _choice(given.validated_data)
+    serializer = NewGoldSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    must_manage(request.user, serializer.validated_data.get("campaign"))
+    choice = _choice(serializer.validated_data)
     try:
         counted = preview_gold(**choice)
     except CalibrationError as error:
@@ -210,8 +212,8 @@ def rules(request: Request) -> Response:
 @permission_classes([IsGoldResearcher])
 def gold(request: Request, pk: int) -> Response:
     """Return how a derivation came about, and how many labels came or changed since (`changes`)."""
-    found = access.gold(pk)
-    return Response(gold_export.provenance(found) | {"changes": asdict(changes_of(found))})
+    derivation = access.gold(pk)
+    return Response(gold_export.provenance(derivation) | {"changes": asdict(changes_of(derivation))})
 
 
 @extend_schema(methods=["GET"], parameters=[PART, FORM], responses=DOWNLOAD)
@@ -221,12 +223,12 @@ def gold(request: Request, pk: int) -> Response:
 @permission_classes([IsGoldResearcher])
 def labels(request: Request, pk: int, form: str) -> Response | StreamingHttpResponse:
     """Stream a derivation's labels as csv, jsonl or parquet; test or all by POST with its purpose."""
-    found = access.gold(pk)
+    derivation = access.gold(pk)
     if form not in FORMATS:
         raise Http404
-    given = ExportPartSerializer(data=request.query_params if request.method == "GET" else request.data)
-    given.is_valid(raise_exception=True)
-    taken = taken_by(request, found.corpus, found, given.validated_data)
+    serializer = ExportPartSerializer(data=request.query_params if request.method == "GET" else request.data)
+    serializer.is_valid(raise_exception=True)
+    export_part = taken_by(request, derivation.corpus, derivation, serializer.validated_data)
     user: Any = request.user
-    made = downloads.gold_or_job(gold=found, taken=taken, form=form, by=user)
-    return response_of(made)
+    download = downloads.gold_or_job(gold=derivation, export_part=export_part, form=form, by=user)
+    return response_of(download)

@@ -41,17 +41,17 @@ class GoldOptionsSerializer(serializers.Serializer[Any]):
 
 
 def _option_field(name: str, option: Option) -> serializers.Field[Any, Any, Any, Any]:
-    told = help_line(name, option)
+    help_text = help_line(name, option)
     if not option.is_number:
-        return serializers.ChoiceField(choices=list(option.choices), required=False, help_text=told)
+        return serializers.ChoiceField(choices=list(option.choices), required=False, help_text=help_text)
     low, high = option.low, option.high
     if isinstance(option.default, int):
         assert low is not None
         assert high is not None
         return serializers.IntegerField(
-            min_value=int(low), max_value=int(high), required=False, help_text=told
+            min_value=int(low), max_value=int(high), required=False, help_text=help_text
         )
-    return serializers.FloatField(min_value=low, max_value=high, required=False, help_text=told)
+    return serializers.FloatField(min_value=low, max_value=high, required=False, help_text=help_text)
 
 
 class GoldOptionSerializer(serializers.Serializer[Any]):
@@ -115,7 +115,7 @@ class ResultSerializer(serializers.Serializer[Any]):
 # What every request for figures from labels says: of which part and campaign, resampled how often.
 
 Query = TypeVar("Query")
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 Serializer = type[serializers.Serializer[Any]]
 
 
@@ -137,22 +137,22 @@ class OpensTestSerializer(serializers.Serializer[Any]):
     purpose = Text(max_length=500)
 
 
-def asked(request: Request, query: Serializer, test: Serializer) -> tuple[dict[str, Any], str]:
+def read_request(request: Request, query: Serializer, test: Serializer) -> tuple[dict[str, Any], str]:
     """Return what is asked for, and for what test is opened: a POST opens it, a GET reads its address."""
     is_test = request.method == "POST"
-    given = test(data=request.data) if is_test else query(data=request.query_params.dict())
-    given.is_valid(raise_exception=True)
-    data = given.validated_data | ({"part": "test"} if is_test else {})
+    serializer = test(data=request.data) if is_test else query(data=request.query_params.dict())
+    serializer.is_valid(raise_exception=True)
+    data = serializer.validated_data | ({"part": "test"} if is_test else {})
     return data, data.pop("purpose", "")
 
 
 def made_of(
     request: Request,
     read: Callable[[], Query],
-    compute: Callable[..., Made],
-    compute_on_test: Callable[..., Made],
+    compute: Callable[..., Result],
+    compute_on_test: Callable[..., Result],
     purpose: str,
-) -> Made:
+) -> Result:
     """Return what a query comes to, on test for a POST; a refusal is told as what is wrong with it."""
     try:
         query = read()

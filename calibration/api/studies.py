@@ -191,28 +191,28 @@ def plan(request: Request, pk: int) -> Response:
 @permission_classes([IsCampaignResearcher])
 def campaign_plan(request: Request, campaign: int) -> Response:
     """Return the plan from a campaign as its own pilot: that of its automatic study."""
-    found = loading.campaign(campaign)
+    about = loading.campaign(campaign)
     user: Any = request.user
-    return _planned(request, study_actions.automatic(corpus=found.corpus, campaign=found, by=user))
+    return _planned(request, study_actions.automatic(corpus=about.corpus, campaign=about, by=user))
 
 
 def _planned(request: Request, study: Study) -> Response:
-    given = PlanQuerySerializer(data=request.query_params.dict())
-    given.is_valid(raise_exception=True)
+    serializer = PlanQuerySerializer(data=request.query_params.dict())
+    serializer.is_valid(raise_exception=True)
     user: Any = request.user
     try:
-        query = read(given.validated_data, study)
-        found = plan_or_job(study=study, query=query, by=user, again=given.validated_data["again"])
+        query = read(serializer.validated_data, study)
+        answer = plan_or_job(study=study, query=query, by=user, again=serializer.validated_data["again"])
     except CalibrationError as error:
         raise ValidationError({"detail": [str(error)]}) from error
-    if isinstance(found, Job):
-        if not found.active:
-            raise ValidationError({"detail": [found.error or "The job was cancelled: ask `again`."]})
-        return Response(ReportJobSerializer(found).data, status=status.HTTP_202_ACCEPTED)
-    newer = newer_job(study, query) if found.computed_at else None
-    said: dict[str, Any] = {"answer": plan_texts.sentences(found), "cautions": plan_texts.cautions(found)}
-    said |= {"computing": newer if newer and newer.active else None}
-    return Response(PlanSerializer(found.as_dict() | said).data)
+    if isinstance(answer, Job):
+        if not answer.active:
+            raise ValidationError({"detail": [answer.error or "The job was cancelled: ask `again`."]})
+        return Response(ReportJobSerializer(answer).data, status=status.HTTP_202_ACCEPTED)
+    newer = newer_job(study, query) if answer.computed_at else None
+    texts: dict[str, Any] = {"answer": plan_texts.sentences(answer), "cautions": plan_texts.cautions(answer)}
+    texts |= {"computing": newer if newer and newer.active else None}
+    return Response(PlanSerializer(answer.as_dict() | texts).data)
 
 
 # The items behind a figure, over HTTP. For who may see the study.
@@ -241,24 +241,27 @@ def disagreements(request: Request, pk: int) -> Response:
             raise ValidationError(
                 {"part": ["Test was not opened for this study: use open-test, with a purpose."]}
             )
-        found = listing(study, part, request.query_params.dict())
+        items_listed = listing(study, part, request.query_params.dict())
     except CalibrationError as error:
         raise ValidationError({"question": [str(error)]}) from error
     except KeyError as error:
         raise NotFound(str(error.args[0])) from error
     pager = Pages()
-    rows: list[Any] = pager.paginate_queryset(found.rows, request) or []
-    items = [found.question.items[row] for row in rows]
-    numbers, points = _numbers(items), points_of(found.question, items)
+    rows: list[Any] = pager.paginate_queryset(items_listed.rows, request) or []
+    items = [items_listed.question.items[row] for row in rows]
+    numbers, points = _numbers(items), points_of(items_listed.question, items)
     answer = pager.get_paginated_response(
-        [_row(found, row, numbers) | {"evidence": _evidence(found, row, points)} for row in rows]
+        [
+            _row(items_listed, row, numbers) | {"evidence": _evidence(items_listed, row, points)}
+            for row in rows
+        ]
     )
-    ratings = found.compared.ratings
+    ratings = items_listed.compared.ratings
     answer.data |= {
-        "both": found.both,
-        "differ": found.differ,
+        "both": items_listed.both,
+        "differ": items_listed.differ,
         "scale": ratings.names or ratings.scale,
-        "table": reading.table(found.compared),
+        "table": reading.table(items_listed.compared),
     }
     return answer
 
@@ -271,23 +274,29 @@ def _numbers(items: Sequence[int]) -> dict[int, int]:
 
 
 def _evidence(
-    found: Listing, row: int, points: Mapping[Place, tuple[Pointed, ...]]
+    items_listed: Listing, row: int, points: Mapping[Place, tuple[Pointed, ...]]
 ) -> dict[str, list[dict[str, Any]]]:
     """Return what the answers to a row point at, by rater."""
-    ratings = found.compared.ratings
-    names = [ratings.raters[column] for column in found.compared.columns]
-    place = found.question.items[row], found.question.tags[row]
-    return {name: [one.as_json() for one in kept] for name in names if (kept := points.get((*place, name)))}
+    ratings = items_listed.compared.ratings
+    names = [ratings.raters[column] for column in items_listed.compared.columns]
+    place = items_listed.question.items[row], items_listed.question.tags[row]
+    return {
+        name: [point.as_json() for point in pointed]
+        for name in names
+        if (pointed := points.get((*place, name)))
+    }
 
 
-def _row(found: Listing, row: int, numbers: Mapping[int, int]) -> dict[str, Any]:
+def _row(items_listed: Listing, row: int, numbers: Mapping[int, int]) -> dict[str, Any]:
     """Return an item with its turn's number, its distance, and the answers; a category by its name."""
-    ratings = found.compared.ratings
-    answers = {ratings.raters[column]: ratings.values[row, column] for column in found.compared.columns}
+    ratings = items_listed.compared.ratings
+    answers = {
+        ratings.raters[column]: ratings.values[row, column] for column in items_listed.compared.columns
+    }
     return {
         "item": ratings.items[row],
-        "turn_number": numbers.get(found.question.items[row]),
-        "distance": found.apart[row],
+        "turn_number": numbers.get(items_listed.question.items[row]),
+        "distance": items_listed.apart[row],
         "answers": {
             rater: ratings.names[int(value)] if ratings.names else float(value)
             for rater, value in answers.items()
@@ -325,11 +334,11 @@ def studies(request: Request) -> Response:
         rows = STUDIES.of(request, Study.objects.select_related("corpus", "campaign"))
         page = pager.paginate_queryset(rows, request) or []
         return pager.get_paginated_response([study_out(study) for study in page])
-    given = StudySerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    data = given.validated_data
+    serializer = StudySerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    data = serializer.validated_data
     try:
-        made = verbs.create(
+        new_study = verbs.create(
             name=data["name"],
             corpus=data["corpus"],
             campaign=data.get("campaign"),
@@ -338,7 +347,7 @@ def studies(request: Request) -> Response:
         )
     except CalibrationError as error:
         raise ValidationError({"definition": [str(error)]}) from error
-    return Response(study_out(made), status=status.HTTP_201_CREATED)
+    return Response(study_out(new_study), status=status.HTTP_201_CREATED)
 
 
 @extend_schema(responses=StudySerializer)
@@ -374,8 +383,8 @@ def corpus_report(request: Request, pk: int) -> Response:
 @permission_classes([IsCampaignResearcher])
 def campaign_report(request: Request, campaign: int) -> Response:
     """Return the automatic report of a campaign."""
-    found, everyone = loading.campaign(campaign), _everyone(request)
-    study = verbs.automatic(corpus=found.corpus, campaign=found, everyone=everyone, by=_user(request))
+    about, everyone = loading.campaign(campaign), _everyone(request)
+    study = verbs.automatic(corpus=about.corpus, campaign=about, everyone=everyone, by=_user(request))
     return _report(request, study)
 
 
@@ -384,25 +393,25 @@ def campaign_report(request: Request, campaign: int) -> Response:
 @permission_classes([IsStudyResearcher])
 def recompute(request: Request, pk: int) -> Response:
     """Compute a study again on the labels of now. A look at test goes through open-test instead."""
-    given = RecomputeSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    found = access.study(pk)
-    part = given.validated_data.get("part") or _default(found)
-    return _answer(_computed(request, found, part))
+    serializer = RecomputeSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    study = access.study(pk)
+    part = serializer.validated_data.get("part") or _default(study)
+    return _answer(_computed(request, study, part))
 
 
 @extend_schema(request=PurposeSerializer, responses={200: ReportSerializer, 202: ReportJobSerializer})
 @api_view(["POST"])
 def open_test(request: Request, pk: int) -> Response:
     """Log a look at test with its purpose, and return the report on test."""
-    given = PurposeSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    found = access.study(pk)
+    serializer = PurposeSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    study = access.study(pk)
     try:
-        verbs.open_test(study=found, by=_user(request), purpose=given.validated_data["purpose"])
+        verbs.open_test(study=study, by=_user(request), purpose=serializer.validated_data["purpose"])
     except CalibrationError as error:
         raise ValidationError({"purpose": [str(error)]}) from error
-    return _answer(_computed(request, found, "test"))
+    return _answer(_computed(request, study, "test"))
 
 
 @extend_schema(parameters=[PART, FORM], responses=files(r.media_type for r in RENDERINGS.values()))
@@ -410,25 +419,25 @@ def open_test(request: Request, pk: int) -> Response:
 @permission_classes([IsStudyResearcher])
 def report_file(request: Request, pk: int, form: str) -> HttpResponse:
     """Return the newest report as json, csv, md, latex or html."""
-    found, rendering = access.study(pk), RENDERINGS.get(form)
-    given = PartSerializer(data=request.query_params.dict())
-    given.is_valid(raise_exception=True)
-    newest = verbs.latest(found, given.validated_data.get("part") or _default(found))
+    study, rendering = access.study(pk), RENDERINGS.get(form)
+    serializer = PartSerializer(data=request.query_params.dict())
+    serializer.is_valid(raise_exception=True)
+    newest = verbs.latest(study, serializer.validated_data.get("part") or _default(study))
     if rendering is None or newest is None:
         raise Http404
     return HttpResponse(rendering.write(newest), content_type=rendering.media_type)
 
 
-def _report(request: Request, found: Study) -> Response:
-    given = PartSerializer(data=request.query_params.dict())
-    given.is_valid(raise_exception=True)
-    part = given.validated_data.get("part") or _default(found)
+def _report(request: Request, study: Study) -> Response:
+    serializer = PartSerializer(data=request.query_params.dict())
+    serializer.is_valid(raise_exception=True)
+    part = serializer.validated_data.get("part") or _default(study)
     if part != "test":
         try:
-            return _answer(verbs.current(study=found, part=part, by=_user(request)))
+            return _answer(verbs.current(study=study, part=part, by=_user(request)))
         except CalibrationError as error:
             raise ValidationError({"part": [str(error)]}) from error
-    newest = verbs.latest(found, part)
+    newest = verbs.latest(study, part)
     if newest is None:
         raise ValidationError(
             {"part": ["Test was not opened for this study: use open-test, with a purpose."]}
@@ -437,32 +446,32 @@ def _report(request: Request, found: Study) -> Response:
 
 
 def _everyone(request: Request) -> bool:
-    given = EveryoneSerializer(data=request.query_params.dict())
-    given.is_valid(raise_exception=True)
-    return bool(given.validated_data["everyone"])
+    serializer = EveryoneSerializer(data=request.query_params.dict())
+    serializer.is_valid(raise_exception=True)
+    return bool(serializer.validated_data["everyone"])
 
 
-def _default(found: Study) -> str:
+def _default(study: Study) -> str:
     try:
-        return verbs.default_part(found)
+        return verbs.default_part(study)
     except CalibrationError as error:
         raise ValidationError({"definition": [str(error)]}) from error
 
 
-def _computed(request: Request, found: Study, part: str) -> Report | Job:
-    newest = verbs.latest(found, part)
+def _computed(request: Request, study: Study, part: str) -> Report | Job:
+    newest = verbs.latest(study, part)
     if newest is not None and is_readable(newest) and part != "test" and not verbs.is_stale(newest):
         return newest
     try:
-        return verbs.report_or_job(study=found, part=part, by=_user(request))
+        return verbs.report_or_job(study=study, part=part, by=_user(request))
     except CalibrationError as error:
         raise ValidationError({"part": [str(error)]}) from error
 
 
-def _answer(found: Report | Job) -> Response:
-    if isinstance(found, Job):
-        return Response(ReportJobSerializer(found).data, status=status.HTTP_202_ACCEPTED)
-    return Response(ReportSerializer(found).data)
+def _answer(report: Report | Job) -> Response:
+    if isinstance(report, Job):
+        return Response(ReportJobSerializer(report).data, status=status.HTTP_202_ACCEPTED)
+    return Response(ReportSerializer(report).data)
 
 
 def _user(request: Request) -> Any:

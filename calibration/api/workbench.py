@@ -142,7 +142,7 @@ class CheckSerializer(Plain):
     """A check of a draft that asks something."""
 
     draft = serializers.IntegerField()
-    check_key = serializers.ChoiceField(choices=[key for key, one in CHECKS.items() if one.asks])
+    check_key = serializers.ChoiceField(choices=[key for key, check in CHECKS.items() if check.asks])
     estimate = serializers.BooleanField(required=False, default=False)
 
 
@@ -167,19 +167,19 @@ def person(request: Request) -> User:
 def bench_list(request: Request) -> Response:
     """List the benches, latest first; POST opens one on the dev part of a corpus or campaign."""
     if request.method == "GET":
-        found: QuerySet[Bench] = Bench.objects.select_related("corpus", "campaign", "split")
+        all_benches: QuerySet[Bench] = Bench.objects.select_related("corpus", "campaign", "split")
         pager = Pages()
-        rows = pager.paginate_queryset(found.order_by("-pk"), request) or []
+        rows = pager.paginate_queryset(all_benches.order_by("-pk"), request) or []
         return pager.get_paginated_response([as_json.bench(row) for row in rows])
-    wanted = NewBenchSerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    data = dict(wanted.validated_data)
+    serializer = NewBenchSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    data = dict(serializer.validated_data)
     try:
         place = selection_of(corpus=data.pop("corpus"), campaign=data.pop("campaign"))
-        made = benches.open_bench(by=person(request), corpus=place.corpus, campaign=place.campaign, **data)
+        bench = benches.open_bench(by=person(request), corpus=place.corpus, campaign=place.campaign, **data)
     except JobError as error:
         raise ValidationError({"detail": str(error)}) from None
-    return Response(as_json.bench(made), status=status.HTTP_201_CREATED)
+    return Response(as_json.bench(bench), status=status.HTTP_201_CREATED)
 
 
 @extend_schema(responses=OpenApiTypes.OBJECT, operation_id="benches_read")
@@ -193,10 +193,10 @@ def bench_one(request: Request, pk: int) -> Response:
 @api_view(["POST"])
 def bench_try(request: Request, pk: int) -> Response:
     """Write a draft and try it on the bench's first targets; with `estimate` say only what that takes."""
-    wanted = TrySerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
+    serializer = TrySerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
     try:
-        return _tried(access.bench(pk), person(request), wanted.validated_data)
+        return _tried(access.bench(pk), person(request), serializer.validated_data)
     except JobError as error:
         raise ValidationError({"detail": str(error)}) from None
 
@@ -215,8 +215,8 @@ def _tried(bench: Bench, by: User, data: dict[str, Any]) -> Response:
         parent=parent_of(bench, data["begin"]),
     )
     if data["estimate"]:
-        asked = actions.estimate(draft, data["targets"], data["samples"])
-        return Response({"draft": draft.number, "estimate": asked.as_json()})
+        estimate = actions.estimate(draft, data["targets"], data["samples"])
+        return Response({"draft": draft.number, "estimate": estimate.as_json()})
     actions.run(by=by, draft=draft, targets=data["targets"], samples=data["samples"])
     return Response(as_json.draft(access.draft(bench, draft.number)), status=status.HTTP_201_CREATED)
 
@@ -238,19 +238,19 @@ def draft_act(request: Request, pk: int, number: int, verb: str) -> Response:
     draft = access.draft(access.bench(pk), number)
     if verb not in VERBS:
         raise NotFound(f"There is no {verb}; there are {', '.join(VERBS)}.")
-    told = KeepSerializer(data=request.data)
-    told.is_valid(raise_exception=True)
+    serializer = KeepSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
     try:
-        _done(verb, draft, person(request), told.validated_data)
+        _done(verb, draft, person(request), serializer.validated_data)
     except JobError as error:
         raise ValidationError({"detail": str(error)}) from None
     return Response(as_json.draft(access.draft(access.bench(pk), number)))
 
 
-def _done(verb: str, draft: Draft, by: User, told: dict[str, Any]) -> None:
+def _done(verb: str, draft: Draft, by: User, data: dict[str, Any]) -> None:
     run = actions.run_of(draft)
     if verb == "keep":
-        actions.keep(by=by, draft=draft, **told)
+        actions.keep(by=by, draft=draft, **data)
     elif verb == "discard":
         actions.discard(by=by, draft=draft)
     elif run is not None and verb == "cancel":
@@ -268,37 +268,37 @@ def _done(verb: str, draft: Draft, by: User, told: dict[str, Any]) -> None:
 def bench_disagreements(request: Request, pk: int) -> Response:
     """List where a draft or judge and people disagree, largest share of the scale first."""
     bench = access.bench(pk)
-    wanted = DifferencesSerializer(data=request.query_params)
-    wanted.is_valid(raise_exception=True)
-    asked = dict(wanted.validated_data)
-    judged = _judged(bench, asked.pop("judged"))
+    serializer = DifferencesSerializer(data=request.query_params)
+    serializer.is_valid(raise_exception=True)
+    filters = dict(serializer.validated_data)
+    judged = _judged(bench, filters.pop("judged"))
     try:
-        listed = differences(sheets(bench, [judged]), judged, **asked)
+        disagreements = differences(sheets(bench, [judged]), judged, **filters)
     except CalibrationError as error:
         raise ValidationError({"detail": str(error)}) from None
     pager = Pages()
-    rows: list[Difference] = pager.paginate_queryset(listed, request) or []
-    standing = marks.standing(bench)
+    rows: list[Difference] = pager.paginate_queryset(disagreements, request) or []
+    current = marks.current_marks(bench)
     return pager.get_paginated_response(
         [
-            as_json.difference(one, judged)
-            | {"mark": mark.verdict if (mark := standing.get(_place(one, judged))) else None}
-            for one in rows
+            as_json.difference(disagreement, judged)
+            | {"mark": mark.verdict if (mark := current.get(_place(disagreement, judged))) else None}
+            for disagreement in rows
         ]
     )
 
 
-def _place(one: Difference, judged: Judged) -> tuple[int, int, str]:
-    return one.item, one.sheet.question.id, judged.key
+def _place(disagreement: Difference, judged: Judged) -> tuple[int, int, str]:
+    return disagreement.item, disagreement.sheet.question.id, judged.key
 
 
 def _judged(bench: Bench, key: str) -> Judged:
-    found = [one for one in judged_on(bench) if key in ("", one.key)]
-    if not found:
+    matching = [candidate for candidate in judged_on(bench) if key in ("", candidate.key)]
+    if not matching:
         raise NotFound(
             f"This bench has nobody {key!r} who was tried." if key else "Nobody was tried here yet."
         )
-    return found[0]
+    return matching[0]
 
 
 @extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
@@ -308,12 +308,12 @@ def bench_marks(request: Request, pk: int) -> Response:
     """Return the marks that stand, and their numbers; POST says who is wrong (`withdrawn` takes it back)."""
     bench = access.bench(pk)
     if request.method == "GET":
-        return Response({"counts": marks.counts(bench), "marks": marks.listed(bench)})
-    wanted = MarkSerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    data = wanted.validated_data
+        return Response({"counts": marks.counts(bench), "marks": marks.marks_as_json(bench)})
+    serializer = MarkSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    data = serializer.validated_data
     try:
-        made = marks.mark(
+        new_mark = marks.mark(
             by=person(request),
             bench=bench,
             judged=_judged(bench, data["judged"]),
@@ -322,11 +322,11 @@ def bench_marks(request: Request, pk: int) -> Response:
             verdict=data["verdict"],
             note=data["note"],
         )
-        sent = marks.send_to_adjudication(by=person(request), mark=made) if data["adjudicate"] else None
+        sent = marks.send_to_adjudication(by=person(request), mark=new_mark) if data["adjudicate"] else None
     except CalibrationError as error:
         raise ValidationError({"detail": str(error)}) from None
     return Response(
-        {"id": made.pk, "verdict": made.verdict, "adjudication": sent.pk if sent else None},
+        {"id": new_mark.pk, "verdict": new_mark.verdict, "adjudication": sent.pk if sent else None},
         status=status.HTTP_201_CREATED,
     )
 
@@ -341,10 +341,10 @@ def bench_marks(request: Request, pk: int) -> Response:
 def bench_versions(request: Request, pk: int) -> Response:
     """Put all versions and drafts of a bench side by side, each compared with a chosen one."""
     try:
-        found = side_by_side(access.bench(pk), request.query_params.get("with", ""))
+        comparison = side_by_side(access.bench(pk), request.query_params.get("with", ""))
     except CalibrationError as error:
         raise ValidationError({"with": [str(error)]}) from None
-    return Response(as_json.side_by_side(found))
+    return Response(as_json.side_by_side(comparison))
 
 
 @extend_schema(
@@ -367,21 +367,23 @@ def bench_checks(request: Request, pk: int) -> Response:
         draft = access.draft(bench, int(number))
         own = request.query_params.getlist("own")
         try:
-            found = [checks.finding(draft, key, own=own) for key in checks.CHECKS]
+            findings = [checks.finding(draft, key, own=own) for key in checks.CHECKS]
         except CalibrationError as error:
             raise ValidationError({"detail": str(error)}) from None
-        return Response({"findings": [as_json.finding(one) for one in found]})
-    wanted = CheckSerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    data = wanted.validated_data
+        return Response({"findings": [as_json.finding(finding) for finding in findings]})
+    serializer = CheckSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    data = serializer.validated_data
     draft = access.draft(bench, data["draft"])
     try:
         if data["estimate"]:
             return Response({"estimate": checks.cost(draft, data["check_key"]).as_json()})
-        made = checks.start(by=person(request), draft=draft, key=data["check_key"])
+        drafts = checks.start(by=person(request), draft=draft, key=data["check_key"])
     except (CalibrationError, JobError) as error:
         raise ValidationError({"detail": str(error)}) from None
-    return Response({"drafts": [one.number for one in made]}, status=status.HTTP_201_CREATED)
+    return Response(
+        {"drafts": [variant_draft.number for variant_draft in drafts]}, status=status.HTTP_201_CREATED
+    )
 
 
 @extend_schema(responses=OpenApiTypes.OBJECT)
@@ -465,11 +467,11 @@ def bench_searches(request: Request, pk: int) -> Response:
         return pager.get_paginated_response(
             [{"id": row.pk, "from": row.parent, "state": row.state} for row in rows]
         )
-    wanted = NewSearchSerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
-    data = dict(wanted.validated_data)
+    serializer = NewSearchSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    data = dict(serializer.validated_data)
     try:
-        made = searches.start(
+        search = searches.start(
             by=person(request),
             bench=bench,
             version=versions.find(data.pop("begin")),
@@ -480,16 +482,16 @@ def bench_searches(request: Request, pk: int) -> Response:
         )
     except (CalibrationError, JobError) as error:
         raise ValidationError({"detail": str(error)}) from None
-    return Response(searches.as_json(made), status=status.HTTP_201_CREATED)
+    return Response(searches.as_json(search), status=status.HTTP_201_CREATED)
 
 
 @extend_schema(responses=OpenApiTypes.OBJECT, operation_id="searches_read")
 @api_view(["GET"])
 def bench_search(request: Request, pk: int, search: int) -> Response:
     """Return a search: how far it is, what it took, its texts and what they are worth."""
-    found = access.search(access.bench(pk), search)
+    prompt_search = access.search(access.bench(pk), search)
     try:
-        return Response(searches.as_json(found))
+        return Response(searches.as_json(prompt_search))
     except CalibrationError as error:
         raise ValidationError({"detail": str(error)}) from None
 
@@ -498,17 +500,17 @@ def bench_search(request: Request, pk: int, search: int) -> Response:
 @api_view(["POST"])
 def search_act(request: Request, pk: int, search: int, verb: str) -> Response:
     """Cancel or resume a search, or adopt one of its proposals."""
-    found = access.search(access.bench(pk), search)
-    wanted = SearchActSerializer(data=request.data)
-    wanted.is_valid(raise_exception=True)
+    prompt_search = access.search(access.bench(pk), search)
+    serializer = SearchActSerializer(data=request.data)
+    serializer.is_valid(raise_exception=True)
     try:
         if verb == "adopt":
-            number = str(wanted.validated_data.get("text", ""))
-            searches.adopt(by=person(request), text=access.search_text(found, number))
+            number = str(serializer.validated_data.get("text", ""))
+            searches.adopt(by=person(request), text=access.search_text(prompt_search, number))
         elif verb in searches.VERBS:
-            found = searches.VERBS[verb](by=person(request), search=found)
+            prompt_search = searches.VERBS[verb](by=person(request), search=prompt_search)
         else:
             raise NotFound
     except (CalibrationError, JobError) as error:
         raise ValidationError({"detail": str(error)}) from None
-    return Response(searches.as_json(found))
+    return Response(searches.as_json(prompt_search))

@@ -32,7 +32,7 @@ from calibration.comparisons.count_inputs import (
     units,
 )
 from calibration.errors import CountsRefused
-from calibration.figure_cache import Kept, is_small, kept_or_job, stamp_of
+from calibration.figure_cache import CachedFigures, is_small, kept_or_job, stamp_of
 from calibration.ratings.scope import QuestionInfo, census
 from calibration.reports.wording import counted as count_text
 from calibration.reports.wording import crowd_of, join_names
@@ -78,7 +78,7 @@ class Counts:
     people: str
     n_rated: int
     fakes: frozenset[int] = frozenset()
-    cached: Kept | None = None
+    cached: CachedFigures | None = None
 
     @property
     def is_turns(self) -> bool:
@@ -166,7 +166,7 @@ def figures_of(ground: Ground) -> Figures:
     return Figures(result, units_read.by, inputs.people, n_rated, units_read.fakes)
 
 
-def counts_of_figures(ground: Ground, figures: Figures, cached: Kept | None = None) -> Counts:
+def counts_of_figures(ground: Ground, figures: Figures, cached: CachedFigures | None = None) -> Counts:
     """Return the table with all that is said of it. `cached` says when its figures were computed."""
     split = ground.split
     looks = split.looks.select_related("by") if split is not None and ground.part == "test" else ()

@@ -44,7 +44,7 @@ from calibration.comparisons.profile_cells import (
     reasons_of,
     sources_used,
 )
-from calibration.figure_cache import Kept, is_small, kept_or_job, stamp_of
+from calibration.figure_cache import CachedFigures, is_small, kept_or_job, stamp_of
 from calibration.ratings.calls import calls_of, fake_systems
 from calibration.ratings.scope import of_corpus
 from calibration.renderings import NEEDS, escaped, fitted
@@ -492,7 +492,7 @@ class Profile:
     doubts: dict[int, Doubt]
     learned: dict[int, int]
     examples: QuerySet[Continuation]
-    cached: Kept | None = None
+    cached: CachedFigures | None = None
 
     @property
     def computed_at(self) -> datetime | None:
@@ -541,7 +541,7 @@ def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = 
     if not is_small(of_corpus(corpus)):
         cached = _kept_or_job(corpus, by, again=False)
         if (
-            isinstance(cached, Kept)
+            isinstance(cached, CachedFigures)
             and (by_points := cached.result["spread"].get(str(column.id))) is not None
         ):
             spread: list[dict[str, Any]] = by_points[points]
@@ -549,7 +549,7 @@ def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = 
     return distribution(corpus, column, points)
 
 
-def _kept_or_job(corpus: Corpus, by: User | None, again: bool) -> Kept | Job:
+def _kept_or_job(corpus: Corpus, by: User | None, again: bool) -> CachedFigures | Job:
     subject = f"profile of corpus {corpus.pk}: {corpus.name}"[:300]
     return kept_or_job(
         kind=KIND,

@@ -24,9 +24,9 @@ from calibration.exports import labels as label_export
 from calibration.exports import notes as note_export
 from calibration.exports.labels import Download
 from calibration.exports.packages import PACKAGES, Contents
-from calibration.exports.parts import Taken
+from calibration.exports.parts import ExportPart
 from calibration.exports.transcripts import FORMS, Sheet, of_part, sheet
-from calibration.exports.writing import Blocks, ExportQuery, Hashed, Written, Zip, write, write_blocks
+from calibration.exports.writing import Blocks, ExportQuery, FileSummary, Hashed, Zip, write, write_blocks
 from calibration.gold import difference as gold_difference
 from calibration.gold import export as gold_export
 from calibration.models import Gold
@@ -86,7 +86,7 @@ class Order:
     what: str
     corpus: Corpus
     campaign: Campaign | None
-    taken: Taken
+    export_part: ExportPart
     form: str
     gold: Gold | None = None
     choice: Mapping[str, Any] = field(default_factory=dict)
@@ -100,21 +100,21 @@ class Order:
             "campaign": self.campaign.pk if self.campaign else None,
             "gold": self.gold.pk if self.gold else None,
             "other": self.other.pk if self.other else None,
-            "split": self.taken.split.pk if self.taken.split else None,
-            "part": self.taken.part,
+            "split": self.export_part.split.pk if self.export_part.split else None,
+            "part": self.export_part.part,
             "form": self.form,
             "choice": dict(self.choice),
         }
 
     def about(self) -> dict[str, Any]:
         """Return what the record of a download says of it."""
-        told = self.params()
+        params = self.params()
         return {
-            "what": told["what"],
-            "corpus_id": told["corpus"],
-            "campaign_id": told["campaign"],
-            "gold_id": told["gold"],
-            "part": self.choice.get("part") or told["part"],
+            "what": params["what"],
+            "corpus_id": params["corpus"],
+            "campaign_id": params["campaign"],
+            "gold_id": params["gold"],
+            "part": self.choice.get("part") or params["part"],
         }
 
     def most(self) -> int:
@@ -125,7 +125,7 @@ class Order:
             return Turn.objects.filter(continuation__in=self._sheet().continuations).count()
         if self.what in CONTENTS:
             return CONTENTS[self.what].most(self)
-        scope = scope_of(self.corpus, self.campaign, self.taken.part)
+        scope = scope_of(self.corpus, self.campaign, self.export_part.part)
         return note_export.most(scope) if self.what == NOTES else scope.most()
 
     def weight(self) -> int:
@@ -144,7 +144,7 @@ class Order:
         if self.gold is not None and self.other is not None:
             gold_difference.shared_questions(self.gold, self.other)
 
-    def write(self, file: IO[bytes]) -> Written:
+    def write(self, file: IO[bytes]) -> FileSummary:
         """Write it into a file. Raises ExportRefused where there is nothing to write."""
         if self.what == TRANSCRIPTS:
             return write_blocks(FORMS[self.form][1](self._sheet()), file)
@@ -157,14 +157,14 @@ class Order:
     def query(self) -> ExportQuery:
         """Return the query of an order of labels, notes or gold."""
         if self.gold is not None and self.other is not None:
-            return gold_difference.query(self.gold, self.other, self.taken)
+            return gold_difference.query(self.gold, self.other, self.export_part)
         if self.gold is not None:
-            return gold_export.query(self.gold, self.taken)
-        scope = scope_of(self.corpus, self.campaign, self.taken.part)
+            return gold_export.query(self.gold, self.export_part)
+        scope = scope_of(self.corpus, self.campaign, self.export_part.part)
         read = note_export.notes if self.what == NOTES else label_export.labels
-        return read(scope, self.taken)
+        return read(scope, self.export_part)
 
-    def _package(self, file: IO[bytes]) -> Written:
+    def _package(self, file: IO[bytes]) -> FileSummary:
         hashed = Hashed(file)
         bundle = Zip(hashed)  # type: ignore[arg-type]
         try:
@@ -173,22 +173,24 @@ class Order:
         except BaseException:
             bundle.abandon()
             raise
-        return Written(rows, hashed.size, hashed.sha256)
+        return FileSummary(rows, hashed.size, hashed.sha256)
 
     def fill(self, bundle: Any) -> int:
         """Add a package's files and its manifest to a bundle; return how many labels they hold."""
-        scope = scope_of(self.corpus, self.campaign, self.taken.part)
+        scope = scope_of(self.corpus, self.campaign, self.export_part.part)
         questions = tuple(self.choice.get("questions", ()))
-        rows = PACKAGES[self.what].write(Contents(scope, self.taken, questions), bundle)
+        rows = PACKAGES[self.what].write(Contents(scope, self.export_part, questions), bundle)
         campaign = self.campaign.name if self.campaign else None
         facts = {"package": self.what, "corpus": self.corpus.name, "campaign": campaign}
-        bundle.finish(facts | {"part": self.taken.part or "all", "rows": rows})
+        bundle.finish(facts | {"part": self.export_part.part or "all", "rows": rows})
         return rows
 
     def _sheet(self) -> Sheet:
-        scope = scope_of(self.corpus, self.campaign, self.taken.part)
-        chosen = self.choice.get("continuations") or of_part(scope, self.taken)
-        return sheet(scope, self.taken, continuations=chosen, raters=self.choice.get("raters", ()))
+        scope = scope_of(self.corpus, self.campaign, self.export_part.part)
+        continuations = self.choice.get("continuations") or of_part(scope, self.export_part)
+        return sheet(
+            scope, self.export_part, continuations=continuations, raters=self.choice.get("raters", ())
+        )
 
     @property
     def name(self) -> str:
@@ -199,19 +201,19 @@ class Order:
         return f"{self.what}-{place}"
 
 
-def from_params(told: Mapping[str, Any]) -> Order:
+def from_params(params: Mapping[str, Any]) -> Order:
     """Return the order that a job keeps. Raises JobRefused where what it speaks of was deleted."""
-    corpus = Corpus.objects.filter(pk=told["corpus"]).first()
-    campaign = Campaign.objects.select_related("corpus").filter(pk=told["campaign"]).first()
-    gold = Gold.objects.select_related("corpus", "campaign").filter(pk=told["gold"]).first()
-    split = Split.objects.filter(pk=told["split"]).first()
-    other = Gold.objects.filter(pk=told.get("other") or 0).first()
-    found = {"campaign": campaign, "gold": gold, "other": other, "split": split}
-    if corpus is None or any(told.get(name) and found[name] is None for name in found):
+    corpus = Corpus.objects.filter(pk=params["corpus"]).first()
+    campaign = Campaign.objects.select_related("corpus").filter(pk=params["campaign"]).first()
+    gold = Gold.objects.select_related("corpus", "campaign").filter(pk=params["gold"]).first()
+    split = Split.objects.filter(pk=params["split"]).first()
+    other = Gold.objects.filter(pk=params.get("other") or 0).first()
+    references = {"campaign": campaign, "gold": gold, "other": other, "split": split}
+    if corpus is None or any(params.get(name) and references[name] is None for name in references):
         raise JobRefused("what it was to be written from was deleted")
-    what = told.get("what") or (GOLD if gold else LABELS)
-    taken = Taken(split, told["part"])
-    return Order(what, corpus, campaign, taken, told["form"], gold, told.get("choice") or {}, other)
+    kind = params.get("what") or (GOLD if gold else LABELS)
+    export_part = ExportPart(split, params["part"])
+    return Order(kind, corpus, campaign, export_part, params["form"], gold, params.get("choice") or {}, other)
 
 
 def send(*, order: Order, by: User | None) -> Download:
@@ -219,20 +221,20 @@ def send(*, order: Order, by: User | None) -> Download:
     with ExitStack() as stack:
         file = stack.enter_context(tempfile.TemporaryFile())
         try:
-            written = order.write(file)
+            summary = order.write(file)
         except ExportRefused:
             raise
         except CalibrationError as refused:
             raise ExportRefused(str(refused)) from refused
         stack.pop_all()
     file.seek(0)
-    return Download(file, written, order.form, order.about() | {"created_by": by})
+    return Download(file, summary, order.form, order.about() | {"created_by": by})
 
 
 # The files that large downloads were written to: where they are, how long they are kept, and their end.
 
 KIND = "export"
-KEPT = timedelta(days=7)
+RETENTION = timedelta(days=7)
 """For so long a file is kept for the person who asked for it."""
 
 
@@ -248,20 +250,20 @@ def path_of(job: Job) -> Path:
 
 def is_kept(job: Job) -> bool:
     """Whether the person who asked is still there, what the file speaks of too, and its time not over."""
-    return job.pk in _kept([job])
+    return job.pk in _retained([job])
 
 
-def _kept(jobs: Iterable[Job]) -> set[int]:
+def _retained(jobs: Iterable[Job]) -> set[int]:
     active, ended = set[int](), []
     for job in jobs:
         if job.active:
             active.add(job.pk)
-        elif job.created_by_id and job.finished_at and job.finished_at > timezone.now() - KEPT:
+        elif job.created_by_id and job.finished_at and job.finished_at > timezone.now() - RETENTION:
             ended.append(job)
     for name, model in (("corpus", Corpus), ("campaign", Campaign), ("gold", Gold)):
-        named = {job.params[name] for job in ended} - {None}
-        there = {None, *model._default_manager.filter(pk__in=named).values_list("pk", flat=True)}
-        ended = [job for job in ended if job.params[name] in there]
+        ids = {job.params[name] for job in ended} - {None}
+        existing_ids = {None, *model._default_manager.filter(pk__in=ids).values_list("pk", flat=True)}
+        ended = [job for job in ended if job.params[name] in existing_ids]
     return active | {job.pk for job in ended}
 
 
@@ -271,8 +273,8 @@ def clear() -> int:
     if not files:
         return 0
     numbers = {int(file.stem) for file in files}
-    kept = _kept(Job.objects.filter(pk__in=numbers, kind=KIND))
-    gone = [file for file in files if int(file.stem) not in kept]
+    retained = _retained(Job.objects.filter(pk__in=numbers, kind=KIND))
+    gone = [file for file in files if int(file.stem) not in retained]
     for file in gone:
         file.unlink(missing_ok=True)
     return len(gone)
@@ -289,25 +291,33 @@ AT_ONCE = 30_000
 
 
 def labels_or_job(
-    *, corpus: Corpus, campaign: Campaign | None, taken: Taken, form: str, notes: bool = False, by: User
+    *,
+    corpus: Corpus,
+    campaign: Campaign | None,
+    export_part: ExportPart,
+    form: str,
+    notes: bool = False,
+    by: User,
 ) -> Download | Job:
     """Write few labels, or what people noted beside them, at once; start a job for many.
 
     What is taken out was allowed and logged before.
     """
-    what = NOTES if notes else LABELS
-    return order_or_job(order=Order(what, corpus, campaign, taken, form), by=by)
+    kind = NOTES if notes else LABELS
+    return order_or_job(order=Order(kind, corpus, campaign, export_part, form), by=by)
 
 
-def gold_or_job(*, gold: Gold, taken: Taken, form: str, by: User) -> Download | Job:
+def gold_or_job(*, gold: Gold, export_part: ExportPart, form: str, by: User) -> Download | Job:
     """Write the labels of a small gold at once; start a job for a large one."""
-    order = Order(GOLD, gold.corpus, gold.campaign, taken, form, gold)
+    order = Order(GOLD, gold.corpus, gold.campaign, export_part, form, gold)
     return order_or_job(order=order, by=by)
 
 
-def difference_or_job(*, first: Gold, second: Gold, taken: Taken, form: str, by: User) -> Download | Job:
+def difference_or_job(
+    *, first: Gold, second: Gold, export_part: ExportPart, form: str, by: User
+) -> Download | Job:
     """Write two small golds side by side at once; start a job for large ones."""
-    order = Order(GOLD, first.corpus, first.campaign, taken, form, first, other=second)
+    order = Order(GOLD, first.corpus, first.campaign, export_part, form, first, other=second)
     return order_or_job(order=order, by=by)
 
 
@@ -316,13 +326,13 @@ def order_or_job(*, order: Order, by: User) -> Download | Job:
     order.check()
     if order.weight() <= AT_ONCE:
         return send(order=order, by=by)
-    what = f"gold {order.gold.pk}" if order.gold else order.title
-    what += f" beside gold {order.other.pk}" if order.other else ""
-    about = f"{what} of {order.campaign.name if order.campaign else order.corpus.name} as {order.form}"
-    part = {"": "", "all": ", dev and test"}.get(order.taken.part, f", {order.taken.part}")
+    title = f"gold {order.gold.pk}" if order.gold else order.title
+    title += f" beside gold {order.other.pk}" if order.other else ""
+    about = f"{title} of {order.campaign.name if order.campaign else order.corpus.name} as {order.form}"
+    part = {"": "", "all": ", dev and test"}.get(order.export_part.part, f", {order.export_part.part}")
     number = f"{order.corpus.pk}/{order.campaign.pk if order.campaign else '-'}"
-    chosen = f", choice {sha256(repr(sorted(order.choice.items())).encode()).hexdigest()[:8]}"
-    subject = f"{about[:180]}{part}{chosen if order.choice else ''}, for account {by.pk} ({number})"
+    choice_text = f", choice {sha256(repr(sorted(order.choice.items())).encode()).hexdigest()[:8]}"
+    subject = f"{about[:180]}{part}{choice_text if order.choice else ''}, for account {by.pk} ({number})"
     return actions.start(kind=KIND, subject=subject, params=order.params(), by=by)
 
 
@@ -333,13 +343,13 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
     unfinished = path.with_suffix(".part")
     try:
         with _private(unfinished) as file:
-            written = order.write(Watched(file, progress, order.most()))  # type: ignore[arg-type]
+            summary = order.write(Watched(file, progress, order.most()))  # type: ignore[arg-type]
         unfinished.replace(path)
     except CalibrationError as refused:
         raise JobRefused(str(refused)) from refused
     finally:
         unfinished.unlink(missing_ok=True)
-    return {"rows": written.rows, "size": written.size, "sha256": written.sha256}
+    return {"rows": summary.rows, "size": summary.size, "sha256": summary.sha256}
 
 
 class Watched:
@@ -363,13 +373,13 @@ def _private(path: Path) -> IO[bytes]:
 
 def of_person(person: User, corpus: Corpus) -> QuerySet[Job]:
     """Return what a person asked for of a corpus that waits, runs or is kept, the latest first."""
-    asked = Job.objects.filter(kind=KIND, created_by=person, params__corpus=corpus.pk).order_by("-pk")
-    return asked.exclude(state=Job.State.DONE, finished_at__lte=timezone.now() - KEPT)
+    jobs = Job.objects.filter(kind=KIND, created_by=person, params__corpus=corpus.pk).order_by("-pk")
+    return jobs.exclude(state=Job.State.DONE, finished_at__lte=timezone.now() - RETENTION)
 
 
 def download(job: Job) -> Download | None:
     """Return the file of a job, ready to be sent as one that was just written; None where it is gone."""
-    told, result = job.params, job.result
+    params, result = job.params, job.result
     if job.state != Job.State.DONE or not is_kept(job):
         return None
     try:
@@ -377,25 +387,29 @@ def download(job: Job) -> Download | None:
     except FileNotFoundError:
         return None
     about = {
-        "what": told.get("what") or ("gold" if told["gold"] else "labels"),
-        "corpus_id": told["corpus"],
-        "campaign_id": told["campaign"],
-        "gold_id": told["gold"],
-        "part": (told.get("choice") or {}).get("part") or told["part"],
+        "what": params.get("what") or ("gold" if params["gold"] else "labels"),
+        "corpus_id": params["corpus"],
+        "campaign_id": params["campaign"],
+        "gold_id": params["gold"],
+        "part": (params.get("choice") or {}).get("part") or params["part"],
         "created_by": job.created_by,
     }
-    return Download(file, Written(result["rows"], result["size"], result["sha256"]), told["form"], about)
+    return Download(
+        file, FileSummary(result["rows"], result["size"], result["sha256"]), params["form"], about
+    )
 
 
 def name_of(job: Job) -> str:
     """Return how browsers save the file of a job, without its ending."""
-    told = job.params
-    if told.get("other"):
-        return f"gold-{told['gold']}-and-{told['other']}"
-    if told["gold"]:
-        return f"gold-{told['gold']}"
-    what = told.get("what") or LABELS
-    return f"{what}-campaign-{told['campaign']}" if told["campaign"] else f"{what}-corpus-{told['corpus']}"
+    params = job.params
+    if params.get("other"):
+        return f"gold-{params['gold']}-and-{params['other']}"
+    if params["gold"]:
+        return f"gold-{params['gold']}"
+    kind = params.get("what") or LABELS
+    return (
+        f"{kind}-campaign-{params['campaign']}" if params["campaign"] else f"{kind}-corpus-{params['corpus']}"
+    )
 
 
 JOB = JobKind(KIND, "Download", run)

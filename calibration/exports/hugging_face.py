@@ -17,7 +17,7 @@ from annotation.models import Continuation, Dialogue, Label, SplitCluster
 from annotation.models.turn_numbers import of_continuations
 from calibration.exports.labels import LABEL_COLUMNS, labels
 from calibration.exports.package_contents import TOGETHER, Contents, Package
-from calibration.exports.parts import Taken
+from calibration.exports.parts import ExportPart
 from calibration.exports.writing import (
     ARROW,
     BLOCK,
@@ -136,24 +136,26 @@ def _front(scope: Scope, splits: Sequence[Split]) -> dict[str, Any]:
     corpus = scope.corpus
     licence = corpus.licence.strip().lower().replace(" ", "-")
     licence = licence.removesuffix("-or-later").removesuffix("-only")  # the hub does not tell these apart
-    told: dict[str, Any] = {"pretty_name": scope.name}
+    metadata: dict[str, Any] = {"pretty_name": scope.name}
     if licence in LICENCES:
-        told["license"] = licence
+        metadata["license"] = licence
     elif licence:
-        told |= {
+        metadata |= {
             "license": "other",
             "license_name": re.sub(r"[^a-z0-9.]+", "-", licence).strip("-") or "other",
         }
     else:
-        told["license"] = "unknown"
-    known = Dialogue.objects.filter(corpus=corpus).order_by().values_list("language", flat=True).distinct()
-    languages = sorted({text.lower().partition("-")[0] for text in known})
+        metadata["license"] = "unknown"
+    spellings = (
+        Dialogue.objects.filter(corpus=corpus).order_by().values_list("language", flat=True).distinct()
+    )
+    languages = sorted({text.lower().partition("-")[0] for text in spellings})
     if spoken := [text for text in languages if LANGUAGE.fullmatch(text)]:
-        told["language"] = spoken
-    told["tags"] = ["dialogue", "evaluation", "annotations", "llm-as-a-judge"]
+        metadata["language"] = spoken
+    metadata["tags"] = ["dialogue", "evaluation", "annotations", "llm-as-a-judge"]
     files = {"labels": {s.name: s.labels for s in splits}, "dialogues": {s.name: s.dialogues for s in splits}}
     features = {"labels": _label_features(), "dialogues": _dialogue_features()}
-    told["configs"] = [
+    metadata["configs"] = [
         {
             "config_name": name,
             **({"default": True} if name == "labels" else {}),
@@ -161,7 +163,7 @@ def _front(scope: Scope, splits: Sequence[Split]) -> dict[str, Any]:
         }
         for name, parts in files.items()
     ]
-    told["dataset_info"] = [
+    metadata["dataset_info"] = [
         {
             "config_name": name,
             "features": features[name],
@@ -173,7 +175,7 @@ def _front(scope: Scope, splits: Sequence[Split]) -> dict[str, Any]:
         }
         for name, parts in files.items()
     ]
-    return told
+    return metadata
 
 
 def _label_features() -> list[dict[str, str]]:
@@ -237,14 +239,14 @@ def _raters(counted: Census) -> list[str]:
 
 
 def _questions(counted: Census) -> list[str]:
-    asked = list(counted.questions.values())
+    questions = list(counted.questions.values())
     lines = ["## Questions", "", "| question | level | values | wording |", "|---|---|---|---|"]
-    for question in asked[:MOST_SHOWN]:
+    for question in questions[:MOST_SHOWN]:
         scale = ", ".join(f"{value}" for value in question.values)
         cells = (question.ref, question.level, scale or "any", question.wording)
         lines.append(f"| {' | '.join(map(plain, cells))} |")
-    if len(asked) > MOST_SHOWN:
-        lines += ["", f"and {len(asked) - MOST_SHOWN} more."]
+    if len(questions) > MOST_SHOWN:
+        lines += ["", f"and {len(questions) - MOST_SHOWN} more."]
     return lines
 
 
@@ -263,11 +265,11 @@ FULL = "full"
 def write(contents: Contents, bundle: Bundle) -> int:
     """Add the Parquet files of each split, and the card; return how many labels there are."""
     splits: list[Split] = []
-    for taken in _each(contents.taken):
-        name = taken.part or FULL
-        rated = bundle.add(f"data/labels/{name}.parquet", parquet_blocks(labels(contents.scope, taken)))
-        shown = bundle.add(f"data/dialogues/{name}.parquet", _dialogues(contents, taken))
-        splits.append(Split(name, rated, shown))
+    for export_part in _each(contents.export_part):
+        name = export_part.part or FULL
+        rated = bundle.add(f"data/labels/{name}.parquet", parquet_blocks(labels(contents.scope, export_part)))
+        dialogues = bundle.add(f"data/dialogues/{name}.parquet", _dialogues(contents, export_part))
+        splits.append(Split(name, rated, dialogues))
     total = sum(split.labels.rows for split in splits)
     if not total:
         raise contents.refused("there are no labels to export")
@@ -275,27 +277,29 @@ def write(contents: Contents, bundle: Bundle) -> int:
     return total
 
 
-def _each(taken: Taken) -> list[Taken]:
+def _each(export_part: ExportPart) -> list[ExportPart]:
     """Return what is taken, dev and test each by itself."""
-    if taken.part == "all":
-        return [Taken(taken.split, "dev"), Taken(taken.split, "test")]
-    return [taken]
+    if export_part.part == "all":
+        return [ExportPart(export_part.split, "dev"), ExportPart(export_part.split, "test")]
+    return [export_part]
 
 
-def _continuations(contents: Contents, taken: Taken) -> QuerySet[Continuation]:
+def _continuations(contents: Contents, export_part: ExportPart) -> QuerySet[Continuation]:
     """Return the continuations of a part: of a campaign those that labels are about."""
     scope = contents.scope
-    found = Continuation.objects.filter(of_dialogues(scope.part, "dialogue__"), dialogue__corpus=scope.corpus)
+    continuations = Continuation.objects.filter(
+        of_dialogues(scope.part, "dialogue__"), dialogue__corpus=scope.corpus
+    )
     if scope.campaign is not None:
         rated = Label.objects.filter(pk__in=scope.labels().order_by().values("pk"))
-        found = found.filter(pk__in=rated.values("item__continuation"))
-    if taken.split is not None and taken.part != "all":
-        mine = SplitCluster.objects.filter(split=taken.split, part=taken.part)
-        found = found.filter(dialogue__cluster__in=mine.values("cluster"))
-    return found.order_by("dialogue__key", "key")
+        continuations = continuations.filter(pk__in=rated.values("item__continuation"))
+    if export_part.split is not None and export_part.part != "all":
+        mine = SplitCluster.objects.filter(split=export_part.split, part=export_part.part)
+        continuations = continuations.filter(dialogue__cluster__in=mine.values("cluster"))
+    return continuations.order_by("dialogue__key", "key")
 
 
-def _dialogues(contents: Contents, taken: Taken) -> Blocks:
+def _dialogues(contents: Contents, export_part: ExportPart) -> Blocks:
     """Yield a Parquet file of continuations with their turns; its value is the number of rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -315,14 +319,14 @@ def _dialogues(contents: Contents, taken: Taken) -> Blocks:
     schema = pa.schema(
         [*fields, ("fake_model", pa.bool_()), ("trial", pa.int64()), ("turns", pa.list_(turn))]
     )
-    ids = list(_continuations(contents, taken).values_list("pk", flat=True))
+    ids = list(_continuations(contents, export_part).values_list("pk", flat=True))
     with tempfile.TemporaryFile() as file:
         with pq.ParquetWriter(file, schema) as writer:
             for start in range(0, len(ids), TOGETHER):
                 together = ids[start : start + TOGETHER]
-                found = load(together)
+                materials = load(together)
                 numbers = of_continuations(together)
-                rows = [_row(found[pk], numbers[pk]) for pk in together if pk in found]
+                rows = [_row(materials[pk], numbers[pk]) for pk in together if pk in materials]
                 writer.write_table(pa.Table.from_pylist(rows, schema=schema))
         file.seek(0)
         yield from iter(lambda: file.read(BLOCK), b"")

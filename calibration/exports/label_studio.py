@@ -61,12 +61,12 @@ class Control:
     def path_of(self) -> dict[str, list[str]]:
         """How each tag is chosen: by its title, in a taxonomy after that of its group."""
         titles = [question.title for question in self.questions]
-        named = {q.key: q.title if titles.count(q.title) == 1 else q.key for q in self.questions}
+        titles_by_key = {q.key: q.title if titles.count(q.title) == 1 else q.key for q in self.questions}
         if self.type == "choices":
-            return {key: [title] for key, title in named.items()}
-        return {q.key: [q.group, named[q.key]] for q in self.questions}
+            return {key: [title] for key, title in titles_by_key.items()}
+        return {q.key: [q.group, titles_by_key[q.key]] for q in self.questions}
 
-    def told(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return what the control asks, for an import."""
         if self.is_tags:
             tags = [{"question": key, "path": path} for key, path in self.path_of.items()]
@@ -82,19 +82,19 @@ class Control:
     def value(self, answer: float | str) -> dict[str, Any]:
         """Return an answer to a single question as a result's value."""
         if self.type == "choices":
-            return {"choices": [shown(answer)]}
+            return {"choices": [option_text(answer)]}
         if self.type == "textarea":
             return {"text": [str(answer)]}
         number = float(answer)
         return {self.type: int(number) if number.is_integer() and abs(number) < 2**53 else number}
 
-    def chosen(self, keys: Sequence[str]) -> dict[str, Any]:
+    def tags_value(self, keys: Sequence[str]) -> dict[str, Any]:
         """Return the tags that were set as a result's value."""
         paths = [self.path_of[key] for key in keys]
         return {"choices": [path[0] for path in paths]} if self.type == "choices" else {"taxonomy": paths}
 
 
-def shown(value: float | str) -> str:
+def option_text(value: float | str) -> str:
     """Return a value as an option: a number as the shortest text that reads back equal."""
     if isinstance(value, str):
         return value
@@ -107,27 +107,27 @@ def controls_of(questions: Iterable[QuestionInfo]) -> list[Control]:
     schemes: dict[str, list[QuestionInfo]] = {}
     for question in questions:
         schemes.setdefault(question.scheme, []).append(question)
-    taken = {REGION, DIALOGUE, ""}
-    made = []
-    for scheme, asked in schemes.items():
-        tags = _tags(asked)
+    used_names = {REGION, DIALOGUE, ""}
+    controls = []
+    for scheme, scheme_questions in schemes.items():
+        tags = _tags(scheme_questions)
         if tags:
             groups = {question.group for question in tags}
             kind = "taxonomy" if len(groups) > 1 else "choices"
-            name = _name(scheme.rpartition("@")[0] if len(groups) > 1 else min(groups), scheme, taken)
-            made.append(Control(name, kind, scheme, tuple(tags), is_tags=True))
-        for question in asked:
+            name = _name(scheme.rpartition("@")[0] if len(groups) > 1 else min(groups), scheme, used_names)
+            controls.append(Control(name, kind, scheme, tuple(tags), is_tags=True))
+        for question in scheme_questions:
             if question not in tags:
-                name = _name(question.key, scheme, taken)
-                made.append(Control(name, _type(question), scheme, (question,)))
-    return made
+                name = _name(question.key, scheme, used_names)
+                controls.append(Control(name, _type(question), scheme, (question,)))
+    return controls
 
 
-def _tags(asked: Sequence[QuestionInfo]) -> list[QuestionInfo]:
+def _tags(questions: Sequence[QuestionInfo]) -> list[QuestionInfo]:
     """Return the questions that are tags of a group: answered 0 or 1, and 1 sets it."""
-    found = [q for q in asked if q.group and q.level == "binary" and sorted(q.values) == [0, 1]]
-    found = [q for q in found if q.positive in (None, 1)]
-    return found if len(found) > 1 else []
+    tags = [q for q in questions if q.group and q.level == "binary" and sorted(q.values) == [0, 1]]
+    tags = [q for q in tags if q.positive in (None, 1)]
+    return tags if len(tags) > 1 else []
 
 
 def _type(question: QuestionInfo) -> str:
@@ -140,15 +140,15 @@ def _type(question: QuestionInfo) -> str:
     return "rating" if stars and len(values) <= MOST_STARS else "choices"
 
 
-def _name(wanted: str, scheme: str, taken: set[str]) -> str:
+def _name(wanted_name: str, scheme: str, used_names: set[str]) -> str:
     """Return a name that no other control has: the question's, with its scheme's where that is taken."""
     plain, longer = (
-        re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_") for text in (wanted, f"{scheme}_{wanted}")
+        re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_") for text in (wanted_name, f"{scheme}_{wanted_name}")
     )
-    name, number = plain if plain not in taken else longer, 2
-    while name in taken:
+    name, number = plain if plain not in used_names else longer, 2
+    while name in used_names:
         name, number = f"{longer}_{number}", number + 1
-    taken.add(name)
+    used_names.add(name)
     return name
 
 
@@ -174,35 +174,35 @@ def _is_of_turns(control: Control) -> bool:
 
 
 def _add(view: xml.Element, control: Control) -> None:
-    told = {"name": control.name, "toName": DIALOGUE}
+    attributes = {"name": control.name, "toName": DIALOGUE}
     if _is_of_turns(control):
-        told["perRegion"] = "true"
+        attributes["perRegion"] = "true"
     question = control.questions[0]
     if control.type == "choices":
-        told["choice"] = "multiple" if control.is_tags else "single"
+        attributes["choice"] = "multiple" if control.is_tags else "single"
     elif control.type == "rating":
-        told["maxRating"] = str(len(question.values))
+        attributes["maxRating"] = str(len(question.values))
     elif control.type == "textarea":
-        told |= {"rows": "2", "maxSubmissions": "1"}
-    made = xml.SubElement(view, TAGS[control.type], told)
+        attributes |= {"rows": "2", "maxSubmissions": "1"}
+    element = xml.SubElement(view, TAGS[control.type], attributes)
     if control.is_tags:
-        _add_tags(made, control)
+        _add_tags(element, control)
     elif control.type == "choices":
         for value in question.values:
-            option = {"value": _printable(shown(value))}
+            option = {"value": _printable(option_text(value))}
             if anchor := question.anchors.get(str(value)):
                 option["hint"] = _printable(anchor)
-            xml.SubElement(made, "Choice", option)
+            xml.SubElement(element, "Choice", option)
 
 
-def _add_tags(made: xml.Element, control: Control) -> None:
+def _add_tags(element: xml.Element, control: Control) -> None:
     groups: dict[str, xml.Element] = {}
     for question in control.questions:
         *above, title = control.path_of[question.key]
-        parent = made
+        parent = element
         for group in above:
             if group not in groups:
-                groups[group] = xml.SubElement(made, "Choice", {"value": _printable(group)})
+                groups[group] = xml.SubElement(element, "Choice", {"value": _printable(group)})
             parent = groups[group]
         xml.SubElement(parent, "Choice", {"value": _printable(title)})
 
@@ -235,7 +235,7 @@ def write(contents: Contents, bundle: Bundle) -> int:
     tasks = _Tasks(controls).of(by_continuation(contents))
     for number, group in enumerate(_files(tasks), start=1):
         name = "tasks.json" if number == 1 else f"tasks-{number}.json"
-        part = bundle.add(name, _listed(text for text, _ in group), rows=sum(rows for _, rows in group))
+        part = bundle.add(name, _as_json_list(text for text, _ in group), rows=sum(rows for _, rows in group))
         total += part.rows
         promise = {"rows": part.rows, "format": "label-studio", "sha256": part.sha256}
         bundle.add_json(base.manifest_path(name).name, promise)
@@ -246,13 +246,13 @@ def write(contents: Contents, bundle: Bundle) -> int:
     return total
 
 
-Written = tuple[bytes, int]
+TaskOutput = tuple[bytes, int]
 """A task as JSON, and its number of labels."""
 
 
-def _files(tasks: Iterator[Written]) -> Iterator[list[Written]]:
+def _files(tasks: Iterator[TaskOutput]) -> Iterator[list[TaskOutput]]:
     """Yield the tasks of each file: as many as an import reads at once."""
-    group: list[Written] = []
+    group: list[TaskOutput] = []
     size = 0
     for task in tasks:
         if group and size + len(task[0]) > LARGEST:
@@ -264,7 +264,7 @@ def _files(tasks: Iterator[Written]) -> Iterator[list[Written]]:
         yield group
 
 
-def _listed(texts: Iterable[bytes]) -> Iterator[bytes]:
+def _as_json_list(texts: Iterable[bytes]) -> Iterator[bytes]:
     start = b"[\n"
     for text in texts:
         yield start + text
@@ -279,8 +279,8 @@ class _Tasks:
         self.controls = {(c.scheme, question.key): c for c in controls for question in c.questions}
         self.raters: dict[str, int] = {}
 
-    def of(self, found: Iterator[tuple[Material, list[Row]]]) -> Iterator[Written]:
-        for number, (material, rows) in enumerate(found, start=1):
+    def of(self, continuations: Iterator[tuple[Material, list[Row]]]) -> Iterator[TaskOutput]:
+        for number, (material, rows) in enumerate(continuations, start=1):
             yield orjson.dumps(self._task(number, material, rows)), len(rows)
 
     def _task(self, number: int, material: Material, rows: list[Row]) -> dict[str, Any]:
@@ -306,14 +306,14 @@ class _Tasks:
                     "dialogue": _dialogue(material.dialogue),
                     "continuation": _continuation(material),
                     "history": history,
-                    "controls": self._asked(rows),
+                    "controls": self._used_controls(rows),
                 },
             },
         }
 
-    def _asked(self, rows: list[Row]) -> dict[str, Any]:
+    def _used_controls(self, rows: list[Row]) -> dict[str, Any]:
         used = {self.controls[row["scheme"], row["question"]].name for row in rows}
-        return {c.name: c.told() for c in self.controls.values() if c.name in used}
+        return {c.name: c.describe() for c in self.controls.values() if c.name in used}
 
     def _annotation(self, number: int, rater: str, voice: _Voice) -> dict[str, Any]:
         mail = self.raters.setdefault(rater, len(self.raters) + 1)
@@ -323,7 +323,7 @@ class _Tasks:
             "was_cancelled": False,
             "ground_truth": voice.first["kind"] == "key",
             "result": voice.result,
-            "concord": voice.told,
+            "concord": voice.details,
         }
 
 
@@ -335,11 +335,11 @@ def _voice(row: Row) -> tuple[Any, ...]:
 def _prediction(rater: str, voice: _Voice) -> dict[str, Any]:
     """Return a prediction; of a metric with one value of the whole, that is its score."""
     sample = voice.first["sample"]
-    made: dict[str, Any] = {"model_version": f"{rater} (sample {sample})" if sample else rater}
+    prediction: dict[str, Any] = {"model_version": f"{rater} (sample {sample})" if sample else rater}
     values = [row["value"] for row in voice.rows]
     if voice.first["kind"] == "metric" and len(values) == 1 and isinstance(values[0], int | float):
-        made["score"] = float(values[0])
-    return made | {"result": voice.result, "concord": voice.told}
+        prediction["score"] = float(values[0])
+    return prediction | {"result": voice.result, "concord": voice.details}
 
 
 class _Voice:
@@ -360,8 +360,8 @@ class _Voice:
         self.evidence: list[dict[str, Any]] = []
         for turn, group in groupby(rows, key=lambda row: row["turn"]):
             self._item(turn, [(controls[row["scheme"], row["question"]], row) for row in group])
-        told = {name: rows[0][name] for name in ("rater", "kind", "identified", "sample", "occasion")}
-        self.told = told | {
+        details = {name: rows[0][name] for name in ("rater", "kind", "identified", "sample", "occasion")}
+        self.details = details | {
             "missing": self.missing,
             "explanations": self.explanations,
             "evidence": self.evidence,
@@ -377,8 +377,8 @@ class _Voice:
         for control, row in answered:
             by_control.setdefault(control.name, (control, []))[1].append(row)
             if row["evidence"]:
-                told = {"control": control.name, "question": row["question"], "turn": turn}
-                self.evidence.append(told | {"passages": row["evidence"]})
+                evidence = {"control": control.name, "question": row["question"], "turn": turn}
+                self.evidence.append(evidence | {"passages": row["evidence"]})
         for control, rows in by_control.values():
             if control.is_tags:
                 self._tags(control, rows, place, turn)
@@ -392,27 +392,27 @@ class _Voice:
 
     def _tags(self, control: Control, rows: list[Row], place: dict[str, Any], turn: int | None) -> None:
         """Add a set of tags as one result; those that were not answered are named beside it."""
-        given = {row["question"]: row for row in rows}
-        chosen = []
+        by_question = {row["question"]: row for row in rows}
+        selected_keys = []
         for question in control.questions:
-            row = given.get(question.key)
+            row = by_question.get(question.key)
             if row is None:
-                told = {"control": control.name, "question": question.key, "turn": turn, "reason": ""}
-                self.missing.append(told)
+                missing = {"control": control.name, "question": question.key, "turn": turn, "reason": ""}
+                self.missing.append(missing)
             elif row["missing"]:
                 self._gone(control, row)
             else:
                 if row["value"]:
-                    chosen.append(question.key)
+                    selected_keys.append(question.key)
                 if row["explanation"]:
                     note = {"control": control.name, "question": question.key, "turn": turn}
                     self.explanations.append(note | {"text": row["explanation"]})
         if any(not row["missing"] for row in rows):
-            self._add(control.name, control.type, {**place, **control.chosen(chosen)}, turn)
+            self._add(control.name, control.type, {**place, **control.tags_value(selected_keys)}, turn)
 
     def _gone(self, control: Control, row: Row) -> None:
-        told = {"control": control.name, "question": row["question"], "turn": row["turn"]}
-        self.missing.append(told | {"reason": row["missing"], "text": row["explanation"]})
+        missing = {"control": control.name, "question": row["question"], "turn": row["turn"]}
+        self.missing.append(missing | {"reason": row["missing"], "text": row["explanation"]})
 
     def _place(self, turn: int | None) -> dict[str, Any]:
         """Return the region of a turn: all of its message; JavaScript counts UTF-16 units."""
@@ -425,8 +425,8 @@ class _Voice:
     def _add(
         self, control: str, kind: str, value: dict[str, Any], turn: int | None, explanation: str = ""
     ) -> None:
-        named = control if turn is None else f"turn-{turn}"
-        result = {"id": named, "from_name": control, "to_name": DIALOGUE, "type": kind, "value": value}
+        region = control if turn is None else f"turn-{turn}"
+        result = {"id": region, "from_name": control, "to_name": DIALOGUE, "type": kind, "value": value}
         self.result.append(result | ({"meta": {"text": [explanation]}} if explanation else {}))
 
 
@@ -439,7 +439,7 @@ def _messages(material: Material) -> list[dict[str, Any]]:
 
 
 def _message(turn: Turn, names: Names) -> dict[str, Any]:
-    known: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "given": turn.given,
         "time": turn.time,
         "session": turn.session,
@@ -449,7 +449,7 @@ def _message(turn: Turn, names: Names) -> dict[str, Any]:
         "extra": dict(turn.extra),
     }
     message: dict[str, Any] = {"author": names.of(turn.speaker), "text": turn.text, "speaker": turn.speaker}
-    message |= {key: value for key, value in known.items() if value}
+    message |= {key: value for key, value in fields.items() if value}
     if turn.at is not None:
         message["at"] = turn.at
     if turn.audience is not None:
@@ -459,7 +459,7 @@ def _message(turn: Turn, names: Names) -> dict[str, Any]:
 
 def _dialogue(dialogue: Dialogue) -> dict[str, Any]:
     """Return what is known of a dialogue beside its turns, in the native format."""
-    known = {
+    fields = {
         "id": dialogue.id,
         "language": dialogue.language,
         "cluster": dialogue.cluster,
@@ -470,15 +470,15 @@ def _dialogue(dialogue: Dialogue) -> dict[str, Any]:
         "agenda": agenda_json(dialogue.agenda),
         **native_scenario(dialogue.scenario),
     }
-    return {key: value for key, value in known.items() if value or key == "points"}
+    return {key: value for key, value in fields.items() if value or key == "points"}
 
 
 def _continuation(material: Material) -> dict[str, Any] | None:
     part = material.continuation
     if part.id == SELF:
         return None
-    told = {"id": part.id, "system": part.system, "mode": part.mode, "trial": part.trial}
-    return told | {"condition": dict(part.condition)}
+    fields = {"id": part.id, "system": part.system, "mode": part.mode, "trial": part.trial}
+    return fields | {"condition": dict(part.condition)}
 
 
 LABEL_STUDIO = Package(

@@ -17,8 +17,8 @@ from annotation.models import Campaign, Corpus
 from annotation.models.turn_numbers import TURN_NUMBER
 from annotation.text.references import item_key_sql, members_key_sql, record_key_sql
 from annotation.text.table_cells import guarded
-from calibration.exports.parts import OF_PART, PART_SQL, PART_TABLE, Taken, taken_by_default
-from calibration.exports.writing import BLOCK, FORMATS, Column, ExportQuery, Written, guarded_sql, write
+from calibration.exports.parts import OF_PART, PART_SQL, PART_TABLE, ExportPart, taken_by_default
+from calibration.exports.writing import BLOCK, FORMATS, Column, ExportQuery, FileSummary, guarded_sql, write
 from calibration.models import Export, Gold
 from calibration.ratings.scope import Scope, census
 from config.models import Event
@@ -140,7 +140,7 @@ ORDER BY l.place, asked.n, named.n, l.sample, l.id
 """
 
 
-def labels(scope: Scope, taken: Taken | None = None) -> ExportQuery:
+def labels(scope: Scope, export_part: ExportPart | None = None) -> ExportQuery:
     """Return the live labels of a scope, one row a label, in an order that the labels alone decide.
 
     Where the corpus is split, those of the part that is taken: dev unless told otherwise. The scope says
@@ -152,8 +152,8 @@ def labels(scope: Scope, taken: Taken | None = None) -> ExportQuery:
     counted = census(scope)
     raters = sorted(counted.raters.values(), key=lambda info: info.name)
     questions = sorted(counted.questions.values(), key=lambda info: (info.scheme, info.position))
-    chosen, params = scope.labels().order_by().values(*LABEL_FIELDS).query.sql_with_params()
-    asked = [
+    label_sql, params = scope.labels().order_by().values(*LABEL_FIELDS).query.sql_with_params()
+    question_columns = [
         [q.id for q in questions],
         [q.key for q in questions],
         [guarded(q.key) for q in questions],
@@ -162,7 +162,7 @@ def labels(scope: Scope, taken: Taken | None = None) -> ExportQuery:
         [q.level for q in questions],
         [json.dumps(q.values, ensure_ascii=False) for q in questions],
     ]
-    named = [
+    rater_columns = [
         [r.id for r in raters],
         [r.name for r in raters],
         [guarded(r.name) for r in raters],
@@ -171,10 +171,10 @@ def labels(scope: Scope, taken: Taken | None = None) -> ExportQuery:
         [r.address or None for r in raters],
         [r.revision or None for r in raters],
     ]
-    part = (taken or taken_by_default(scope.corpus, training=scope.training)).params
-    rest = f"""FROM (WITH chosen AS MATERIALIZED ({chosen}), placed AS MATERIALIZED ({PLACED})
+    part = (export_part or taken_by_default(scope.corpus, training=scope.training)).params
+    rest = f"""FROM (WITH chosen AS MATERIALIZED ({label_sql}), placed AS MATERIALIZED ({PLACED})
     SELECT * FROM chosen JOIN placed USING (item_id)) AS l {LABEL_TABLES}"""  # noqa: S608  (own SQL)
-    return ExportQuery(LABEL_COLUMNS, rest, (*params, *part, *asked, *named))
+    return ExportQuery(LABEL_COLUMNS, rest, (*params, *part, *question_columns, *rater_columns))
 
 
 MEDIA = {form: media for form, (_, media) in FORMATS.items()} | {
@@ -195,7 +195,7 @@ class Download:
     """
 
     file: IO[bytes]
-    written: Written
+    summary: FileSummary
     form: str
     about: Mapping[str, Any]
 
@@ -203,7 +203,7 @@ class Download:
         with self.file:
             yield from iter(lambda: self.file.read(BLOCK), b"")
             export = Export.objects.create(
-                format=self.form, rows=self.written.rows, sha256=self.written.sha256, **self.about
+                format=self.form, rows=self.summary.rows, sha256=self.summary.sha256, **self.about
             )
             detail = {"what": export.what, "part": export.part, "rows": export.rows, "format": export.format}
             subject = f"export {export.pk} of {export.corpus.name}"[:300]
@@ -216,11 +216,11 @@ class Download:
     def response(self, name: str = "") -> StreamingHttpResponse:
         """Return the HTTP answer, saved by browsers as `name`; cut off, it breaks the connection."""
         answer = StreamingHttpResponse(self, content_type=MEDIA[self.form])
-        digest = base64.b64encode(bytes.fromhex(self.written.sha256)).decode()
-        answer["Content-Length"] = str(self.written.size)
+        digest = base64.b64encode(bytes.fromhex(self.summary.sha256)).decode()
+        answer["Content-Length"] = str(self.summary.size)
         answer["Content-Encoding"] = "identity"  # compressing on the way would take the length away
         answer["Repr-Digest"] = f"sha-256=:{digest}:"
-        answer["Concord-Rows"] = str(self.written.rows)
+        answer["Concord-Rows"] = str(self.summary.rows)
         if name:
             answer["Content-Disposition"] = f'attachment; filename="{name}.{self.form}"'
         return answer
@@ -239,19 +239,19 @@ def stream(
     """Write what a query reads in a format, ready for download."""
     with ExitStack() as stack:
         file = stack.enter_context(tempfile.TemporaryFile())
-        written = write(query, form, file)
+        summary = write(query, form, file)
         stack.pop_all()
     file.seek(0)
-    what = "gold" if gold else "labels"
+    kind = "gold" if gold else "labels"
     about = {
-        "what": what,
+        "what": kind,
         "corpus": corpus,
         "part": part,
         "campaign": campaign,
         "gold": gold,
         "created_by": by,
     }
-    return Download(file, written, form, about)
+    return Download(file, summary, form, about)
 
 
 def manifest(export: Export) -> dict[str, Any]:

@@ -14,11 +14,11 @@ from annotation.models.turn_numbers import TURN_NUMBER
 from annotation.work import labels
 from annotation.work.labels import pseudonym
 from calibration.exports.labels import ALONE, ITEM, MEMBERS_KEY
-from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
+from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, ExportPart, taken_by_default
 from calibration.exports.writing import Column, ExportQuery
 from calibration.ratings.scope import Scope
 
-STANDING = ("submitted", "returned")
+COUNTED_STATES = ("submitted", "returned")
 """States of assignments whose comment stands."""
 COLUMNS = (
     Column("about", "l.about", "plain"),
@@ -49,7 +49,7 @@ FROM (
          k.item_id, a.comment, a.flagged, a.submitted_at
     FROM annotation_assignment a
     JOIN annotation_task k ON k.id = a.task_id LEFT JOIN annotation_item i ON i.id = k.item_id
-   WHERE a.state IN {STANDING} AND (a.comment <> '' OR a.flagged) AND a.campaign_id = ANY(%s)
+   WHERE a.state IN {COUNTED_STATES} AND (a.comment <> '' OR a.flagged) AND a.campaign_id = ANY(%s)
 ) AS l
 JOIN annotation_campaign g ON g.id = l.campaign_id
 JOIN annotation_continuation c ON c.id = l.continuation_id
@@ -67,7 +67,7 @@ ORDER BY d.key COLLATE "C", c.key COLLATE "C", t.position NULLS FIRST,
 """  # noqa: S608  (own SQL)
 
 
-def notes(scope: Scope, taken: Taken | None = None) -> ExportQuery:
+def notes(scope: Scope, export_part: ExportPart | None = None) -> ExportQuery:
     """Return what annotators noted in the campaigns of a scope, as it stands, one row a note.
 
     A row is about a turn (a comment or flag on it) or a task (the comment or flag of a submission). Where the
@@ -75,13 +75,13 @@ def notes(scope: Scope, taken: Taken | None = None) -> ExportQuery:
     """
     campaigns = _campaigns(scope)
     names = _names(campaigns, scope.corpus.pk)
-    part = (taken or taken_by_default(scope.corpus, training=scope.training)).params
+    part = (export_part or taken_by_default(scope.corpus, training=scope.training)).params
     return ExportQuery(COLUMNS, TABLES, (campaigns, campaigns, list(names), list(names.values()), *part))
 
 
 def most(scope: Scope) -> int:
     """Return how many notes there are at most."""
-    on_turns, on_tasks = _standing(_campaigns(scope))
+    on_turns, on_tasks = _current_notes(_campaigns(scope))
     return on_turns.count() + on_tasks.count()
 
 
@@ -91,20 +91,20 @@ def _campaigns(scope: Scope) -> list[int]:
     return list(scope.corpus.campaigns.values_list("pk", flat=True))
 
 
-def _standing(campaigns: list[int]) -> tuple[QuerySet[TurnNote], QuerySet[Assignment]]:
-    on_tasks = Assignment.objects.filter(campaign__in=campaigns, state__in=STANDING)
-    said = on_tasks.filter(~Q(comment="") | Q(flagged=True))
-    return TurnNote.objects.filter(campaign__in=campaigns, superseded_at=None), said
+def _current_notes(campaigns: list[int]) -> tuple[QuerySet[TurnNote], QuerySet[Assignment]]:
+    on_tasks = Assignment.objects.filter(campaign__in=campaigns, state__in=COUNTED_STATES)
+    noted_tasks = on_tasks.filter(~Q(comment="") | Q(flagged=True))
+    return TurnNote.objects.filter(campaign__in=campaigns, superseded_at=None), noted_tasks
 
 
 def _names(campaigns: list[int], corpus: int) -> dict[int, str]:
     """Return the pseudonym of each who noted something, by account; who has no label yet gets theirs now."""
-    on_turns, on_tasks = _standing(campaigns)
+    on_turns, on_tasks = _current_notes(campaigns)
     people = User.objects.filter(
         Q(pk__in=on_turns.order_by().values("user")) | Q(pk__in=on_tasks.order_by().values("user"))
     ).order_by("pk")
-    known = {one.user_id: one for one in Rater.objects.filter(user__in=people)}
+    raters_by_user = {rater.user_id: rater for rater in Rater.objects.filter(user__in=people)}
     return {
-        person.pk: pseudonym(known.get(person.pk) or labels.rater_of_person(user=person), corpus)
+        person.pk: pseudonym(raters_by_user.get(person.pk) or labels.rater_of_person(user=person), corpus)
         for person in people
     }

@@ -14,7 +14,7 @@ import orjson
 from annotation.models import Continuation
 from calibration.errors import ExportRefused
 from calibration.exports.labels import labels
-from calibration.exports.parts import Taken
+from calibration.exports.parts import ExportPart
 from calibration.exports.writing import Bundle, ExportQuery, jsonl_blocks
 from calibration.ratings.scope import Scope
 from judges.runs.material import Material, load
@@ -31,7 +31,7 @@ class Contents:
     """What a package holds: labels of a scope, of a part of the split; `questions` names some of them."""
 
     scope: Scope
-    taken: Taken
+    export_part: ExportPart
     questions: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
@@ -70,13 +70,13 @@ def by_continuation(contents: Contents) -> Iterator[tuple[Material, list[Row]]]:
     def place(row: Row) -> tuple[str, str]:
         return row["dialogue"], row["continuation"]
 
-    rows = rows_of(labels(contents.scope, contents.taken))
+    rows = rows_of(labels(contents.scope, contents.export_part))
     groups = ((key, list(group)) for key, group in groupby(rows, place))
     while batch := dict(islice(groups, TOGETHER)):
-        found = Continuation.objects.filter(
+        continuations = Continuation.objects.filter(
             dialogue__corpus=contents.scope.corpus, dialogue__key__in={dialogue for dialogue, _ in batch}
         ).values_list("dialogue__key", "key", "pk")
-        ids = {(dialogue, key): pk for dialogue, key, pk in found if (dialogue, key) in batch}
+        ids = {(dialogue, key): pk for dialogue, key, pk in continuations if (dialogue, key) in batch}
         materials = load(ids.values())
         for key, group in batch.items():
             if key not in ids or ids[key] not in materials:

@@ -35,27 +35,33 @@ def write(contents: Contents, bundle: Bundle) -> int:
         s for s in automatic(counted) if not contents.questions or s.question.ref in contents.questions
     ]
     if missing := set(contents.questions) - {subject.question.ref for subject in subjects}:
-        known = ", ".join(subject.question.ref for subject in automatic(counted)) or "none"
-        raise contents.refused(f"no {sorted(missing)[0]} that people and judges answered; there are {known}")
+        available = ", ".join(subject.question.ref for subject in automatic(counted)) or "none"
+        raise contents.refused(
+            f"no {sorted(missing)[0]} that people and judges answered; there are {available}"
+        )
     where = places(contents.scope, {s.question.item_kind for s in subjects}, _clusters(contents))
-    total, told = 0, []
+    total, entries = 0, []
     for number, subject in enumerate(subjects, start=1):
         data = load(contents.scope, subject, counted, where)
         try:
-            found = _dictionaries(data.ratings(), {record.item: record.cluster for record in data.records})
+            dictionaries = _dictionaries(
+                data.ratings(), {record.item: record.cluster for record in data.records}
+            )
         except RatingError as error:
-            found = str(error)
+            dictionaries = str(error)
         entry = _described(subject)
-        if isinstance(found, str):
-            told.append(entry | {"left_out": found})
+        if isinstance(dictionaries, str):
+            entries.append(entry | {"left_out": dictionaries})
             continue
         folder = f"{number:02d}-{file_name(subject.question.ref)}"
-        total += _add(bundle, folder, *found)
-        told.append(entry | {"folder": folder, "people": list(found[0]), "judges": list(found[1])})
+        total += _add(bundle, folder, *dictionaries)
+        entries.append(
+            entry | {"folder": folder, "people": list(dictionaries[0]), "judges": list(dictionaries[1])}
+        )
     if not total:
-        reasons = "; ".join(sorted({one["left_out"] for one in told})) or "nothing was answered"
+        reasons = "; ".join(sorted({row["left_out"] for row in entries})) or "nothing was answered"
         raise contents.refused(f"no question has what the test needs: {reasons}")
-    bundle.add_json(INDEX, told)
+    bundle.add_json(INDEX, entries)
     return total
 
 
@@ -84,10 +90,10 @@ def _described(subject: Subject) -> dict[str, Any]:
 
 def _clusters(contents: Contents) -> frozenset[str] | None:
     """Return the clusters of the part that is taken, None for all."""
-    taken = contents.taken
-    if taken.split is None or taken.part == "all":
+    export_part = contents.export_part
+    if export_part.split is None or export_part.part == "all":
         return None
-    mine = SplitCluster.objects.filter(split=taken.split, part=taken.part)
+    mine = SplitCluster.objects.filter(split=export_part.split, part=export_part.part)
     return frozenset(mine.values_list("cluster", flat=True))
 
 
@@ -97,10 +103,10 @@ def _dictionaries(
     """Return people's and judges' answers and the items' clusters, or why there is no test."""
     if ratings.problem:
         return ratings.problem
-    given = {c for c in range(len(ratings.raters)) if not np.isnan(ratings.values[:, c]).all()}
-    people = [c for c in ratings.of_kind("human") if ratings.identified[c] and c in given]
+    answered = {c for c in range(len(ratings.raters)) if not np.isnan(ratings.values[:, c]).all()}
+    people = [c for c in ratings.of_kind("human") if ratings.identified[c] and c in answered]
     ordered = ratings.level not in ("binary", "nominal")
-    judges = [c for c in ratings.of_kind("judge") if (ratings.on_scale[c] or ordered) and c in given]
+    judges = [c for c in ratings.of_kind("judge") if (ratings.on_scale[c] or ordered) and c in answered]
     if len(people) < LEAST:
         return f"fewer than {LEAST} people who are known answered it"
     if not judges:

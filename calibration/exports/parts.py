@@ -27,7 +27,7 @@ PARTS = ("dev", "test", "all", TRAINING)
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ExportPart:
     """What an export takes: a part (dev, test, all) of a split, or training.
 
     The part is empty where there is no split; all of them leave training out.
@@ -42,15 +42,15 @@ class Taken:
         return (self.split.pk if self.split else None, self.part, self.part, self.part)
 
 
-def taken_by_default(corpus: Corpus, *, training: bool = False) -> Taken:
+def taken_by_default(corpus: Corpus, *, training: bool = False) -> ExportPart:
     """Return what may be taken without a look: dev of the split, all but training without a split.
 
     Of labels that are about `training` alone these are all.
     """
     if training:
-        return Taken(None, TRAINING)
+        return ExportPart(None, TRAINING)
     split = splits.lock_of(corpus)
-    return Taken(split, "dev" if split else "")
+    return ExportPart(split, "dev" if split else "")
 
 
 @transaction.atomic
@@ -61,7 +61,7 @@ def take(
     part: str = "",
     purpose: str = "",
     by: User | None,
-) -> Taken:
+) -> ExportPart:
     """Return what an export takes; the split is fixed by it, and test or all is logged as a look.
 
     `part` is dev, test, all, training, or empty for what may be taken without a look. Raises ExportRefused
@@ -71,24 +71,24 @@ def take(
     if about is not None and about.part == TRAINING:
         if part not in ("", TRAINING):
             raise ExportRefused(f"{about} is about training dialogues: there is no {part} part of it")
-        return Taken(None, TRAINING)
+        return ExportPart(None, TRAINING)
     if part == TRAINING:
         if about is not None:
             raise ExportRefused(f"{about} is about all but training: there is no training part of it")
         if not corpus.has_training:
             raise ExportRefused(f"no dialogue of {corpus.name} is in training")
-        return Taken(None, TRAINING)
+        return ExportPart(None, TRAINING)
     split = splits.lock_of(corpus)
     if split is None:
         if part in ("", "all"):
-            return Taken(None, "")
+            return ExportPart(None, "")
         raise ExportRefused(f"the corpus {corpus.name} has no split, so there is no {part} part")
     if part in ("", "dev"):
         splits.fix(split=split, by=by)
-        return Taken(split, "dev")
+        return ExportPart(split, "dev")
     if not purpose.strip():
         raise ExportRefused("test is locked: say what you need it for; it is logged as a look at test")
     if by is not None and not is_researcher(by):
         raise ExportRefused("test is opened for a whole corpus, by its researchers alone: ask one of them")
     splits.open_test(split=split, by=by, purpose=f"export: {purpose.strip()}")
-    return Taken(split, part)
+    return ExportPart(split, part)

@@ -15,7 +15,7 @@ from annotation.text.context import Names
 from annotation.text.table_cells import guarded
 from annotation.text.views import Blind
 from calibration.errors import ExportRefused
-from calibration.exports.parts import Taken
+from calibration.exports.parts import ExportPart
 from calibration.exports.writing import Blocks, plain
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope, census
 from calibration.renderings import escaped
@@ -64,11 +64,11 @@ class Sheet:
         """Yield the transcripts; a continuation that was deleted meanwhile is refused."""
         for start in range(0, len(self.continuations), TOGETHER):
             together = self.continuations[start : start + TOGETHER]
-            found, tags, numbers = load(together), self._tags(together), of_continuations(together)
+            materials, tags, numbers = load(together), self._tags(together), of_continuations(together)
             for pk in together:
-                if pk not in found:
+                if pk not in materials:
                     raise ExportRefused("a continuation was deleted while its transcript was written")
-                yield self._transcript(found[pk], tags.get(pk, {}), numbers[pk])
+                yield self._transcript(materials[pk], tags.get(pk, {}), numbers[pk])
 
     def _transcript(
         self, material: Material, tags: Mapping[int, list[tuple[int, str, bool]]], numbers: Sequence[int]
@@ -94,25 +94,27 @@ class Sheet:
             return (NOT_RATED if is_rated else "",) * len(self.groups)
         cells = []
         for group in self.groups:
-            who: dict[str, list[str]] = {}
+            raters_by_tag: dict[str, list[str]] = {}
             for question, rater, is_set in answers:
-                asked = self.questions[question]
-                if is_set and group_of(asked) == group:
-                    who.setdefault(asked.title, []).append(rater)
+                info = self.questions[question]
+                if is_set and group_of(info) == group:
+                    raters_by_tag.setdefault(info.title, []).append(rater)
             several = len(self.raters) > 1
-            told = (f"{tag} ({', '.join(sorted(by))})" if several else tag for tag, by in who.items())
-            cells.append("; ".join(told))
+            tag_texts = (
+                f"{tag} ({', '.join(sorted(by))})" if several else tag for tag, by in raters_by_tag.items()
+            )
+            cells.append("; ".join(tag_texts))
         return tuple(cells)
 
     def _tags(self, continuations: Collection[int]) -> dict[int, dict[int, list[tuple[int, str, bool]]]]:
         """Return per continuation and turn what was answered: question, rater, whether the tag was set."""
-        named = {rater.id: rater.name for rater in self.raters}
+        rater_names = {rater.id: rater.name for rater in self.raters}
         rows = (
             self.scope.labels()
             .filter(
                 item__continuation__in=continuations,
                 item__turn__isnull=False,
-                rater__in=named,
+                rater__in=rater_names,
                 question__in=self.questions,
                 sample=0,
                 number__isnull=False,
@@ -120,14 +122,14 @@ class Sheet:
             .order_by("item__turn__position", "question__version", "question__position", "rater__name", "pk")
             .values_list("item__continuation", "item__turn__position", "question", "rater", "number")
         )
-        found: dict[int, dict[int, list[tuple[int, str, bool]]]] = {}
+        answers_by_turn: dict[int, dict[int, list[tuple[int, str, bool]]]] = {}
         for continuation, index, question, rater, number in rows:
             positive = self.questions[question].positive
             is_set = number == (1 if positive is None else positive)
-            answers = found.setdefault(continuation, {}).setdefault(index, [])
-            if (question, named[rater], is_set) not in answers:
-                answers.append((question, named[rater], is_set))
-        return found
+            answers = answers_by_turn.setdefault(continuation, {}).setdefault(index, [])
+            if (question, rater_names[rater], is_set) not in answers:
+                answers.append((question, rater_names[rater], is_set))
+        return answers_by_turn
 
 
 def group_of(question: QuestionInfo) -> str:
@@ -138,12 +140,14 @@ def group_of(question: QuestionInfo) -> str:
 def raters_of(counted: Census) -> list[RaterInfo]:
     """Return who set tags on turns, people first."""
     tags = {question.id for question in counted.questions.values() if _is_tag(question)}
-    found = {rater for question, rater in counted.counts if question in tags}
+    rater_ids = {rater for question, rater in counted.counts if question in tags}
     order = {"human": 0, "key": 1, "judge": 2, "metric": 3}
-    return sorted((counted.raters[pk] for pk in found), key=lambda rater: (order[rater.kind], rater.name))
+    return sorted((counted.raters[pk] for pk in rater_ids), key=lambda rater: (order[rater.kind], rater.name))
 
 
-def sheet(scope: Scope, taken: Taken, *, continuations: Sequence[int], raters: Sequence[str] = ()) -> Sheet:
+def sheet(
+    scope: Scope, export_part: ExportPart, *, continuations: Sequence[int], raters: Sequence[str] = ()
+) -> Sheet:
     """Return what is to be written. Without names of raters: everybody who tagged, people alone if there are.
 
     Raises ExportRefused for continuations that are not the corpus's or not of the part that is taken, and for
@@ -152,19 +156,19 @@ def sheet(scope: Scope, taken: Taken, *, continuations: Sequence[int], raters: S
     if not continuations:
         raise ExportRefused("choose at least one continuation")
     counted = census(scope)
-    known = raters_of(counted)
-    people = [rater for rater in known if rater.kind == "human"]
-    chosen = [rater for rater in known if rater.name in raters] if raters else people or known
-    if unknown := set(raters) - {rater.name for rater in known}:
-        there = ", ".join(rater.name for rater in known) or "nobody"
-        raise ExportRefused(f"{sorted(unknown)[0]} tagged no turn of {scope.name}; {there} did")
-    _refuse_locked(scope, taken, continuations)
-    asked = _asked(counted, chosen)
-    groups = tuple(dict.fromkeys(group_of(question) for question in asked.values()))
-    return Sheet(scope, tuple(chosen), groups, asked, tuple(continuations))
+    taggers = raters_of(counted)
+    people = [rater for rater in taggers if rater.kind == "human"]
+    selected = [rater for rater in taggers if rater.name in raters] if raters else people or taggers
+    if unknown := set(raters) - {rater.name for rater in taggers}:
+        names = ", ".join(rater.name for rater in taggers) or "nobody"
+        raise ExportRefused(f"{sorted(unknown)[0]} tagged no turn of {scope.name}; {names} did")
+    _refuse_locked(scope, export_part, continuations)
+    questions = _answered_tags(counted, selected)
+    groups = tuple(dict.fromkeys(group_of(question) for question in questions.values()))
+    return Sheet(scope, tuple(selected), groups, questions, tuple(continuations))
 
 
-def _asked(counted: Census, raters: Sequence[RaterInfo]) -> dict[int, QuestionInfo]:
+def _answered_tags(counted: Census, raters: Sequence[RaterInfo]) -> dict[int, QuestionInfo]:
     mine = {rater.id for rater in raters}
     answered = {question for question, rater in counted.counts if rater in mine}
     return {pk: q for pk, q in counted.questions.items() if pk in answered and _is_tag(q)}
@@ -174,36 +178,36 @@ def _is_tag(question: QuestionInfo) -> bool:
     return question.item_kind == "turn" and question.level == "binary"
 
 
-def _refuse_locked(scope: Scope, taken: Taken, continuations: Sequence[int]) -> None:
+def _refuse_locked(scope: Scope, export_part: ExportPart, continuations: Sequence[int]) -> None:
     """Refuse continuations of another corpus, and such of a part that was not taken out."""
     rows = Continuation.objects.filter(pk__in=continuations, dialogue__corpus=scope.corpus)
     other_part = rows.exclude(of_dialogues(scope.part, "dialogue__")).select_related("dialogue").first()
     if other_part is not None:
-        told = (
+        reason = (
             "is not in the training part" if scope.training else "is in the training part: take that part out"
         )
-        raise ExportRefused(f"{other_part.dialogue.key} {told}")
-    found = dict(rows.values_list("pk", "dialogue__cluster"))
-    if len(found) < len(set(continuations)):
+        raise ExportRefused(f"{other_part.dialogue.key} {reason}")
+    clusters = dict(rows.values_list("pk", "dialogue__cluster"))
+    if len(clusters) < len(set(continuations)):
         raise ExportRefused(f"not all of these continuations are in {scope.corpus.name}")
-    if taken.split is None or taken.part == "all":
+    if export_part.split is None or export_part.part == "all":
         return
-    other = SplitCluster.objects.filter(split=taken.split, cluster__in=set(found.values()))
-    if locked := other.exclude(part=taken.part).order_by("cluster").first():
+    other = SplitCluster.objects.filter(split=export_part.split, cluster__in=set(clusters.values()))
+    if locked := other.exclude(part=export_part.part).order_by("cluster").first():
         raise ExportRefused(
             f"{locked.cluster} is in the {locked.part} part: take it out with part {locked.part} or all"
         )
 
 
-def of_part(scope: Scope, taken: Taken) -> list[int]:
+def of_part(scope: Scope, export_part: ExportPart) -> list[int]:
     """Return the continuations of a part on whose turns somebody set tags, in the order of their keys."""
     tags = [question.id for question in census(scope).questions.values() if _is_tag(question)]
     rated = Label.objects.filter(pk__in=scope.labels().order_by().values("pk"), question__in=tags)
-    found = Continuation.objects.filter(pk__in=rated.values("item__continuation"))
-    if taken.split is not None and taken.part != "all":
-        mine = SplitCluster.objects.filter(split=taken.split, part=taken.part)
-        found = found.filter(dialogue__cluster__in=mine.values("cluster"))
-    return list(found.order_by("dialogue__key", "key").values_list("pk", flat=True))
+    continuations = Continuation.objects.filter(pk__in=rated.values("item__continuation"))
+    if export_part.split is not None and export_part.part != "all":
+        mine = SplitCluster.objects.filter(split=export_part.split, part=export_part.part)
+        continuations = continuations.filter(dialogue__cluster__in=mine.values("cluster"))
+    return list(continuations.order_by("dialogue__key", "key").values_list("pk", flat=True))
 
 
 # The forms of a transcript. Names, texts and tags are written by anybody: each form escapes them its way.
@@ -244,7 +248,7 @@ def _csv(cells: list[object]) -> bytes:
 def markdown_blocks(sheet: Sheet) -> Blocks:
     """Yield a table for each transcript."""
     rows = 0
-    yield f"# Transcripts of {plain(sheet.scope.name)}\n\n{plain(_whose(sheet))}\n".encode()
+    yield f"# Transcripts of {plain(sheet.scope.name)}\n\n{plain(_raters_line(sheet))}\n".encode()
     head = ["Turn", "Index", "Speaker", "Text", *map(plain, sheet.groups)]
     rule = ["---:", "---:", *["---"] * (2 + len(sheet.groups))]
     for transcript in sheet.transcripts():
@@ -264,7 +268,7 @@ def _row(cells: list[str]) -> str:
 def latex_blocks(sheet: Sheet) -> Blocks:
     """Yield a longtable with booktabs rules for each transcript."""
     rows = 0
-    yield f"{LATEX_NEEDS}\n% {escaped(_whose(sheet))}\n".encode()
+    yield f"{LATEX_NEEDS}\n% {escaped(_raters_line(sheet))}\n".encode()
     width = 0.9 / (3 + len(sheet.groups))
     wide = rf">{{\raggedright\arraybackslash}}p{{{2 * width:.3f}\linewidth}}"
     narrow = rf">{{\raggedright\arraybackslash}}p{{{0.85 * width:.3f}\linewidth}}"
@@ -297,7 +301,7 @@ def html_blocks(sheet: Sheet) -> Blocks:
     yield (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{STYLE}</style></head>'
-        f'<body><h1>{title}</h1><p class="soft">{quoted(_whose(sheet))}</p>\n'
+        f'<body><h1>{title}</h1><p class="soft">{quoted(_raters_line(sheet))}</p>\n'
     ).encode()
     heads = ('<th class="n" scope="col">Turn</th>', '<th class="n" scope="col">Index</th>')
     names = ("Speaker", "Text", *sheet.groups)
@@ -326,7 +330,7 @@ def _title(transcript: Transcript) -> str:
     return f"{transcript.dialogue}, {transcript.continuation} (by {transcript.system})"
 
 
-def _whose(sheet: Sheet) -> str:
+def _raters_line(sheet: Sheet) -> str:
     names = ", ".join(rater.name for rater in sheet.raters) or "nobody"
     return f"Tags by {names}. Turns are numbered as annotators count them; the index counts from 0."
 

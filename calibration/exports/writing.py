@@ -195,16 +195,18 @@ def _without_order(sql: str) -> str:
 
 def csv_blocks(query: ExportQuery) -> Blocks:
     """Yield the rows as CSV with a header; text cells are guarded."""
-    shown = ", ".join(_cell(column) for column in query.columns)
-    told = [f'({c.text_sql}) IS NOT NULL AS "{c.name}_is_text"' for c in query.columns if c.kind == "value"]
-    sql = f"SELECT {shown} FROM ({_rows(query, *told, cells=True)}) AS line"  # noqa: S608  (own SQL)
+    selected = ", ".join(_cell(column) for column in query.columns)
+    type_flags = [
+        f'({c.text_sql}) IS NOT NULL AS "{c.name}_is_text"' for c in query.columns if c.kind == "value"
+    ]
+    sql = f"SELECT {selected} FROM ({_rows(query, *type_flags, cells=True)}) AS line"  # noqa: S608  (own SQL)
     return (yield from _copied(sql, query.params, "FORMAT csv, HEADER true"))
 
 
 def jsonl_blocks(query: ExportQuery) -> Blocks:
     """Yield the rows as one JSON object a line."""
-    shown = ", ".join(f'{_json(column)} AS "{column.name}"' for column in query.columns)
-    sql = f"SELECT row_to_json(line)::text FROM (SELECT {shown} {query.rest}) AS line"  # noqa: S608  (own SQL)
+    selected = ", ".join(f'{_json(column)} AS "{column.name}"' for column in query.columns)
+    sql = f"SELECT row_to_json(line)::text FROM (SELECT {selected} {query.rest}) AS line"  # noqa: S608  (own SQL)
     rows = Counting(_copied(sql, query.params, "FORMAT text"))
     for block in rows:
         yield block.replace(b"\\\\", b"\\")  # JSON escapes all else that COPY would
@@ -269,7 +271,7 @@ FORMATS: dict[str, tuple[Callable[[ExportQuery], Blocks], str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class FileSummary:
     """What was written into a file: rows, bytes, and the SHA-256 of the bytes."""
 
     rows: int
@@ -277,20 +279,20 @@ class Written:
     sha256: str
 
 
-def write(query: ExportQuery, form: str, file: IO[bytes]) -> Written:
+def write(query: ExportQuery, form: str, file: IO[bytes]) -> FileSummary:
     """Write a query into a file. Rows are counted as they come, in the same look at the database."""
     return write_blocks(FORMATS[form][0](query), file)
 
 
-def write_blocks(made: Blocks, file: IO[bytes]) -> Written:
+def write_blocks(content: Blocks, file: IO[bytes]) -> FileSummary:
     """Write the blocks of a file, counting and hashing them."""
     digest, size = hashlib.sha256(), 0
-    blocks = Counting(made)
+    blocks = Counting(content)
     for block in blocks:
         digest.update(block)
         size += len(block)
         file.write(block)
-    return Written(blocks.count, size, digest.hexdigest())
+    return FileSummary(blocks.count, size, digest.hexdigest())
 
 
 def _copied(query: str, params: Sequence[Any], options: str) -> Blocks:
@@ -317,8 +319,8 @@ def _rows(query: ExportQuery, *more: str, cells: bool = False) -> str:
     A sorted query is a fence to the planner: what reads it computes nothing twice.
     """
     texts = [(column.cell_sql if cells else "") or _raw(column) for column in query.columns]
-    shown = [f'{text} AS "{column.name}"' for text, column in zip(texts, query.columns, strict=True)]
-    return f"SELECT {', '.join([*shown, *more])} {query.rest}"
+    selected = [f'{text} AS "{column.name}"' for text, column in zip(texts, query.columns, strict=True)]
+    return f"SELECT {', '.join([*selected, *more])} {query.rest}"
 
 
 def _cell(column: Column) -> str:

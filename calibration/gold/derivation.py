@@ -91,32 +91,34 @@ def read(scope: Scope, version: SchemeVersion, raters: Sequence[str], rule: Rule
         others = tuple(name for name in scope.occasions if name != Occasion.ADJUDICATION)
         scope = replace(scope, occasions=others)
     counted = census(scope)
-    asked = _asked(counted, reference(version))
-    named = _raters(counted, asked, raters)
-    where = places(scope, _kinds(asked, version))
-    only = frozenset(named)
-    found = {q.id: load(scope, Subject(q), counted, where, only) for q in asked} if named else {}
+    questions = _questions_of(counted, reference(version))
+    rater_names = _raters(counted, questions, raters)
+    where = places(scope, _kinds(questions, version))
+    only = frozenset(rater_names)
+    by_question = (
+        {q.id: load(scope, Subject(q), counted, where, only) for q in questions} if rater_names else {}
+    )
     items = {place.key: pk for pk, place in where.items()}
     adjudicators: tuple[str, ...] = ()
-    told: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    decided: dict[tuple[int, int], list[dict[str, Any]]] = {}
     if rule.reads_adjudications:
         of_decisions = replace(scope, occasions=(Occasion.ADJUDICATION,), without=())
         decisions, decided_on = _decisions(of_decisions, version)
-        told = _told(of_decisions, version) if decisions else {}
+        decided = _decision_records(of_decisions, version) if decisions else {}
         items |= decided_on
         adjudicators = tuple(sorted({info.name for data in decisions.values() for info in data.raters}))
         for question, data in decisions.items():
-            found[question] = _joined(found.get(question), data)
+            by_question[question] = _joined(by_question.get(question), data)
     split = None if scope.training else splits.lock_of(corpus)
     return Source(
-        raters=named,
+        raters=rater_names,
         adjudicators=adjudicators,
-        subjects=tuple(data for data in found.values() if data.records),
+        subjects=tuple(data for data in by_question.values() if data.records),
         items=items,
         split=split,
         dev=splits.clusters(split=split, part="dev") if split else None,
         without=without,
-        decided=told,
+        decided=decided,
     )
 
 
@@ -127,40 +129,42 @@ def reference(version: SchemeVersion) -> str:
 
 def default_rule_of(counted: Census, scheme: str) -> str:
     """Return the rule for a scheme (key@version) where nobody named one: it follows the questions' scales."""
-    return default_rule(question.level for question in _asked(counted, scheme))
+    return default_rule(question.level for question in _questions_of(counted, scheme))
 
 
-def _asked(counted: Census, scheme: str) -> list[QuestionInfo]:
+def _questions_of(counted: Census, scheme: str) -> list[QuestionInfo]:
     return [q for q in counted.questions.values() if q.scheme == scheme and q.level not in UNSCALED]
 
 
-def _kinds(asked: Sequence[QuestionInfo], version: SchemeVersion) -> set[str]:
+def _kinds(questions: Sequence[QuestionInfo], version: SchemeVersion) -> set[str]:
     """Return the kinds of items that questions are about."""
-    return {question.item_kind for question in asked} or {version.item_kind}
+    return {question.item_kind for question in questions} or {version.item_kind}
 
 
 def _decisions(scope: Scope, version: SchemeVersion) -> tuple[dict[int, SubjectData], dict[str, int]]:
     """Return what adjudicators decided, by question, and the ids of the items by key."""
     counted = census(scope)
-    asked = _asked(counted, reference(version))
-    where = places(scope, _kinds(asked, version))
-    found = {q.id: load(scope, Subject(q), counted, where) for q in asked}
-    return found, {place.key: pk for pk, place in where.items()}
+    questions = _questions_of(counted, reference(version))
+    where = places(scope, _kinds(questions, version))
+    by_question = {q.id: load(scope, Subject(q), counted, where) for q in questions}
+    return by_question, {place.key: pk for pk, place in where.items()}
 
 
-def _told(scope: Scope, version: SchemeVersion) -> dict[tuple[int, int], list[dict[str, Any]]]:
+def _decision_records(scope: Scope, version: SchemeVersion) -> dict[tuple[int, int], list[dict[str, Any]]]:
     """Return the decisions as a gold label keeps them: which label, whose, what, and the reason."""
     rows = scope.labels().filter(question__version=version).select_related("rater").order_by("pk")
-    found: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    decisions: dict[tuple[int, int], list[dict[str, Any]]] = {}
     for label in rows:
-        told = {
+        decision = {
             "label": label.pk,
             "by": name_of(label.rater, scope.corpus.pk),
             "value": label.value,
             "missing": label.missing,
         }
-        found.setdefault((label.item_id, label.question_id), []).append(told | {"reason": label.explanation})
-    return found
+        decisions.setdefault((label.item_id, label.question_id), []).append(
+            decision | {"reason": label.explanation}
+        )
+    return decisions
 
 
 def _joined(answers: SubjectData | None, decisions: SubjectData) -> SubjectData:
@@ -177,12 +181,12 @@ def _as_decision(record: Record) -> Record:
     return replace(record, rater=f"{record.rater}{DECIDED_SUFFIX}")
 
 
-def _raters(counted: Census, asked: Sequence[QuestionInfo], named: Sequence[str]) -> tuple[str, ...]:
-    present = {rater.name: rater for q in asked for rater in counted.raters_of(q.id)}
-    if unknown := [name for name in named if name not in present]:
-        known = ", ".join(sorted(present)) or "none"
-        raise GoldRuleError(f"no rater {unknown[0]!r} answered these questions; there are {known}")
-    return tuple(named) or tuple(name for name, rater in present.items() if rater.kind == "human")
+def _raters(counted: Census, questions: Sequence[QuestionInfo], names: Sequence[str]) -> tuple[str, ...]:
+    present = {rater.name: rater for q in questions for rater in counted.raters_of(q.id)}
+    if unknown := [name for name in names if name not in present]:
+        available = ", ".join(sorted(present)) or "none"
+        raise GoldRuleError(f"no rater {unknown[0]!r} answered these questions; there are {available}")
+    return tuple(names) or tuple(name for name, rater in present.items() if rater.kind == "human")
 
 
 # Gold labels: one answer per item chosen from several raters, kept with how it was chosen.
@@ -203,8 +207,8 @@ class Described:
 
     def __str__(self) -> str:
         """Return `Majority (ties: no gold label; the tie is listed)`."""
-        told = ", ".join(f"{name}: {value}" for name, value in self.options)
-        return f"{self.title} ({told})" if told else self.title
+        options_text = ", ".join(f"{name}: {value}" for name, value in self.options)
+        return f"{self.title} ({options_text})" if options_text else self.title
 
 
 def described(gold: Gold) -> Described:
@@ -212,10 +216,10 @@ def described(gold: Gold) -> Described:
     rule = RULES.get(gold.rule)
     if rule is None:
         return Described(gold, gold.rule, ())
-    kept = [
+    stored = [
         (name, option, gold.options[name]) for name, option in rule.options.items() if name in gold.options
     ]
-    options = tuple((name, option.choices.get(value, value)) for name, option, value in kept)
+    options = tuple((name, option.choices.get(value, value)) for name, option, value in stored)
     return Described(gold, rule.title, options)
 
 
@@ -239,8 +243,8 @@ def counts_everybody(gold: Gold) -> bool:
     answered = answered.filter(question__in=_questions(gold), created_at__lte=gold.created_at)
     theirs = answered.filter(rater=OuterRef("pk"))
     for rater in Rater.objects.filter(Exists(theirs)):
-        chosen = rater.name in names or name_of(rater, gold.corpus_id) in names
-        if chosen != (rater.kind == Rater.Kind.HUMAN):
+        counts = rater.name in names or name_of(rater, gold.corpus_id) in names
+        if counts != (rater.kind == Rater.Kind.HUMAN):
             return False
     return True
 
@@ -282,15 +286,15 @@ def make(
         chosen_rule = replace(chosen_rule, reads_adjudications=False)
     source = read(_scope(corpus, campaign, part), scheme_version, raters, chosen_rule)
     fitting, left_out = _fitting(source, chosen_rule, checked)
-    named = {"part": part} if part and campaign is None else {}
-    kept = named | checked | {"raters": list(source.raters), "left_out": list(left_out)}
+    part_option = {"part": part} if part and campaign is None else {}
+    stored = part_option | checked | {"raters": list(source.raters), "left_out": list(left_out)}
     if source.adjudicators:
-        kept["adjudicators"] = list(source.adjudicators)
-    elif kept.get(DECISIONS) == FIRST:
-        del kept[DECISIONS]  # nothing was decided: this is the gold that it was before there were decisions
-    hashed = dict(kept)
+        stored["adjudicators"] = list(source.adjudicators)
+    elif stored.get(DECISIONS) == FIRST:
+        del stored[DECISIONS]  # nothing was decided: this is the gold that it was before there were decisions
+    hashed = dict(stored)
     if chosen_rule.reads_dev(checked) and source.split is not None:
-        kept["split"] = source.split.name
+        stored["split"] = source.split.name
         hashed["dev"] = sorted(source.dev or ())
     same = {
         "corpus": corpus,
@@ -298,22 +302,22 @@ def make(
         "scheme_version": scheme_version,
         "inputs_hash": _hash(fitting, rule, hashed),
     }
-    found = Gold.objects.filter(**same, rule=rule).first()
-    if found:
-        return found
-    if "split" in kept and source.split is not None:
+    existing = Gold.objects.filter(**same, rule=rule).first()
+    if existing:
+        return existing
+    if "split" in stored and source.split is not None:
         splits.fix(split=source.split, by=by)
-    told: dict[str, Any] = {"why_left_out": left_out}
+    notes: dict[str, Any] = {"why_left_out": left_out}
     if source.without:
-        told["people_left_out"] = [person.as_json() for person in source.without]
-    gold = Gold.objects.create(**same, rule=rule, options=kept | told, created_by=by)
+        notes["people_left_out"] = [person.as_json() for person in source.without]
+    gold = Gold.objects.create(**same, rule=rule, options=stored | notes, created_by=by)
     for number, data in enumerate(fitting):
         if progress:
             progress(number, len(fitting))
         answers = source.answers(data, chosen_rule, checked)
-        chosen = chosen_rule.choose(answers, checked)
-        gold.findings |= _findings(data, chosen, "dev" if chosen_rule.learns_on_dev is True else "all")
-        _keep(_labels(gold, data, answers.ratings, chosen, source))
+        gold_values = chosen_rule.choose(answers, checked)
+        gold.findings |= _findings(data, gold_values, "dev" if chosen_rule.learns_on_dev is True else "all")
+        _keep(_labels(gold, data, answers.ratings, gold_values, source))
     count(gold)
     if progress:
         progress(len(fitting), len(fitting))
@@ -371,9 +375,9 @@ def preview(
     reasons: list[str] = []
     for data in fitting:
         answers = source.answers(data, chosen_rule, checked)
-        chosen = chosen_rule.choose(answers, checked)
+        gold_values = chosen_rule.choose(answers, checked)
         votes = enumerate(_votes(answers.ratings))
-        reasons += [_value(answers.ratings, chosen, row, counts)[1] for row, counts in votes]
+        reasons += [_value(answers.ratings, gold_values, row, counts)[1] for row, counts in votes]
     ties = sum(reason.startswith(TIE) for reason in reasons)
     without = sum(bool(reason) for reason in reasons)
     return Preview(len(reasons) - without, without, ties)
@@ -384,9 +388,11 @@ def _without_estimate(
 ) -> Preview:
     """Return what is certain of a slow rule: a rule that settles every tie stands in for it."""
     stand_in = {TIES_OPTION: "lowest", DECISIONS: options.get(DECISIONS, FIRST)}
-    chosen = [RULES["majority"].choose(source.answers(data, rule, options), stand_in) for data in fitting]
-    without = sum(each.n_without for each in chosen)
-    n = sum(len(each.items) for each in chosen) - without
+    gold_values = [
+        RULES["majority"].choose(source.answers(data, rule, options), stand_in) for data in fitting
+    ]
+    without = sum(each.n_without for each in gold_values)
+    n = sum(len(each.items) for each in gold_values) - without
     if options.get(TIES_OPTION, "none") != "none":
         return Preview(n, without, 0)
     tie = "how many stay without one because answers tie is known once"
@@ -453,10 +459,10 @@ def count(gold: Gold) -> None:
 
 def _keep(labels: Iterator[GoldLabel]) -> None:
     """Write labels, a batch at a time: they are never all in memory."""
-    made = 0
+    n_labels = 0
     while batch := list(islice(labels, BATCH)):
-        made += len(GoldLabel.objects.bulk_create(batch))
-    if made >= WORTH_TELLING:
+        n_labels += len(GoldLabel.objects.bulk_create(batch))
+    if n_labels >= WORTH_TELLING:
         tell_planner("calibration_goldlabel")
 
 
@@ -465,28 +471,28 @@ def _hash(subjects: Sequence[SubjectData], rule: str, options: Mapping[str, Any]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def _findings(data: SubjectData, chosen: GoldLabels, basis: str) -> dict[str, Any]:
+def _findings(data: SubjectData, gold_values: GoldLabels, basis: str) -> dict[str, Any]:
     """Return what a rule told about a question's raters and of the whole, empty where it told nothing."""
-    if not chosen.raters and not chosen.remarks and chosen.estimation is None:
+    if not gold_values.raters and not gold_values.remarks and gold_values.estimation is None:
         return {}
     raters = {
-        name: {measure: None if np.isnan(value) else value for measure, value in told.items()}
-        for name, told in chosen.raters.items()
+        name: {measure: None if np.isnan(value) else value for measure, value in by_measure.items()}
+        for name, by_measure in gold_values.raters.items()
     }
-    told: dict[str, Any] = {"basis": basis, "raters": raters, "remarks": list(chosen.remarks)}
-    if chosen.estimation is not None:
-        told["estimation"] = asdict(chosen.estimation)
-    return {data.subject.question.key: told}
+    findings: dict[str, Any] = {"basis": basis, "raters": raters, "remarks": list(gold_values.remarks)}
+    if gold_values.estimation is not None:
+        findings["estimation"] = asdict(gold_values.estimation)
+    return {data.subject.question.key: findings}
 
 
 def _labels(
-    gold: Gold, data: SubjectData, ratings: Ratings, chosen: GoldLabels, source: Source
+    gold: Gold, data: SubjectData, ratings: Ratings, gold_values: GoldLabels, source: Source
 ) -> Iterator[GoldLabel]:
     """Yield a label per item, with a value or with the reason why there is none."""
     question = data.subject.question
-    for row, (key, votes) in enumerate(zip(chosen.items, _votes(ratings), strict=True)):
-        value, reason = _value(ratings, chosen, row, votes)
-        item, chosen_by = source.items[key], chosen.sources[row] if chosen.sources else ""
+    for row, (key, votes) in enumerate(zip(gold_values.items, _votes(ratings), strict=True)):
+        value, reason = _value(ratings, gold_values, row, votes)
+        item, chosen_by = source.items[key], gold_values.sources[row] if gold_values.sources else ""
         yield GoldLabel(
             gold=gold,
             item_id=item,
@@ -494,8 +500,8 @@ def _labels(
             number=value if isinstance(value, float) else None,
             text=value if isinstance(value, str) else None,
             reason=reason,
-            n_raters=int(chosen.n_ratings[row]),
-            support=None if np.isnan(chosen.confidence[row]) else float(chosen.confidence[row]),
+            n_raters=int(gold_values.n_ratings[row]),
+            support=None if np.isnan(gold_values.confidence[row]) else float(gold_values.confidence[row]),
             votes=votes,
             source=chosen_by,
             decisions=source.decided.get((item, question.id), []) if chosen_by == DECIDED else [],
@@ -510,14 +516,14 @@ def _votes(ratings: Ratings) -> Iterator[dict[str, int]]:
 
 
 def _value(
-    ratings: Ratings, chosen: GoldLabels, row: int, votes: Mapping[str, int]
+    ratings: Ratings, gold_values: GoldLabels, row: int, votes: Mapping[str, int]
 ) -> tuple[float | str | None, str]:
-    value = float(chosen.values[row])
+    value = float(gold_values.values[row])
     if not np.isnan(value):
         return (ratings.label(value), "") if ratings.names else (value, "")
-    if row in chosen.reasons:
-        return None, chosen.reasons[row][:200]
-    if not chosen.n_ratings[row]:
+    if row in gold_values.reasons:
+        return None, gold_values.reasons[row][:200]
+    if not gold_values.n_ratings[row]:
         return None, "no rater gave an answer"
     most = max(votes.values())
     tied = [name for name, count in votes.items() if count == most]
@@ -586,17 +592,17 @@ def preview_gold(
 
 def is_made_at_once(scope: Scope, rule: str, options: Mapping[str, Any]) -> bool:
     """Whether gold is chosen while the page waits: of few labels, by a rule that is not slow."""
-    chosen = rule_named(rule)
-    return scope.most() <= AT_ONCE and not chosen.is_slow(chosen.checked(options))
+    gold_rule = rule_named(rule)
+    return scope.most() <= AT_ONCE and not gold_rule.is_slow(gold_rule.checked(options))
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
     """Make the gold that a job describes; its result is {gold: id}. The same inputs give the same gold."""
-    told = dict(job.params)
-    corpus = Corpus.objects.filter(pk=told.pop("corpus")).first()
-    number = told.pop("campaign")
+    params = dict(job.params)
+    corpus = Corpus.objects.filter(pk=params.pop("corpus")).first()
+    number = params.pop("campaign")
     campaign = Campaign.objects.select_related("corpus").filter(pk=number).first()
-    version = SchemeVersion.objects.select_related("scheme").filter(pk=told.pop("scheme_version")).first()
+    version = SchemeVersion.objects.select_related("scheme").filter(pk=params.pop("scheme_version")).first()
     if corpus is None or version is None or (number and campaign is None):
         raise JobRefused("the labels that it was to be made from were deleted")
     try:
@@ -606,7 +612,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
             scheme_version=version,
             by=job.created_by,
             progress=progress,
-            **told,
+            **params,
         )
     except CalibrationError as error:
         raise JobRefused(str(error)) from error

@@ -18,7 +18,7 @@ from annotation.corpora.splits import TRAINING
 from annotation.models import Question
 from calibration.errors import GoldDifferenceRefused
 from calibration.exports.labels import IN_ORDER, ITEM, PLACE_COLUMNS, PLACES
-from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
+from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, ExportPart, taken_by_default
 from calibration.exports.writing import Column, ExportQuery
 from calibration.models import Gold
 
@@ -118,26 +118,28 @@ class Difference:
 
     first: Gold
     second: Gold
-    taken: Taken
+    export_part: ExportPart
     questions: tuple[QuestionDifference, ...]
     only_in: dict[str, tuple[str, ...]] = field(default_factory=dict)
     locked: int = 0
 
     def rows(self, status: str = "different", question: Question | None = None) -> Rows:
         """Return the items of one status, of one question where one is named, in the order of the corpus."""
-        asked = [one for one in self.questions if question is None or one.question == question]
-        ids = [one.question.pk for one in asked]
+        differences = [entry for entry in self.questions if question is None or entry.question == question]
+        ids = [entry.question.pk for entry in differences]
         return Rows(
-            _params(self.first, self.second, ids, self.taken), status, sum(o.counts[status] for o in asked)
+            _params(self.first, self.second, ids, self.export_part),
+            status,
+            sum(o.counts[status] for o in differences),
         )
 
 
 def comparable(gold: Gold) -> QuerySet[Gold]:
     """Return the other golds of the same corpus, part and questions, newest first."""
-    found = Gold.objects.filter(corpus=gold.corpus_id, scheme_version=gold.scheme_version_id)
+    golds = Gold.objects.filter(corpus=gold.corpus_id, scheme_version=gold.scheme_version_id)
     of_training = Q(options__contains={"part": TRAINING}) | Q(campaign__part=TRAINING)
-    found = found.filter(of_training) if gold.is_of_training else found.exclude(of_training)
-    return found.exclude(pk=gold.pk).select_related("campaign", "scheme_version__scheme").order_by("-pk")
+    golds = golds.filter(of_training) if gold.is_of_training else golds.exclude(of_training)
+    return golds.exclude(pk=gold.pk).select_related("campaign", "scheme_version__scheme").order_by("-pk")
 
 
 def difference(first: Gold, second: Gold) -> Difference:
@@ -147,23 +149,23 @@ def difference(first: Gold, second: Gold) -> Difference:
     GoldDifferenceRefused for golds of two corpora, or without a question in common.
     """
     shared = shared_questions(first, second)
-    taken = _visible(first)
+    export_part = _visible(first)
     ids = [question.pk for question in shared]
-    found = _summed(_params(first, second, ids, taken))
-    everything = _params(first, second, ids, Taken(None, ""))
+    summed = _summed(_params(first, second, ids, export_part))
+    everything = _params(first, second, ids, ExportPart(None, ""))
     locked = 0
-    if taken.part == "dev":
+    if export_part.part == "dev":
         locked = sum(sum(row["counts"].values()) for row in _summed(everything).values()) - sum(
-            sum(row["counts"].values()) for row in found.values()
+            sum(row["counts"].values()) for row in summed.values()
         )
     none: dict[str, Any] = {"counts": dict.fromkeys(STATUSES, 0)}
     questions = tuple(
         QuestionDifference(
-            question, **found.get(question.pk, none), **_tables(first, second, question, taken)
+            question, **summed.get(question.pk, none), **_tables(first, second, question, export_part)
         )
         for question in shared
     )
-    return Difference(first, second, taken, questions, _only_in(first, second), locked)
+    return Difference(first, second, export_part, questions, _only_in(first, second), locked)
 
 
 def shared_questions(first: Gold, second: Gold) -> list[Question]:
@@ -186,37 +188,37 @@ def shared_questions(first: Gold, second: Gold) -> list[Question]:
     return list(Question.objects.filter(pk__in=both).order_by("position"))
 
 
-def query(first: Gold, second: Gold, taken: Taken | None = None) -> ExportQuery:
+def query(first: Gold, second: Gold, export_part: ExportPart | None = None) -> ExportQuery:
     """Return both golds side by side, one row an item and question: dev unless told otherwise."""
     ids = [question.pk for question in shared_questions(first, second)]
     params = _params(
-        first, second, ids, taken or taken_by_default(first.corpus, training=first.is_of_training)
+        first, second, ids, export_part or taken_by_default(first.corpus, training=first.is_of_training)
     )
     return ExportQuery(COLUMNS, f"{TABLES}\nORDER BY {IN_ORDER}, q.position\n", params)
 
 
-def as_json(found: Difference) -> dict[str, Any]:
+def as_json(gold_difference: Difference) -> dict[str, Any]:
     """Return a difference as programs read it, without its items."""
     return {
-        "first": found.first.pk,
-        "second": found.second.pk,
-        "part": found.taken.part or "all",
-        "locked": found.locked,
-        "only_in": found.only_in,
+        "first": gold_difference.first.pk,
+        "second": gold_difference.second.pk,
+        "part": gold_difference.export_part.part or "all",
+        "locked": gold_difference.locked,
+        "only_in": gold_difference.only_in,
         "questions": [
             {
-                "question": one.question.key,
-                "counts": one.counts,
-                "n_both": one.n_both,
-                "share_changed": one.share,
-                "reason": one.reason,
-                "mean_difference": one.mean,
-                "mean_absolute_difference": one.mean_absolute,
-                "largest_absolute_difference": one.largest,
-                "values": one.values,
-                "table": one.table,
+                "question": row.question.key,
+                "counts": row.counts,
+                "n_both": row.n_both,
+                "share_changed": row.share,
+                "reason": row.reason,
+                "mean_difference": row.mean,
+                "mean_absolute_difference": row.mean_absolute,
+                "largest_absolute_difference": row.largest,
+                "values": row.values,
+                "table": row.table,
             }
-            for one in found.questions
+            for row in gold_difference.questions
         ],
     }
 
@@ -255,16 +257,16 @@ class Rows(Sequence[dict[str, Any]]):
         return _read(sql, (*self.params, self.status, start, max(0, stop - start)))
 
 
-def _params(first: Gold, second: Gold, questions: list[int], taken: Taken) -> tuple[Any, ...]:
-    split, *part = taken.params
+def _params(first: Gold, second: Gold, questions: list[int], export_part: ExportPart) -> tuple[Any, ...]:
+    split, *part = export_part.params
     return (first.pk, questions, second.pk, questions, split, *part)
 
 
-def _visible(gold: Gold) -> Taken:
+def _visible(gold: Gold) -> ExportPart:
     """Return what a page may show: dev while nobody has opened test, else everything."""
     if gold.is_of_training or splits.unopened(gold.corpus).exists():
         return taken_by_default(gold.corpus, training=gold.is_of_training)
-    return Taken(None, "")
+    return ExportPart(None, "")
 
 
 def _summed(params: tuple[Any, ...]) -> dict[int, dict[str, Any]]:
@@ -284,9 +286,9 @@ def _summed(params: tuple[Any, ...]) -> dict[int, dict[str, Any]]:
     }
 
 
-def _tables(first: Gold, second: Gold, question: Question, taken: Taken) -> dict[str, Any]:
+def _tables(first: Gold, second: Gold, question: Question, export_part: ExportPart) -> dict[str, Any]:
     """Return which value became which, where the values of both are few: those of the scale."""
-    params = _params(first, second, [question.pk], taken)
+    params = _params(first, second, [question.pk], export_part)
     pair = "l.first_number, l.first_text, l.second_number, l.second_text"
     sql = (
         f"SELECT {pair}, count(*) AS n {TABLES} AND l.status IN ('equal', 'different') "
@@ -299,7 +301,7 @@ def _tables(first: Gold, second: Gold, question: Question, taken: Taken) -> dict
     values = values or ([0.0, 1.0] if question.level == "binary" else sorted(occurring, key=str))
     if not cells or len(values) > LARGEST_TABLE or not occurring <= set(values):
         return {}
-    table = tuple(tuple(cells.get((one, other), 0) for other in values) for one in values)
+    table = tuple(tuple(cells.get((row_value, other), 0) for other in values) for row_value in values)
     return {"values": tuple(v if isinstance(v, str) else f"{v:g}" for v in values), "table": table}
 
 
@@ -310,11 +312,11 @@ def _value(row: dict[str, Any], side: str) -> float | str:
 
 def _only_in(first: Gold, second: Gold) -> dict[str, tuple[str, ...]]:
     """Return the keys of the questions that one gold alone answers, by which."""
-    found = {}
-    for name, one, other in (("first", first, second), ("second", second, first)):
-        alone = Question.objects.filter(pk__in=one.counts.keys() - other.counts.keys())
-        found[name] = tuple(alone.order_by("position").values_list("key", flat=True))
-    return found
+    keys = {}
+    for name, gold, other in (("first", first, second), ("second", second, first)):
+        alone = Question.objects.filter(pk__in=gold.counts.keys() - other.counts.keys())
+        keys[name] = tuple(alone.order_by("position").values_list("key", flat=True))
+    return keys
 
 
 def _read(sql: str, params: tuple[Any, ...]) -> list[dict[str, Any]]:

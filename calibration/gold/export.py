@@ -9,7 +9,7 @@ from annotation.corpora import splits
 from annotation.models import Question
 from annotation.text.display import number
 from calibration.exports.labels import FAKE_MODEL, IN_ORDER, ITEM, PLACE_COLUMNS, PLACES
-from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, Taken, taken_by_default
+from calibration.exports.parts import OF_PART, PART_COLUMN, PART_TABLE, ExportPart, taken_by_default
 from calibration.exports.writing import Column, ExportQuery
 from calibration.models import Gold
 from calibration.statistics.gold import Estimation
@@ -46,8 +46,8 @@ class Findings:
     @property
     def headings(self) -> list[str]:
         """How the measures are headed."""
-        named = MEASURES | ({"n": "Dev items shared"} if self.basis == "dev" else {})
-        return [named.get(measure, measure) for measure in self.measures]
+        titles = MEASURES | ({"n": "Dev items shared"} if self.basis == "dev" else {})
+        return [titles.get(measure, measure) for measure in self.measures]
 
     @property
     def sentences(self) -> list[str]:
@@ -76,7 +76,7 @@ def estimation_sentence(estimation: Estimation) -> str:
     return f"The estimate has not converged: it still changed after {rounds} ({likelihood})."
 
 
-def told(gold: Gold) -> list[Findings]:
+def findings_of(gold: Gold) -> list[Findings]:
     """Return what a gold's rule found, by question in their order."""
     locked = not gold.is_of_training and splits.unopened(gold.corpus).exists()
     order = Question.objects.filter(version=gold.scheme_version).order_by("position")
@@ -84,31 +84,33 @@ def told(gold: Gold) -> list[Findings]:
     return [_of(key, gold.findings[key], locked) for key in keys]
 
 
-def _of(question: str, found: dict[str, Any], locked: bool) -> Findings:
-    if locked and found["basis"] != "dev":
-        return Findings(question, found["basis"], (), (), (), LOCKED)
-    told = {measure for row in found["raters"].values() for measure in row}
-    measures = tuple(measure for measure in MEASURES if measure in told) + tuple(
-        sorted(told - MEASURES.keys())
+def _of(question: str, findings: dict[str, Any], locked: bool) -> Findings:
+    if locked and findings["basis"] != "dev":
+        return Findings(question, findings["basis"], (), (), (), LOCKED)
+    measured = {measure for row in findings["raters"].values() for measure in row}
+    measures = tuple(measure for measure in MEASURES if measure in measured) + tuple(
+        sorted(measured - MEASURES.keys())
     )
-    raters = sorted(found["raters"].items())
+    raters = sorted(findings["raters"].items())
     rows = tuple((name, tuple(row.get(measure) for measure in measures)) for name, row in raters)
-    estimation = Estimation(**found["estimation"]) if "estimation" in found else None
-    return Findings(question, found["basis"], measures, rows, tuple(found["remarks"]), estimation=estimation)
+    estimation = Estimation(**findings["estimation"]) if "estimation" in findings else None
+    return Findings(
+        question, findings["basis"], measures, rows, tuple(findings["remarks"]), estimation=estimation
+    )
 
 
 def as_json(gold: Gold) -> dict[str, Any]:
     """Return the same for programs, by question: measures by rater, or why they are not shown."""
     return {
-        one.question: {"locked": one.locked}
-        if one.locked
+        findings.question: {"locked": findings.locked}
+        if findings.locked
         else {
-            "basis": one.basis,
-            "raters": {name: dict(zip(one.measures, row, strict=True)) for name, row in one.rows},
-            "remarks": list(one.remarks),
-            **({"estimation": asdict(one.estimation)} if one.estimation else {}),
+            "basis": findings.basis,
+            "raters": {name: dict(zip(findings.measures, row, strict=True)) for name, row in findings.rows},
+            "remarks": list(findings.remarks),
+            **({"estimation": asdict(findings.estimation)} if findings.estimation else {}),
         }
-        for one in told(gold)
+        for findings in findings_of(gold)
     }
 
 
@@ -142,12 +144,12 @@ ORDER BY {IN_ORDER}, q.position
 """
 
 
-def query(gold: Gold, taken: Taken | None = None) -> ExportQuery:
+def query(gold: Gold, export_part: ExportPart | None = None) -> ExportQuery:
     """Return the labels of a gold, one row a label, those without a value with the reason why.
 
     Where the corpus is split, those of the part that is taken: dev unless told otherwise.
     """
-    split, *part = (taken or taken_by_default(gold.corpus, training=gold.is_of_training)).params
+    split, *part = (export_part or taken_by_default(gold.corpus, training=gold.is_of_training)).params
     return ExportQuery(GOLD_COLUMNS, GOLD_TABLES, (split, gold.pk, *part))
 
 

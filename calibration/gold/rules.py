@@ -40,20 +40,20 @@ class Option:
         """Whether it is a number, not one of several words."""
         return not isinstance(self.default, str)
 
-    def read(self, name: str, given: Any) -> OptionValue:
+    def read(self, name: str, value: Any) -> OptionValue:
         """Return a value as it is kept. Raises GoldRuleError for one that it cannot have."""
         if not self.is_number:
-            if not isinstance(given, str) or given not in self.choices:
-                raise GoldRuleError(f"{name} is {' or '.join(self.choices)}, not {given!r}")
-            return given
-        number = _number(given)
-        whole = isinstance(self.default, int)
-        if number is None or (whole and number != int(number)):
-            raise GoldRuleError(f"{name} is a {'whole ' if whole else ''}number, not {given!r}")
+            if not isinstance(value, str) or value not in self.choices:
+                raise GoldRuleError(f"{name} is {' or '.join(self.choices)}, not {value!r}")
+            return value
+        number = _number(value)
+        is_integer = isinstance(self.default, int)
+        if number is None or (is_integer and number != int(number)):
+            raise GoldRuleError(f"{name} is a {'whole ' if is_integer else ''}number, not {value!r}")
         low, high = self.low, self.high
         if (low is not None and number < low) or (high is not None and number > high):
-            raise GoldRuleError(f"{name} lies between {low:g} and {high:g}, and {given} does not")
-        return int(number) if whole else number
+            raise GoldRuleError(f"{name} lies between {low:g} and {high:g}, and {value} does not")
+        return int(number) if is_integer else number
 
 
 @dataclass(frozen=True)
@@ -108,12 +108,12 @@ class Rule:
     slow: bool | Callable[[Options], bool] = False
     check: Callable[[Answers, Options], str] | None = None
 
-    def checked(self, given: Mapping[str, Any]) -> dict[str, OptionValue]:
+    def checked(self, values: Mapping[str, Any]) -> dict[str, OptionValue]:
         """Return the options with defaults. Raises GoldRuleError for an unknown option or value."""
-        if unknown := set(given) - set(self.options):
+        if unknown := set(values) - set(self.options):
             raise GoldRuleError(f"{self.title} has no option {sorted(unknown)[0]!r}")
         return {
-            name: option.read(name, given[name]) if name in given else option.default
+            name: option.read(name, values[name]) if name in values else option.default
             for name, option in self.options.items()
         }
 
@@ -154,11 +154,11 @@ class Rule:
         return "any" if self.least_raters <= 1 else f"{self.least_raters} or more"
 
 
-def _number(given: Any) -> float | None:
-    if isinstance(given, bool) or not isinstance(given, int | float | str):
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        number = float(given)
+        number = float(value)
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
@@ -394,12 +394,12 @@ def before(other: Rule) -> Rule:
     """Return a rule that takes what was decided first, and chooses as the other does for the rest."""
 
     def choose(answers: Answers, options: Options) -> GoldLabels:
-        chosen = other.choose(answers, options)
+        gold_values = other.choose(answers, options)
         decided = answers.empty or (answers.decisions is not None and answers.decisions.raters)
         if answers.decisions is None or not decided or options.get(DECISIONS) == IGNORED:
-            return chosen
+            return gold_values
         return adjudicated_first(
-            answers.ratings, answers.decisions, empty=answers.empty, fallback=chosen, name=other.key
+            answers.ratings, answers.decisions, empty=answers.empty, fallback=gold_values, name=other.key
         )
 
     options = {**other.options, DECISIONS: WHETHER}
@@ -416,11 +416,11 @@ def adjudicated_rule(others: Iterable[Rule]) -> Rule:
 
     def choose(answers: Answers, options: Options) -> GoldLabels:
         assert answers.decisions is not None  # the rule reads adjudications
-        name, chosen = fallback(answers, options), None
+        name, gold_values = fallback(answers, options), None
         if name != NONE:
-            chosen = table[name].choose(answers, table[name].checked({}))
+            gold_values = table[name].choose(answers, table[name].checked({}))
         return adjudicated_first(
-            answers.ratings, answers.decisions, empty=answers.empty, fallback=chosen, name=name
+            answers.ratings, answers.decisions, empty=answers.empty, fallback=gold_values, name=name
         )
 
     def check(answers: Answers, options: Options) -> str:
@@ -518,19 +518,19 @@ def label(name: str) -> str:
     others = [rule.title for rule in RULES.values() if rule.title not in titles]
     if len(others) == 1:
         return f"{name.capitalize()}, for all but {others[0]}"
-    whose = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
-    return f"{name.capitalize()}, for {whose}"
+    titles_text = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
+    return f"{name.capitalize()}, for {titles_text}"
 
 
 def help_line(name: str, option: Option) -> str:
     """Return what an option means, what it may be and its default, as the command says it."""
     rules = ", ".join(rule.key for rule in rules_with(name))
     if option.is_number:
-        what = f"{option.help} From {limits(option)}"
+        text = f"{option.help} From {limits(option)}"
     else:
-        meant = "; ".join(f"{value}: {meaning}" for value, meaning in option.choices.items())
-        what = f"{option.help} {meant}"
-    return f"for {rules}: {what} ({option.default})"
+        meanings = "; ".join(f"{value}: {meaning}" for value, meaning in option.choices.items())
+        text = f"{option.help} {meanings}"
+    return f"for {rules}: {text} ({option.default})"
 
 
 def table() -> str:

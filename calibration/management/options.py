@@ -15,8 +15,8 @@ from annotation.formats.base import manifest_path
 from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus
 from calibration.errors import CalibrationError
-from calibration.exports.parts import PARTS, Taken, take
-from calibration.exports.writing import FORMATS, ExportQuery, Written, write
+from calibration.exports.parts import PARTS, ExportPart, take
+from calibration.exports.writing import FORMATS, ExportQuery, FileSummary, write
 from calibration.models import Gold, Study
 from calibration.studies import actions as studies
 from config.commands import refuse_unused
@@ -138,7 +138,7 @@ def add_part(parser: CommandParser) -> None:
     )
 
 
-def taken(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, Any]) -> Taken:
+def taken(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, Any]) -> ExportPart:
     """Return the part of a corpus that the options name; CommandError for test without a purpose."""
     refuse_purpose(options, ("test", "all"))
     try:
@@ -159,7 +159,7 @@ def export(command: BaseCommand, query: ExportQuery, options: dict[str, Any], fa
 
 def export_file(
     command: BaseCommand,
-    write_into: Callable[[IO[bytes]], Written],
+    write_into: Callable[[IO[bytes]], FileSummary],
     form: str,
     path: str,
     facts: dict[str, Any],
@@ -183,7 +183,7 @@ def export_file(
     (command.stderr if path == "-" else command.stdout).write(line)
 
 
-def _into(path: Path, write_into: Callable[[IO[bytes]], Written]) -> Written:
+def _into(path: Path, write_into: Callable[[IO[bytes]], FileSummary]) -> FileSummary:
     """Write a file whole, under another name first: a broken-off export never looks complete."""
     part = path.with_name(f"{path.name}.part")
     try:

@@ -29,7 +29,7 @@ from annotation.work.checking import parse
 from annotation.work.labels import pseudonyms_of_people as of_people
 from annotation.work.screens import load_place
 from calibration import access
-from calibration.access import WHOSE, place_of
+from calibration.access import SCOPE_HELP, place_of
 from calibration.adjudication import agreement, decisions
 from calibration.adjudication import rounds as actions
 from calibration.adjudication import rounds as reading
@@ -61,7 +61,11 @@ from judges.pages.runs import user_of
 def my_adjudication(request: HttpRequest) -> HttpResponse:
     """Everyone signed in: the open rounds in which they may decide."""
     by = user_of(request)
-    rounds = [(one, reading.mine(one, by)) for one in reading.waiting_for(by) if may_decide(by, one)]
+    rounds = [
+        (adjudication_round, reading.mine(adjudication_round, by))
+        for adjudication_round in reading.waiting_for(by)
+        if may_decide(by, adjudication_round)
+    ]
     return render(request, "adjudication/mine.html", {"rounds": rounds, "active_room": "my-campaigns"})
 
 
@@ -70,12 +74,12 @@ def my_adjudication(request: HttpRequest) -> HttpResponse:
 def adjudicate(request: HttpRequest, pk: int) -> HttpResponse:
     """Adjudicators: the case before them, or that none is left."""
     by = user_of(request)
-    found = access.own_round(by, pk)
+    adjudication_round = access.own_round(by, pk)
     try:
-        held = decisions.next_case(by=by, found=found)
+        decision = decisions.next_case(by=by, adjudication_round=adjudication_round)
     except AdjudicationRefused as error:
-        return _nothing(request, found, str(error))
-    return _nothing(request, found) if held is None else _page(request, by, held)
+        return _nothing(request, adjudication_round, str(error))
+    return _nothing(request, adjudication_round) if decision is None else _page(request, by, decision)
 
 
 @require_http_methods(["GET", "POST"])
@@ -85,18 +89,18 @@ def adjudicate_case(request: HttpRequest, pk: int, decision: int) -> HttpRespons
     by = user_of(request)
     access.own_round(by, pk)
     try:
-        held = decisions.in_hand(by, decision)
+        current = decisions.in_hand(by, decision)
     except NotYours as error:
         raise Http404 from error
-    if held.round_id != pk:
+    if current.round_id != pk:
         raise Http404
     if request.method == "GET":
-        return _page(request, by, held)
-    given = _given(request, held.case)
+        return _page(request, by, current)
+    posted = _posted_decision(request, current.case)
     try:
-        decisions.decide(by=by, decision=decision, **given)
+        decisions.decide(by=by, decision=decision, **posted)
     except AdjudicationRefused as error:
-        return _page(request, by, held, given, str(error))
+        return _page(request, by, current, posted, str(error))
     return redirect("adjudicate", pk)
 
 
@@ -106,13 +110,13 @@ def adjudicate_draft(request: HttpRequest, pk: int, decision: int) -> HttpRespon
     by = user_of(request)
     access.own_round(by, pk)
     try:
-        kept = decisions.save_draft(by=by, decision=decision, draft=parse(request.body))
+        version = decisions.save_draft(by=by, decision=decision, draft=parse(request.body))
     except AdjudicationRefused as error:
         refusal = {"error": str(error), "code": error.code, **error.details()}
         return JsonResponse(refusal, status=error.status)
     except AnswerRefused as error:
         return JsonResponse({"error": str(error), "code": error.code}, status=error.status)
-    return JsonResponse({"version": kept})
+    return JsonResponse({"version": version})
 
 
 @require_POST
@@ -130,63 +134,69 @@ def adjudicate_pass(request: HttpRequest, pk: int, decision: int) -> HttpRespons
     return redirect("adjudicate", pk)
 
 
-def _given(request: HttpRequest, case: AdjudicationCase) -> dict[str, Any]:
+def _posted_decision(request: HttpRequest, case: AdjudicationCase) -> dict[str, Any]:
     """Return what a form says: a value of the scale by its place, or what was written."""
-    chosen, values = request.POST.get("choice", ""), _values(case)
+    choice, values = request.POST.get("choice", ""), _values(case)
     answer: Any = None
-    if values and chosen.isascii() and chosen.isdigit() and len(chosen) < 6:
-        answer = values[int(chosen)] if int(chosen) < len(values) else None
-    elif not values and chosen != "cannot":
-        written = request.POST.get("value", "").strip()
-        answer = written if case.question.level in ("nominal", "text") else number_of(written)
-    return {"answer": answer, "cannot": chosen == "cannot", "reason": request.POST.get("reason", "")}
+    if values and choice.isascii() and choice.isdigit() and len(choice) < 6:
+        answer = values[int(choice)] if int(choice) < len(values) else None
+    elif not values and choice != "cannot":
+        text = request.POST.get("value", "").strip()
+        answer = text if case.question.level in ("nominal", "text") else number_of(text)
+    return {"answer": answer, "cannot": choice == "cannot", "reason": request.POST.get("reason", "")}
 
 
 def _page(
     request: HttpRequest,
     by: User,
-    held: AdjudicationDecision,
-    given: dict[str, Any] | None = None,
+    decision: AdjudicationDecision,
+    posted: dict[str, Any] | None = None,
     refused: str = "",
 ) -> HttpResponse:
-    case, found = held.case, held.round
-    kept = given or _kept(held)
-    last = found.decisions.filter(adjudicator=by, state=held.State.DECIDED).exclude(pk=held.pk)
-    if held.decided_at:
-        last = last.filter(decided_at__lt=held.decided_at)
+    case, adjudication_round = decision.case, decision.round
+    entered = posted or _draft_or_decision(decision)
+    last = adjudication_round.decisions.filter(adjudicator=by, state=decision.State.DECIDED).exclude(
+        pk=decision.pk
+    )
+    if decision.decided_at:
+        last = last.filter(decided_at__lt=decision.decided_at)
     before = last.order_by("-decided_at").first()
-    plan = questionnaire_of(found.scheme_version_id)
-    controls = [one for section in work.sections(plan) for one in section.controls]
-    control = next(one for one in controls if one.question.id == case.question_id)
-    progress = reading.progress(found)
+    plan = questionnaire_of(adjudication_round.scheme_version_id)
+    controls = [control_shown for section in work.sections(plan) for control_shown in section.controls]
+    control = next(
+        control_shown for control_shown in controls if control_shown.question.id == case.question_id
+    )
+    progress = reading.progress(adjudication_round)
     context = {
-        "round": found,
-        "held": held,
+        "round": adjudication_round,
+        "held": decision,
         "case": case,
         "control": control,
         "choices": work.choices(replace(control.question, values=tuple(_values(case)))),
-        "chosen": "cannot" if kept.get("cannot") else _place(case, kept.get("answer")),
-        "value": "" if kept.get("answer") is None else kept.get("answer"),
-        "reason": kept.get("reason") or "",
-        "said": reading.said_about(found, case),
-        "transcript": _transcript(found, case),
+        "chosen": "cannot" if entered.get("cannot") else _place(case, entered.get("answer")),
+        "value": "" if entered.get("answer") is None else entered.get("answer"),
+        "reason": entered.get("reason") or "",
+        "said": reading.said_about(adjudication_round, case),
+        "transcript": _transcript(adjudication_round, case),
         "progress": progress,
         "done": progress.cases - progress.waiting,
         "before": before,
         "refused": refused,
         "typical": decisions.TYPICAL,
-        "guidelines": found.campaign.guidelines.order_by("-version").first() if found.campaign else None,
-        "state": {"decision": held.pk, "version": held.revision, "values": _values(case)},
+        "guidelines": adjudication_round.campaign.guidelines.order_by("-version").first()
+        if adjudication_round.campaign
+        else None,
+        "state": {"decision": decision.pk, "version": decision.revision, "values": _values(case)},
     }
     return render(request, "adjudication/decide.html", context, status=422 if refused else 200)
 
 
-def _kept(held: AdjudicationDecision) -> dict[str, Any]:
+def _draft_or_decision(decision: AdjudicationDecision) -> dict[str, Any]:
     """Return the draft of a case, else the decision that stands."""
-    if held.draft:
-        return dict(held.draft)
-    if held.state == held.State.DECIDED and held.label is not None:
-        label = held.label
+    if decision.draft:
+        return dict(decision.draft)
+    if decision.state == decision.State.DECIDED and decision.label is not None:
+        label = decision.label
         return {"answer": label.value, "cannot": bool(label.missing), "reason": label.explanation}
     return {}
 
@@ -202,12 +212,14 @@ def _values(case: AdjudicationCase) -> list[Any]:
     return list(case.question.values) or ([0, 1] if case.question.level == "binary" else [])
 
 
-def _transcript(found: AdjudicationRound, case: AdjudicationCase) -> str:
+def _transcript(adjudication_round: AdjudicationRound, case: AdjudicationCase) -> str:
     """Return the markup of the transcript as annotators see it, with the item in question marked."""
     item = case.item
-    whole = found.scheme_version.unit == SchemeVersion.Unit.CONTINUATION and item.turn_id is not None
-    shows = found.campaign.shows if found.campaign else DEFAULT
-    screen = load_place(item.continuation_id, None if whole else item.pk, shows, tagged=False)
+    shows_whole = (
+        adjudication_round.scheme_version.unit == SchemeVersion.Unit.CONTINUATION and item.turn_id is not None
+    )
+    shows = adjudication_round.campaign.shows if adjudication_round.campaign else DEFAULT
+    screen = load_place(item.continuation_id, None if shows_whole else item.pk, shows, tagged=False)
     return re.sub(
         rf'<li class="turn item"([^>]* data-item="{item.public}")',
         r'<li class="turn item here" id="here" aria-current="true"\1',
@@ -216,14 +228,14 @@ def _transcript(found: AdjudicationRound, case: AdjudicationCase) -> str:
     )
 
 
-def _nothing(request: HttpRequest, found: AdjudicationRound, why: str = "") -> HttpResponse:
-    progress = reading.progress(found)
+def _nothing(request: HttpRequest, adjudication_round: AdjudicationRound, why: str = "") -> HttpResponse:
+    progress = reading.progress(adjudication_round)
     if not why and progress.waiting:
         why = (
             "What is left is in other hands, you passed it on, or you rated it yourself: "
             "somebody else decides on it."
         )
-    context = {"round": found, "why": why or "All cases are decided.", "progress": progress}
+    context = {"round": adjudication_round, "why": why or "All cases are decided.", "progress": progress}
     return render(request, "adjudication/nothing.html", context | {"home": reverse("my-adjudication")})
 
 
@@ -300,11 +312,11 @@ class AdjudicationForm(forms.Form):
     def __init__(self, *args: Any, corpus: Corpus, campaign: Campaign | None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.corpus, self.campaign = corpus, campaign
-        asked = questions_with_answers(corpus, campaign)
+        questions = questions_with_answers(corpus, campaign)
         counted = census(raters_scope(corpus, campaign))
-        self._offer("scheme", {q.scheme: f"{q.scheme_title} ({q.scheme})" for q in asked})
-        several = len({q.scheme for q in asked}) > 1
-        self._offer("questions", {q.ref: f"{q.scheme}: {q.key}" if several else q.key for q in asked})
+        self._offer("scheme", {q.scheme: f"{q.scheme_title} ({q.scheme})" for q in questions})
+        several = len({q.scheme for q in questions}) > 1
+        self._offer("questions", {q.ref: f"{q.scheme}: {q.key}" if several else q.key for q in questions})
         judges = {r.name: r.name for r in counted.raters.values() if r.kind == "judge"}
         self._offer("judge", {"": "none", **judges})
         if not judges:
@@ -322,33 +334,33 @@ class AdjudicationForm(forms.Form):
     @property
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields under their headings; the questions, which are several to tick, stand apart."""
-        named = {
+        names_by_heading = {
             "Which items": (*SWITCHES[:1], "spread", "flagged", "commented", "judge", "judge_apart")
             + ("confidence_rule", "confidence", "marked", "everything", "combine", "control", "seed"),
             "Who decides, and what they see": (*HOW, "takes_locked"),
         }
         return [
             (heading, [self[name] for name in names if name in self.fields])
-            for heading, names in named.items()
+            for heading, names in names_by_heading.items()
         ]
 
     def plan(self) -> Plan:
         """Return what the round is to be about."""
-        told = self.cleaned_data
-        key, number = told["scheme"].rsplit("@", 1)
+        data = self.cleaned_data
+        key, number = data["scheme"].rsplit("@", 1)
         version = SchemeVersion.objects.select_related("scheme").get(scheme__key=key, version=int(number))
-        rules: dict[str, Any] = {name: told[name] for name in SWITCHES if told.get(name)}
-        rules |= {name: told[name] for name in BOUNDS if told.get(name) is not None}
-        rules |= {name: told[name] for name in ("judge", "combine", "control") if told.get(name)}
-        rules |= {"confidence_rule": told["confidence_rule"]} if told.get("confidence") is not None else {}
-        if told["questions"]:
-            rules["questions"] = [ref.removeprefix(f"{told['scheme']}/") for ref in told["questions"]]
-        return Plan(self.corpus, self.campaign, version, rules, told["seed"], bool(told.get("takes_locked")))
+        rules: dict[str, Any] = {name: data[name] for name in SWITCHES if data.get(name)}
+        rules |= {name: data[name] for name in BOUNDS if data.get(name) is not None}
+        rules |= {name: data[name] for name in ("judge", "combine", "control") if data.get(name)}
+        rules |= {"confidence_rule": data["confidence_rule"]} if data.get("confidence") is not None else {}
+        if data["questions"]:
+            rules["questions"] = [ref.removeprefix(f"{data['scheme']}/") for ref in data["questions"]]
+        return Plan(self.corpus, self.campaign, version, rules, data["seed"], bool(data.get("takes_locked")))
 
     def how(self) -> dict[str, Any]:
         """Return how its cases are decided on."""
-        told = self.cleaned_data
-        return {name: told[name] for name in HOW} | {"adjudicators": int(told["adjudicators"])}
+        data = self.cleaned_data
+        return {name: data[name] for name in HOW} | {"adjudicators": int(data["adjudicators"])}
 
 
 ROOM = {"active_room": "golds"}
@@ -360,14 +372,14 @@ PAGE = 25
 def adjudication(request: HttpRequest) -> HttpResponse:
     """Researchers: the rounds, of one corpus or campaign where named, and what was marked, latest first."""
     corpus, campaign = place_of(request)
-    found = reading.rounds()
+    rounds = reading.rounds()
     if campaign is not None:
-        found = found.filter(campaign=campaign)
+        rounds = rounds.filter(campaign=campaign)
     elif corpus is not None:
-        found = found.filter(corpus=corpus)
+        rounds = rounds.filter(corpus=corpus)
     page = Paginator(marks.waiting(), PAGE).get_page(request.GET.get("page"))
     turn_numbers.number(row.item.turn for row in page)
-    context = {"page": page, "rounds": found, "corpus": corpus, "campaign": campaign}
+    context = {"page": page, "rounds": rounds, "corpus": corpus, "campaign": campaign}
     return render(request, "adjudication/list.html", ROOM | context)
 
 
@@ -385,16 +397,16 @@ def new(request: HttpRequest) -> HttpResponse:
     corpus, campaign = place_of(request)
     if corpus is None:
         back = ("adjudication", "Adjudication")
-        return choose(request, title="New round of adjudication", lead=WHOSE, back=back, room="golds")
+        return choose(request, title="New round of adjudication", lead=SCOPE_HELP, back=back, room="golds")
     form = AdjudicationForm(request.POST or None, corpus=corpus, campaign=campaign)
     context: dict[str, Any] = {"form": form, "corpus": corpus, "campaign": campaign}
     if request.method == "POST" and form.is_valid():
         try:
             if request.POST.get("act") == "begin":
-                made = actions.begin(
+                new_round = actions.begin(
                     by=user_of(request), name=form.cleaned_data["name"], plan=form.plan(), **form.how()
                 )
-                return redirect("adjudication-round", made.pk)
+                return redirect("adjudication-round", new_round.pk)
             context["drawn"] = actions.preview(form.plan())
         except CalibrationError as error:
             form.add_error(None, str(error))
@@ -405,64 +417,69 @@ def new(request: HttpRequest) -> HttpResponse:
 @researcher_only
 def show(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: how far a round is, its cases, and what the decisions say of the raters."""
-    found = access.adjudication_round(pk)
-    return render(request, "adjudication/round.html", _round(request, found))
+    adjudication_round = access.adjudication_round(pk)
+    return render(request, "adjudication/round.html", _round(request, adjudication_round))
 
 
-def _round(request: HttpRequest, found: AdjudicationRound) -> dict[str, Any]:
+def _round(request: HttpRequest, adjudication_round: AdjudicationRound) -> dict[str, Any]:
     state, rule = request.GET.get("state", ""), request.GET.get("rule", "")
-    page = Paginator(reading.cases(found, state, rule), PAGE).get_page(request.GET.get("page"))
+    page = Paginator(reading.cases(adjudication_round, state, rule), PAGE).get_page(request.GET.get("page"))
     rows = reading.numbered(list(page))
-    known = TITLES | reading.STATES
-    asked = {name: value for name, value in (("state", state), ("rule", rule)) if value in known}
+    allowed = TITLES | reading.STATES
+    filters = {name: value for name, value in (("state", state), ("rule", rule)) if value in allowed}
     return ROOM | {
-        "round": found,
-        "progress": reading.progress(found),
+        "round": adjudication_round,
+        "progress": reading.progress(adjudication_round),
         "page": page,
         "rows": [(case, reading.state_of(case), reading.why(case)) for case in rows],
         "states": reading.STATES,
         "state": state,
         "rule": rule,
-        "query": "".join(f"{name}={value}&" for name, value in asked.items()),
-        "rules": _rules(found),
-        "report": _report(found),
+        "query": "".join(f"{name}={value}&" for name, value in filters.items()),
+        "rules": _rules(adjudication_round),
+        "report": _report(adjudication_round),
         "warning": agreement.WARNING,
-        "draws": found.draws.order_by("number"),
+        "draws": adjudication_round.draws.order_by("number"),
     }
 
 
-def _report(found: AdjudicationRound) -> agreement.Report | str:
+def _report(adjudication_round: AdjudicationRound) -> agreement.Report | str:
     """Return what the decisions say of the raters, or why that is not told."""
     try:
-        return agreement.report(found)
+        return agreement.report(adjudication_round)
     except CalibrationError as error:
         return str(error)
 
 
-def _rules(found: AdjudicationRound) -> list[tuple[str, str]]:
+def _rules(adjudication_round: AdjudicationRound) -> list[tuple[str, str]]:
     """Return a round's rules with their bounds, in words."""
-    told = found.rules
+    rules = adjudication_round.rules
+    rule, most = rules.get("confidence_rule", "dawid_skene"), rules.get("confidence", 0)
     bounds = {
-        "spread": f"{told.get('spread', 0):g} or more",
-        "judge": f"{told.get('judge', '')}, {told.get('judge_apart', 0):g} or more",
-        "confidence": f"{told.get('confidence_rule', 'dawid_skene')}, at most {told.get('confidence', 0):g}",
-        "control": f"{told.get('control', 0):,} a question",
+        "spread": f"{rules.get('spread', 0):g} or more",
+        "judge": f"{rules.get('judge', '')}, {rules.get('judge_apart', 0):g} or more",
+        "confidence": f"{rule}, at most {most:g}",
+        "control": f"{rules.get('control', 0):,} a question",
     }
-    return [(title, bounds.get(key, "")) for key, title in TITLES.items() if told.get(key)]
+    return [(title, bounds.get(key, "")) for key, title in TITLES.items() if rules.get(key)]
 
 
 @require_POST
 @researcher_only
 def change(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: top a round up, close it, or open it again."""
-    found, by, verb = access.adjudication_round(pk), user_of(request), request.POST.get("verb", "")
+    adjudication_round, by, verb = (
+        access.adjudication_round(pk),
+        user_of(request),
+        request.POST.get("verb", ""),
+    )
     try:
         if verb == "top-up":
-            n = actions.top_up(by=by, found=found)
-            told = f"{n:,} case{'' if n == 1 else 's'} added."
-            messages.success(request, told if n else "Nothing new: the rules pick no more.")
+            n = actions.top_up(by=by, adjudication_round=adjudication_round)
+            message = f"{n:,} case{'' if n == 1 else 's'} added."
+            messages.success(request, message if n else "Nothing new: the rules pick no more.")
         elif verb in actions.VERBS:
-            actions.VERBS[verb](by=by, found=found)
+            actions.VERBS[verb](by=by, adjudication_round=adjudication_round)
         else:
             raise Http404
     except CalibrationError as error:
@@ -474,10 +491,10 @@ def change(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def file(request: HttpRequest, pk: int, what: str, form: str) -> FileResponse:
     """Researchers: a round's queue or decisions as CSV or JSONL."""
-    found = access.adjudication_round(pk)
-    if what not in decisions.WHAT or form not in decisions.FORMS:
+    adjudication_round = access.adjudication_round(pk)
+    if what not in decisions.TABLES or form not in decisions.FORMS:
         raise Http404
-    lines, name = decisions.written(found, what, form), f"round-{pk}-{what}.{form}"
+    lines, name = decisions.write_table(adjudication_round, what, form), f"round-{pk}-{what}.{form}"
     return file_response(lines, media_type=decisions.FORMS[form], name=name)
 
 
@@ -485,14 +502,17 @@ def file(request: HttpRequest, pk: int, what: str, form: str) -> FileResponse:
 @researcher_only
 def import_decisions(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: decisions that were made elsewhere, from a file, as the researcher's own."""
-    found, sent = access.adjudication_round(pk), request.FILES.get("file")
+    adjudication_round, sent = access.adjudication_round(pk), request.FILES.get("file")
     try:
         if sent is None or isinstance(sent, list):
             raise AdjudicationRefused("Choose a file first: CSV or JSONL.")
         if (sent.size or 0) > decisions.LARGEST_FILE:
             raise AdjudicationRefused(f"The file is larger than {decisions.LARGEST_FILE >> 20} MiB.")
         n = decisions.import_decisions(
-            by=user_of(request), found=found, content=sent.read(), name=str(sent.name or "")
+            by=user_of(request),
+            adjudication_round=adjudication_round,
+            content=sent.read(),
+            name=str(sent.name or ""),
         )
         messages.success(request, f"{n:,} new decision{'' if n == 1 else 's'}.")
     except CalibrationError as error:
@@ -504,38 +524,41 @@ def import_decisions(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def case(request: HttpRequest, pk: int, case: int) -> HttpResponse:
     """Researchers: one case, with what raters answered, what was decided, and why."""
-    found = access.adjudication_round(pk)
-    one = access.adjudication_case(found, case)
-    reading.numbered([one])
-    locked = splits.of_item(one.item) in locked_clusters(found.corpus)
+    adjudication_round = access.adjudication_round(pk)
+    adjudication_case = access.adjudication_case(adjudication_round, case)
+    reading.numbered([adjudication_case])
+    locked = splits.of_item(adjudication_case.item) in locked_clusters(adjudication_round.corpus)
     context = {
-        "round": found,
-        "case": one,
+        "round": adjudication_round,
+        "case": adjudication_case,
         "locked": locked,
-        "state": reading.STATES[reading.state_of(one)],
-        "why": reading.why(one),
-        "said": [] if locked else reading.said_about(found, one),
-        "decisions": [] if locked else _decided(one, found.corpus_id),
+        "state": reading.STATES[reading.state_of(adjudication_case)],
+        "why": reading.why(adjudication_case),
+        "said": [] if locked else reading.said_about(adjudication_round, adjudication_case),
+        "decisions": [] if locked else _decided(adjudication_case, adjudication_round.corpus_id),
     }
     return render(request, "adjudication/case.html", ROOM | context)
 
 
 def _decided(case: AdjudicationCase, corpus: int) -> list[tuple[AdjudicationDecision, str, str]]:
     """Return the decisions on a case, each with its value in words, and whose (by pseudonym) it is."""
-    made = reading.decided_on(case)
-    names = of_people({one.adjudicator_id for one in made}, corpus)
-    worded = [(one, one.label.value) for one in made if one.label]
-    return [(one, reading.worded(case.question, value), names[one.adjudicator_id]) for one, value in worded]
+    decisions_made = reading.decided_on(case)
+    names = of_people({decision.adjudicator_id for decision in decisions_made}, corpus)
+    worded = [(decision, decision.label.value) for decision in decisions_made if decision.label]
+    return [
+        (decision, reading.worded(case.question, value), names[decision.adjudicator_id])
+        for decision, value in worded
+    ]
 
 
 @require_POST
 @researcher_only
 def withdraw_decision(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: take a decision back, with a reason; its case waits again."""
-    made = access.adjudication_decision(pk)
+    decision = access.adjudication_decision(pk)
     try:
-        decisions.withdraw(by=user_of(request), decision=made, reason=request.POST.get("reason", ""))
+        decisions.withdraw(by=user_of(request), decision=decision, reason=request.POST.get("reason", ""))
         messages.success(request, "The decision is withdrawn; the case waits again.")
     except CalibrationError as error:
         messages.error(request, str(error))
-    return redirect("adjudication-case", made.round_id, made.case_id)
+    return redirect("adjudication-case", decision.round_id, decision.case_id)

@@ -25,8 +25,16 @@ from annotation.work.check_stages import Key, Place, worded
 from annotation.work.labels import person_called
 from annotation.work.screens import load_place
 from calibration import campaign_checks
-from calibration.campaign_checks import FORMS, written
-from calibration.campaign_progress import BY, OF_A_RATER, OF_ALL, Watch, asked, choices, watch
+from calibration.campaign_checks import FORMS, render_results
+from calibration.campaign_progress import (
+    BY,
+    OF_A_RATER,
+    OF_ALL,
+    Watch,
+    choices,
+    questions_with_statistics,
+    watch,
+)
 from calibration.own_agreement import LEAST, own_agreement
 from calibration.reports.figures import worded as figure_text
 from calibration.statistics.rater_panel import FIGURES
@@ -78,10 +86,10 @@ class ChecksForm(forms.Form):
 
     def arguments(self) -> dict[str, Any]:
         """Return what was filled in as `actions.set_up` takes it."""
-        told = dict(self.cleaned_data)
-        for name in PERCENT & told.keys():
-            told[name] = None if told[name] is None else told[name] / 100
-        return told
+        values = dict(self.cleaned_data)
+        for name in PERCENT & values.keys():
+            values[name] = None if values[name] is None else values[name] / 100
+        return values
 
     def refused(self, error: CampaignRefused) -> None:
         """Show a refusal at the field that it is about."""
@@ -140,16 +148,16 @@ def _heading(item: Item) -> str:
 
 
 def _field(question: ScreenQuestion, name: str, key: Key | None, posted: QueryDict | None) -> Field:
-    right = {_written(value) for value in key.values} if key else set()
+    right = {_value_text(value) for value in key.values} if key else set()
     near = f"{key.tolerance:g}" if key and key.tolerance else ""
     if posted is not None:
         right, near = set(posted.getlist(name)), posted.get(f"{name}-near", "")
-    choices = [Choice(_written(v), worded(question, v), _written(v) in right) for v in question.values]
+    choices = [Choice(_value_text(v), worded(question, v), _value_text(v) in right) for v in question.values]
     typed = "" if choices else ", ".join(sorted(right))
     return Field(name, question, tuple(choices), typed, question.level in ORDERED, near)
 
 
-def _written(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
@@ -162,8 +170,8 @@ def posted_answers(plan: Questionnaire, items: list[Item], posted: QueryDict) ->
     for item in items:
         for question in plan.asked_about(item.kind):
             name = f"{item.public}-{question.key}"
-            told = [part.strip() for text in posted.getlist(name) for part in _parts(question, text)]
-            values = [part for part in told if part]
+            parts = [part.strip() for text in posted.getlist(name) for part in _parts(question, text)]
+            values = [part for part in parts if part]
             if not values or question.level == "text":
                 continue
             near = posted.get(f"{name}-near", "").strip()
@@ -205,36 +213,36 @@ def _user(request: HttpRequest) -> User:
 @campaign_researcher_only
 def checks(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: a campaign's annotators and their checks, its keys, and its settings, which are saved."""
-    found = access.campaign(campaign)
-    plan = CheckPlan.objects.filter(campaign=found).first()
-    form = ChecksForm(request.POST or None, plan=plan or CheckPlan(campaign=found))
+    about = access.campaign(campaign)
+    plan = CheckPlan.objects.filter(campaign=about).first()
+    form = ChecksForm(request.POST or None, plan=plan or CheckPlan(campaign=about))
     if request.method == "POST" and form.is_valid():
         try:
-            check_actions.set_up(by=_user(request), campaign=found, **form.arguments())
+            check_actions.set_up(by=_user(request), campaign=about, **form.arguments())
         except CampaignRefused as error:
             form.refused(error)
         else:
             messages.success(request, "The checks are set up.")
-            return redirect("campaign-checks", found.pk)
-    listed = check_actions.list_keys(found)
-    given = check_actions.times_given(found)
+            return redirect("campaign-checks", about.pk)
+    keys = check_actions.list_keys(about)
+    times_given = check_actions.times_given(about)
     context = ROOM | {
-        "campaign": found,
+        "campaign": about,
         "plan": plan,
         "form": form,
-        "people": campaign_checks.people(found),
-        "consistency": campaign_checks.consistency(found),
+        "people": campaign_checks.people(about),
+        "consistency": campaign_checks.consistency(about),
         "keys": [
             {
                 "key": key,
                 "about": check_actions.about(key),
                 "right": check_actions.in_words(key),
                 "use": NAMES[key.occasion],
-                "given": given.get(key.task_id, 0),
+                "given": times_given.get(key.task_id, 0),
             }
-            for key in listed
+            for key in keys
         ],
-        "sources": campaign_checks.offered(found, _user(request)),
+        "sources": campaign_checks.offered(about, _user(request)),
         "uses": [(name, NAMES[name]) for name in KeyTask.OCCASIONS],
     }
     return render(request, "calibration/checks.html", context, status=422 if form.errors else 200)
@@ -244,11 +252,11 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
 @campaign_researcher_only
 def add_keys(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: key tasks by answers that are known."""
-    found = access.campaign(campaign)
+    about = access.campaign(campaign)
     try:
-        made = campaign_checks.add(
+        n_tasks = campaign_checks.add(
             by=_user(request),
-            campaign=found,
+            campaign=about,
             occasion=request.POST.get("occasion", ""),
             source=request.POST.get("source", ""),
             most=row_id(request.POST.get("most", "")) or 0,
@@ -257,44 +265,44 @@ def add_keys(request: HttpRequest, campaign: int) -> HttpResponse:
     except CampaignRefused as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, f"{made} task{'' if made == 1 else 's'} keyed.")
-    return redirect("campaign-checks", found.pk)
+        messages.success(request, f"{n_tasks} task{'' if n_tasks == 1 else 's'} keyed.")
+    return redirect("campaign-checks", about.pk)
 
 
 @campaign_researcher_only
 def new_key(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: answer a task oneself as its key; `about` names it, else the next one that may be."""
-    found = access.campaign(campaign)
+    target = access.campaign(campaign)
     about = request.POST.get("about") or request.GET.get("about", "")
     try:
-        spot = check_actions.spot_named(found, about) if about else check_actions.next_spot(found)
+        spot = check_actions.spot_named(target, about) if about else check_actions.next_spot(target)
     except CampaignRefused as error:
         messages.error(request, str(error))
-        return redirect("campaign-checks", found.pk)
+        return redirect("campaign-checks", target.pk)
     if spot is None:
         messages.error(
             request,
             "Every task of the corpus is main work of this campaign, or has a key. Add dialogues that it "
             "does not ask about, or key tasks before the campaign opens.",
         )
-        return redirect("campaign-checks", found.pk)
-    return _key_page(request, found, spot, None)
+        return redirect("campaign-checks", target.pk)
+    return _key_page(request, target, spot, None)
 
 
 @campaign_researcher_only
 def key(request: HttpRequest, campaign: int, key: int) -> HttpResponse:
     """Researchers: look at a key, correct it, or retire it (`verb`)."""
-    found = access.campaign(campaign)
-    there = get_object_or_404(KeyTask.objects.select_related("task", "campaign"), pk=key, campaign=found)
+    about = access.campaign(campaign)
+    keyed_task = get_object_or_404(KeyTask.objects.select_related("task", "campaign"), pk=key, campaign=about)
     if request.method == "POST" and request.POST.get("verb") == "retire":
-        check_actions.retire_key(by=_user(request), key=there)
+        check_actions.retire_key(by=_user(request), key=keyed_task)
         messages.success(request, "The task is given to nobody any more.")
-        return redirect("campaign-checks", found.pk)
-    return _key_page(request, found, check_actions.spot_of(there), there)
+        return redirect("campaign-checks", about.pk)
+    return _key_page(request, about, check_actions.spot_of(keyed_task), keyed_task)
 
 
 def _key_page(
-    request: HttpRequest, campaign: Campaign, spot: check_actions.Spot, there: KeyTask | None
+    request: HttpRequest, campaign: Campaign, spot: check_actions.Spot, keyed_task: KeyTask | None
 ) -> HttpResponse:
     plan = questionnaire_of(campaign.scheme_version_id)
     items = check_actions.items_at(campaign, spot)
@@ -303,23 +311,25 @@ def _key_page(
     refusal = ""
     if posted is not None:
         try:
-            _save(request, campaign, spot, there, posted_answers(plan, items, posted))
+            _save(request, campaign, spot, keyed_task, posted_answers(plan, items, posted))
         except CampaignRefused as error:
             refusal = str(error)
         else:
             messages.success(request, "The key is saved.")
             return redirect("campaign-checks", campaign.pk)
-    answers = check_actions.answers_of(there) if there else {}
+    answers = check_actions.answers_of(keyed_task) if keyed_task else {}
     context = ROOM | {
         "campaign": campaign,
-        "there": there,
+        "there": keyed_task,
         "about": check_actions.item_name(items[0])
         if not plan.is_multiple
         else check_actions.item_name(items[0]).rpartition("/")[0],
         "screen": load_place(*spot, campaign.shows, plan.is_tagged),
         "groups": fields_of(plan, items, answers, posted),
-        "explanation": posted.get("explanation", "") if posted else (there.explanation if there else ""),
-        "occasion": posted.get("occasion", "") if posted else (there.occasion if there else ""),
+        "explanation": posted.get("explanation", "")
+        if posted
+        else (keyed_task.explanation if keyed_task else ""),
+        "occasion": posted.get("occasion", "") if posted else (keyed_task.occasion if keyed_task else ""),
         "uses": [(name, NAMES[name]) for name in KeyTask.OCCASIONS],
         "refusal": refusal,
     }
@@ -327,11 +337,15 @@ def _key_page(
 
 
 def _save(
-    request: HttpRequest, campaign: Campaign, spot: check_actions.Spot, there: KeyTask | None, answers: Any
+    request: HttpRequest,
+    campaign: Campaign,
+    spot: check_actions.Spot,
+    keyed_task: KeyTask | None,
+    answers: Any,
 ) -> None:
     explanation = request.POST.get("explanation", "").replace("\r\n", "\n")
-    if there is not None:
-        check_actions.change_key(by=_user(request), key=there, answers=answers, explanation=explanation)
+    if keyed_task is not None:
+        check_actions.change_key(by=_user(request), key=keyed_task, answers=answers, explanation=explanation)
         return
     check_actions.add_key(
         by=_user(request),
@@ -347,21 +361,21 @@ def _save(
 @campaign_researcher_only
 def decide(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: let somebody in, pause them, lift it, leave them out of gold or take them back."""
-    found = access.campaign(campaign)
+    about = access.campaign(campaign)
     verb = request.POST.get("verb", "")
-    person = person_called(request.POST.get("person", ""), found)
+    person = person_called(request.POST.get("person", ""), about)
     if verb not in check_actions.VERBS or person is None:
         messages.error(request, "Choose an annotator, and what to do.")
-        return redirect("campaign-checks", found.pk)
+        return redirect("campaign-checks", about.pk)
     try:
         check_actions.VERBS[verb](
-            by=_user(request), campaign=found, user=person, reason=request.POST.get("reason", "")
+            by=_user(request), campaign=about, user=person, reason=request.POST.get("reason", "")
         )
     except CampaignRefused as error:
         messages.error(request, str(error))
     else:
         messages.success(request, f"{request.POST['person']} {DONE[verb]}.")
-    return redirect("campaign-checks", found.pk)
+    return redirect("campaign-checks", about.pk)
 
 
 @require_GET
@@ -370,9 +384,9 @@ def checks_file(request: HttpRequest, campaign: int, form: str) -> HttpResponse:
     """Researchers: the results of all annotators as a file."""
     if form not in FORMS:
         raise Http404
-    found = access.campaign(campaign)
-    answer = HttpResponse(written(found, form), content_type=FORMS[form])
-    answer["Content-Disposition"] = f'attachment; filename="checks-{found.pk}.{form}"'
+    about = access.campaign(campaign)
+    answer = HttpResponse(render_results(about, form), content_type=FORMS[form])
+    answer["Content-Disposition"] = f'attachment; filename="checks-{about.pk}.{form}"'
     return answer
 
 
@@ -392,7 +406,7 @@ def campaign_watch(request: HttpRequest, campaign: int) -> HttpResponse:
     """How far a campaign is and how far its people agree; fetched again while the page is open."""
     about = access.campaign(campaign)
     by = request.GET.get("by", "")
-    found = watch(
+    watched = watch(
         about,
         by=by if by in choices(about) else "",
         question=request.GET.get("question", ""),
@@ -400,26 +414,26 @@ def campaign_watch(request: HttpRequest, campaign: int) -> HttpResponse:
     )
     context = {
         "campaign": about,
-        "watch": found,
+        "watch": watched,
         "choices": choices(about).items(),
-        "by_title": BY[found.progress.by],
-        "questions": asked(about),
+        "by_title": BY[watched.progress.by],
+        "questions": questions_with_statistics(about),
         "agreed_heads": [figure_text(name).name for name in OF_ALL],
         "rater_heads": [FIGURES[name].heading for name in OF_A_RATER],
-        "annotators": _annotators(found),
-        "most_a_day": max(n for _, n in found.progress.days),
+        "annotators": _annotators(watched),
+        "most_a_day": max(n for _, n in watched.progress.days),
         "is_live": request.GET.get("live") != "0",
         "active_room": "campaigns",
     }
     return render(request, "calibration/watch.html", context)
 
 
-def _annotators(found: Watch) -> list[dict[str, Any]]:
+def _annotators(watched: Watch) -> list[dict[str, Any]]:
     """Return each annotator with the figures of the table's columns, None where one does not apply."""
-    figures = {row.rater: {one.name: one for one in row.figures} for row in found.agreement.raters}
+    figures = {row.rater: {figure.name: figure for figure in row.figures} for row in watched.agreement.raters}
     return [
-        {"part": one, "figures": [figures.get(one.name, {}).get(name) for name in OF_A_RATER]}
-        for one in found.progress.annotators
+        {"part": annotator, "figures": [figures.get(annotator.name, {}).get(name) for name in OF_A_RATER]}
+        for annotator in watched.progress.annotators
     ]
 
 
@@ -434,7 +448,7 @@ def own(request: HttpRequest, campaign: int) -> HttpResponse:
     member = access.membership(viewer, campaign)
     if not member.campaign.shows_agreement:
         raise Http404
-    found = own_agreement(viewer, member.campaign)
+    agreement = own_agreement(viewer, member.campaign)
     rows = [
         {
             "question": row.question,
@@ -448,7 +462,13 @@ def own(request: HttpRequest, campaign: int) -> HttpResponse:
                 "percent": True,
             },
         }
-        for row in found.rows
+        for row in agreement.rows
     ]
-    context = {"campaign": member.campaign, "own": found, "rows": rows, "least": LEAST, "active_room": "work"}
+    context = {
+        "campaign": member.campaign,
+        "own": agreement,
+        "rows": rows,
+        "least": LEAST,
+        "active_room": "work",
+    }
     return render(request, "calibration/own_agreement.html", context)

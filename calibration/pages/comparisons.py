@@ -94,24 +94,24 @@ def counts(request: HttpRequest, pk: int) -> HttpResponse:
     """The table of what the form asks for, or why there is none."""
     corpus = access.corpus(pk)
     campaign = _campaign(request, corpus)
-    given = _given_of_counts(request)
-    counted = census(scope_of(corpus, campaign, given.get("part", "")))
-    context = _form_of_counts(corpus, campaign, given, counted) | {"split": splits.lock_of(corpus)}
+    parameters = _given_of_counts(request)
+    counted = census(scope_of(corpus, campaign, parameters.get("part", "")))
+    context = _form_of_counts(corpus, campaign, parameters, counted) | {"split": splits.lock_of(corpus)}
     status = 200
     if context["raters"]:
         try:
-            found = _found(request, corpus, campaign, given)
+            tables = _tables_or_job(request, corpus, campaign, parameters)
             if "again" in request.GET:
-                asked = request.GET.copy()
-                del asked["again"]
-                return redirect(f"{reverse('counts', args=[corpus.pk])}?{asked.urlencode()}")
-            if isinstance(found, Job):
-                page = {"corpus": corpus, "active_room": "corpora", "job": found, "title": TITLE}
+                remaining = request.GET.copy()
+                del remaining["again"]
+                return redirect(f"{reverse('counts', args=[corpus.pk])}?{remaining.urlencode()}")
+            if isinstance(tables, Job):
+                page = {"corpus": corpus, "active_room": "corpora", "job": tables, "title": TITLE}
                 return render(request, "calibration/figures_progress.html", page)
-            context |= found
+            context |= tables
         except CalibrationError as refused:
             context["refused"] = str(refused)
-            status = 422 if given else 200
+            status = 422 if parameters else 200
     return render(request, "calibration/counts.html", context, status=status)
 
 
@@ -125,12 +125,12 @@ def counts_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
         raise Http404
     try:
         query = read_counts_query(_given_of_counts(request), corpus, _campaign(request, corpus))
-        made = counts_or_job(query=query, by=_user(request))
+        counted = counts_or_job(query=query, by=_user(request))
     except CalibrationError as refused:
         return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
-    if isinstance(made, Job):
+    if isinstance(counted, Job):
         return redirect(f"{reverse('counts', args=[corpus.pk])}?{request.GET.urlencode()}")
-    response = HttpResponse(rendering.write(made), content_type=rendering.media_type)
+    response = HttpResponse(rendering.write(counted), content_type=rendering.media_type)
     response["Content-Disposition"] = f'attachment; filename="counts-{corpus.pk}.{rendering.suffix}"'
     return response
 
@@ -143,11 +143,11 @@ def counts_test(request: HttpRequest, pk: int) -> HttpResponse:
     purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
     query = request.GET.copy()
     query.pop("part", None)
-    chosen = {name: value for name, value in _given_of_counts(request).items() if name != "part"}
+    parameters = {name: value for name, value in _given_of_counts(request).items() if name != "part"}
     campaign = _campaign(request, corpus)
     try:
         open_test_counts(
-            query=read_counts_query(chosen, corpus, campaign), by=_user(request), purpose=purpose
+            query=read_counts_query(parameters, corpus, campaign), by=_user(request), purpose=purpose
         )
         query["part"] = "test"
     except CalibrationError as refused:
@@ -157,10 +157,10 @@ def counts_test(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _given_of_counts(request: HttpRequest) -> dict[str, str]:
     """Return what the address asks for; keys may be given several times, or by commas."""
-    given = {name: request.GET[name].replace("\0", "") for name in SINGLE if request.GET.get(name)}
+    parameters = {name: request.GET[name].replace("\0", "") for name in SINGLE if request.GET.get(name)}
     if by := ",".join(key.replace("\0", "") for key in request.GET.getlist("by") if key):
-        given["by"] = by
-    return given
+        parameters["by"] = by
+    return parameters
 
 
 def _campaign(request: HttpRequest, corpus: Corpus) -> Campaign | None:
@@ -174,19 +174,19 @@ def _campaign(request: HttpRequest, corpus: Corpus) -> Campaign | None:
 
 
 def _form_of_counts(
-    corpus: Corpus, campaign: Campaign | None, given: dict[str, str], counted: Census
+    corpus: Corpus, campaign: Campaign | None, parameters: dict[str, str], counted: Census
 ) -> dict[str, Any]:
     """Return what the form offers and what is chosen."""
-    by = given.get("by", SYSTEM).split(",")
+    by = parameters.get("by", SYSTEM).split(",")
     raters = count_inputs.raters(counted)
     return {
         "corpus": corpus,
         "campaign": campaign,
         "active_room": "corpora",
-        "given": given,
+        "given": parameters,
         "people": PEOPLE,
         "raters": raters,
-        "rater": given.get("rater") or (count_inputs.by_default(counted) if raters else ""),
+        "rater": parameters.get("rater") or (count_inputs.by_default(counted) if raters else ""),
         "sets": list(count_inputs.sets(counted).items()),
         "keys": [(key, key in by) for key in count_inputs.condition_keys(corpus)],
         "metadata": count_inputs.metadata_keys(corpus),
@@ -195,62 +195,68 @@ def _form_of_counts(
     }
 
 
-def _shown_of_counts(made: Counts) -> dict[str, Any]:
+def _shown_of_counts(counted: Counts) -> dict[str, Any]:
     """Return what the page shows of a table."""
     tables = [
         {
             "title": kind.title,
-            "bodies": _bodies(made, kind),
+            "bodies": _bodies(counted, kind),
             "first": at == 0,
         }
-        for at, kind in enumerate(kinds(made))
+        for at, kind in enumerate(kinds(counted))
     ]
     return {
-        "made": made,
-        "facts": count_facts(made),
+        "made": counted,
+        "facts": count_facts(counted),
         "tables": tables,
-        "heads": [made.titles[column.key] for column in made.columns],
-        "distances": distances(made),
+        "heads": [counted.titles[column.key] for column in counted.columns],
+        "distances": distances(counted),
         "distance_names": list(count_files.DISTANCES.values()),
         "missing": [
-            (count_files.row_name(made, row), made.titles[cell.column.key], count_files.bounds(cell))
-            for row in made.table.rows
+            (count_files.row_name(counted, row), counted.titles[cell.column.key], count_files.bounds(cell))
+            for row in counted.table.rows
             for cell in row.cells
             if count_files.bounds(cell)
         ],
-        "flags": count_files.flags(made),
-        "chart_title": count_files.title(made),
-        "chart_caption": count_files.caption(made),
-        "svg": mark_safe(count_files.inline_svg(made)),
+        "flags": count_files.flags(counted),
+        "chart_title": count_files.title(counted),
+        "chart_caption": count_files.caption(counted),
+        "svg": mark_safe(count_files.inline_svg(counted)),
     }
 
 
-def _found(
-    request: HttpRequest, corpus: Corpus, campaign: Campaign | None, given: dict[str, str]
+def _tables_or_job(
+    request: HttpRequest, corpus: Corpus, campaign: Campaign | None, parameters: dict[str, str]
 ) -> dict[str, Any] | Job:
     """Return what the page shows of the tables, or the job that computes one of them.
 
     Beside them are those of a second rater with the same rows: scores can be equal where counts differ.
     """
     again = "again" in request.GET
-    made = counts_or_job(query=read_counts_query(given, corpus, campaign), by=_user(request), again=again)
+    counted = counts_or_job(
+        query=read_counts_query(parameters, corpus, campaign), by=_user(request), again=again
+    )
     beside: Counts | Job | None = None
-    if "beside" in given:
-        other = {key: text for key, text in given.items() if key not in ("questions", "samples")}
-        query = read_counts_query(other | {"rater": given["beside"]}, corpus, campaign)
+    if "beside" in parameters:
+        other = {key: text for key, text in parameters.items() if key not in ("questions", "samples")}
+        query = read_counts_query(other | {"rater": parameters["beside"]}, corpus, campaign)
         beside = counts_or_job(query=query, by=_user(request), again=again)
-    if isinstance(made, Job):
-        return made
+    if isinstance(counted, Job):
+        return counted
     if isinstance(beside, Job):
         return beside
-    return _shown_of_counts(made) | ({"beside": _shown_of_counts(beside)} if beside else {})
+    return _shown_of_counts(counted) | ({"beside": _shown_of_counts(beside)} if beside else {})
 
 
-def _bodies(made: Counts, kind: Kind) -> list[list[Any]]:
+def _bodies(counted: Counts, kind: Kind) -> list[list[Any]]:
     """Return the rows of a table in its parts: people's, and the others."""
     rows = [
-        (row, count_files.row_name(made, row), [(kind.of(cell), kind.more(cell), cell) for cell in row.cells])
-        for row in rows_of(made, kind)
+        (
+            row,
+            count_files.row_name(counted, row),
+            [(kind.of(cell), kind.more(cell), cell) for cell in row.cells],
+        )
+        for row in rows_of(counted, kind)
     ]
     parts = [[line for line in rows if line[0].human], [line for line in rows if not line[0].human]]
     return [part for part in parts if part]
@@ -275,21 +281,21 @@ def profile(request: HttpRequest, pk: int) -> HttpResponse:
     """Systems as rows, metrics as columns, in their aspects; of a large corpus as they were last computed."""
     corpus = access.corpus(pk)
     points = _points(request)
-    found = profile_or_job(corpus=corpus, by=_user(request), points=points, again="again" in request.GET)
+    profiled = profile_or_job(corpus=corpus, by=_user(request), points=points, again="again" in request.GET)
     if "again" in request.GET:
         return redirect(f"{reverse('profile', args=[corpus.pk])}?points={points}")
     context: dict[str, Any] = {"corpus": corpus, "active_room": "corpora", "points": points}
-    if isinstance(found, Job):
+    if isinstance(profiled, Job):
         return render(
-            request, "calibration/figures_progress.html", context | {"job": found, "title": PROFILE_TITLE}
+            request, "calibration/figures_progress.html", context | {"job": profiled, "title": PROFILE_TITLE}
         )
-    columns = {column.id: column.name for panel in found.panels for column in panel.columns}
+    columns = {column.id: column.name for panel in profiled.panels for column in panel.columns}
     context |= {
-        "panels": found.panels,
-        "doubts": [(columns[rater], doubt) for rater, doubt in found.doubts.items()],
-        "learned": [(columns[rater], n) for rater, n in found.learned.items()],
-        "examples": found.examples.select_related("dialogue", "system"),
-        "kept": found.cached,
+        "panels": profiled.panels,
+        "doubts": [(columns[rater], doubt) for rater, doubt in profiled.doubts.items()],
+        "learned": [(columns[rater], n) for rater, n in profiled.learned.items()],
+        "examples": profiled.examples.select_related("dialogue", "system"),
+        "kept": profiled.cached,
     }
     return render(request, "calibration/profile.html", context)
 
@@ -303,10 +309,12 @@ def profile_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
         raise Http404
     write, media_type = PROFILE_FILES[form]
     points = _points(request)
-    found = profile_or_job(corpus=corpus, by=_user(request), points=points)
-    if isinstance(found, Job):
+    profiled = profile_or_job(corpus=corpus, by=_user(request), points=points)
+    if isinstance(profiled, Job):
         return redirect("profile", corpus.pk)
-    return _download(write(found.panels), media_type, f"profile-{corpus.pk}{_named(points)}.{form}")
+    return _download(
+        write(profiled.panels), media_type, f"profile-{corpus.pk}{_points_suffix(points)}.{form}"
+    )
 
 
 @require_GET
@@ -320,10 +328,10 @@ def profile_chart(request: HttpRequest, pk: int, metric: int, form: str) -> Http
     points = _points(request)
     values = spread_of(corpus=corpus, column=column, by=_user(request), points=points)
     if form == "svg":
-        name = f"profile-{corpus.pk}-{column.metric.key}{_named(points)}.svg"
+        name = f"profile-{corpus.pk}-{column.metric.key}{_points_suffix(points)}.svg"
         return _download(profiles.svg(values, column), "image/svg+xml", name)
-    drawn = mark_safe(profiles.inline_svg(values, column))
-    return render(request, "calibration/_profile_chart.html", {"svg": drawn})
+    inline_chart = mark_safe(profiles.inline_svg(values, column))
+    return render(request, "calibration/_profile_chart.html", {"svg": inline_chart})
 
 
 @require_GET
@@ -334,13 +342,17 @@ def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
     lines, values = metric_causes.values(continuation)
     first = {value.rater: value.metric for value in reversed(values)}  # of several, its own question's
     metrics = dict(sorted(first.items(), key=lambda pair: pair[1]))
-    asked = request.GET.get("metric", "")
-    chosen = number if (number := row_id(asked)) in metrics else None
-    shown = [value for value in values if chosen in (None, value.rater)]
-    beside = _beside(continuation, chosen)
+    metric_id = request.GET.get("metric", "")
+    selected = number if (number := row_id(metric_id)) in metrics else None
+    visible = [value for value in values if selected in (None, value.rater)]
+    beside = _beside(continuation, selected)
     history = sum(line.history for line in lines)
     by_turn = [
-        (line, [value for value in shown if value.place == line.place], beside.get(line.place - 1 - history))
+        (
+            line,
+            [value for value in visible if value.place == line.place],
+            beside.get(line.place - 1 - history),
+        )
         for line in lines
     ]
     context = {
@@ -348,22 +360,22 @@ def profile_continuation(request: HttpRequest, pk: int) -> HttpResponse:
         "corpus": continuation.dialogue.corpus,
         "siblings": continuation.dialogue.continuations.select_related("system").order_by("pk"),
         "metrics": metrics,
-        "chosen": chosen,
+        "chosen": selected,
         "active_room": "corpora",
         "turns": by_turn,
         "compared": next(iter(beside.values()), ""),
-        "whole": [value for value in shown if value.place is None],
+        "whole": [value for value in visible if value.place is None],
     }
     return render(request, "calibration/profile_continuation.html", context)
 
 
 def _beside(continuation: Continuation, metric: int | None) -> dict[int, str]:
     """Return by the index of a turn how the page Compare is asked for its context, where others share it."""
-    told: dict[str, str | int] = {"continuation": continuation.key}
+    parameters: dict[str, str | int] = {"continuation": continuation.key}
     if metric:
-        told["metric"] = metric
+        parameters["metric"] = metric
     return {
-        answer.position: urlencode({"at": context.at, **told})
+        answer.position: urlencode({"at": context.at, **parameters})
         for context in contexts(continuation.dialogue)
         for answer in context.answers
         if answer.continuation == continuation
@@ -375,7 +387,7 @@ def _points(request: HttpRequest) -> str:
     return ALL if request.GET.get("points") == ALL else SAME
 
 
-def _named(points: str) -> str:
+def _points_suffix(points: str) -> str:
     return "-all-points" if points == ALL else ""
 
 
@@ -399,12 +411,12 @@ def compare_page(request: HttpRequest, pk: int) -> HttpResponse:
     dialogue = access.dialogue(pk)
     frame = {"dialogue": dialogue, "corpus": dialogue.corpus, "active_room": "corpora"}
     try:
-        made = compare(dialogue, _wanted(request))
+        comparison = compare(dialogue, _selection_from(request))
     except CalibrationError as refused:
-        found = contexts(dialogue)
-        context = frame | {"refused": str(refused), "found": found}
-        return render(request, "calibration/compare.html", context, status=422 if found else 200)
-    return render(request, "calibration/compare.html", frame | _shown_of_comparing(request, made))
+        shared = contexts(dialogue)
+        context = frame | {"refused": str(refused), "found": shared}
+        return render(request, "calibration/compare.html", context, status=422 if shared else 200)
+    return render(request, "calibration/compare.html", frame | _shown_of_comparing(request, comparison))
 
 
 @require_GET
@@ -416,68 +428,75 @@ def compare_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
         raise Http404
     write, media_type = SIDE_BY_SIDE_FILES[form]
     try:
-        made = compare(dialogue, _wanted(request))
+        comparison = compare(dialogue, _selection_from(request))
     except CalibrationError as refused:
         return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
-    name = f"compare-{dialogue.pk}-{made.choice.context.at}.{form}"
+    name = f"compare-{dialogue.pk}-{comparison.choice.context.at}.{form}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(write(made), content_type=media_type, headers=headers)
+    return HttpResponse(write(comparison), content_type=media_type, headers=headers)
 
 
-def _wanted(request: HttpRequest) -> ComparisonQuery:
+def _selection_from(request: HttpRequest) -> ComparisonQuery:
     """Return what an address asks for; a number of turns that is none is left out."""
-    asked = request.GET.get("at", "")
+    position = request.GET.get("at", "")
     return ComparisonQuery(
-        at=0 if asked == "0" else row_id(asked),
+        at=0 if position == "0" else row_id(position),
         continuations=tuple(filter(None, request.GET.getlist("continuation"))),
         against=request.GET.get("against", ""),
         metric=request.GET.get("metric", ""),
     )
 
 
-def _shown_of_comparing(request: HttpRequest, made: Comparison) -> dict[str, Any]:
-    context, points = made.choice.context, {one.at for one in made.contexts}
-    columns = {column.answer.name for column in made.columns}
+def _shown_of_comparing(request: HttpRequest, comparison: Comparison) -> dict[str, Any]:
+    context, points = comparison.choice.context, {shared.at for shared in comparison.contexts}
+    columns = {column.answer.name for column in comparison.columns}
     return {
-        "made": made,
-        "far": made.context[:-NEAR],
-        "near": made.context[-NEAR:],
-        "left_out": made.n_context - len(made.context),
+        "made": comparison,
+        "far": comparison.context[:-NEAR],
+        "near": comparison.context[-NEAR:],
+        "left_out": comparison.n_context - len(comparison.context),
         "points": [
-            (at, max(len(one.answers) for one in made.contexts if one.at == at)) for at in sorted(points)
+            (at, max(len(shared.answers) for shared in comparison.contexts if shared.at == at))
+            for at in sorted(points)
         ],
         "choices": [(answer, answer.name in columns) for answer in context.answers],
         "unfolds": len(context.answers) > FEW,
-        "has_people": any(column.answer.is_human for column in made.columns),
-        "unscored": [column for column in made.columns if not column.scored],
-        "sections": [(section.title, _lines(section.rows, made)) for section in made.sections],
-        "language": language_tag(made.dialogue.language),
+        "has_people": any(column.answer.is_human for column in comparison.columns),
+        "unscored": [column for column in comparison.columns if not column.scored],
+        "sections": [(section.title, _lines(section.rows, comparison)) for section in comparison.sections],
+        "language": language_tag(comparison.dialogue.language),
         "metric": row_id(request.GET.get("metric", "")),
-        "query": _query(made, request.GET.get("metric", "")),
+        "query": _query(comparison, request.GET.get("metric", "")),
     }
 
 
-def _query(made: Comparison, metric: str) -> str:
+def _query(comparison: Comparison, metric: str) -> str:
     """Return the parameters that give exactly these columns again."""
-    told: list[tuple[str, Any]] = [("at", made.choice.context.at)]
-    told += [("continuation", column.answer.name) for column in made.columns]
-    told += [("against", made.against.answer.name), *([("metric", metric)] if metric else [])]
-    return urlencode(told)
+    parameters: list[tuple[str, Any]] = [("at", comparison.choice.context.at)]
+    parameters += [("continuation", column.answer.name) for column in comparison.columns]
+    parameters += [("against", comparison.against.answer.name), *([("metric", metric)] if metric else [])]
+    return urlencode(parameters)
 
 
-def _lines(rows: Iterable[Row], made: Comparison) -> list[tuple[Row, list[dict[str, Any]]]]:
+def _lines(rows: Iterable[Row], comparison: Comparison) -> list[tuple[Row, list[dict[str, Any]]]]:
     """Return rows with their cells as the page writes them."""
     return [
-        (row, [_cell_of_comparing(row, *pair, made) for pair in zip(made.columns, row.cells, strict=True)])
+        (
+            row,
+            [
+                _cell_of_comparing(row, *pair, comparison)
+                for pair in zip(comparison.columns, row.cells, strict=True)
+            ],
+        )
         for row in rows
     ]
 
 
-def _cell_of_comparing(row: Row, column: Column, cell: Cell, made: Comparison) -> dict[str, Any]:
+def _cell_of_comparing(row: Row, column: Column, cell: Cell, comparison: Comparison) -> dict[str, Any]:
     part = column.answer.continuation
     behind = f"{reverse('profile-continuation', args=[part.pk])}?metric={row.metric.id}"
     leads = [
-        (place, f"#{anchor}" if anchor in made.anchors else f"{behind}#{anchor}")
+        (place, f"#{anchor}" if anchor in comparison.anchors else f"{behind}#{anchor}")
         for place, anchor in cell.leads
     ]
     of_turn = row.metric.metric.kind == "turn"
@@ -499,17 +518,19 @@ def preferences(request: HttpRequest, pk: int) -> HttpResponse:
     """The report of what the form asks for, or why there is none."""
     corpus = access.corpus(pk)
     campaign = _campaign(request, corpus)
-    given = _given_of_preferences(request)
-    context = _form(corpus, campaign, given) | {"split": splits.lock_of(corpus)}
+    parameters = _given_of_preferences(request)
+    context = _form(corpus, campaign, parameters) | {"split": splits.lock_of(corpus)}
     status = 200
     if context["questions"]:
         try:
             context |= _shown_of_preferences(
-                compute_preferences(query=read_preferences_query(given, corpus, campaign), by=_user(request))
+                compute_preferences(
+                    query=read_preferences_query(parameters, corpus, campaign), by=_user(request)
+                )
             )
         except CalibrationError as refused:
             context["refused"] = str(refused)
-            status = 422 if given else 200
+            status = 422 if parameters else 200
     return render(request, "calibration/preferences.html", context, status=status)
 
 
@@ -522,13 +543,13 @@ def preferences_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if rendering is None:
         raise Http404
     try:
-        made = compute_preferences(
+        computed = compute_preferences(
             query=read_preferences_query(_given_of_preferences(request), corpus, _campaign(request, corpus)),
             by=_user(request),
         )
     except CalibrationError as refused:
         return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
-    response = HttpResponse(rendering.write(made.report), content_type=rendering.media_type)
+    response = HttpResponse(rendering.write(computed.report), content_type=rendering.media_type)
     response["Content-Disposition"] = f'attachment; filename="preferences-{corpus.pk}.{rendering.suffix}"'
     return response
 
@@ -556,15 +577,15 @@ def _given_of_preferences(request: HttpRequest) -> dict[str, str]:
     return {name: request.GET[name].replace("\0", "") for name in NAMES if request.GET.get(name)}
 
 
-def _form(corpus: Corpus, campaign: Campaign | None, given: dict[str, str]) -> dict[str, Any]:
+def _form(corpus: Corpus, campaign: Campaign | None, parameters: dict[str, str]) -> dict[str, Any]:
     """Return what the form offers and what is chosen."""
-    asked = votes.comparing(census(scope_of(corpus, campaign, given.get("part", ""))))
+    questions = votes.comparing(census(scope_of(corpus, campaign, parameters.get("part", ""))))
     return {
         "corpus": corpus,
         "campaign": campaign,
         "active_room": "corpora",
-        "given": given,
-        "questions": [(one.ref, one.title) for one in asked],
+        "given": parameters,
+        "questions": [(question.ref, question.title) for question in questions],
         "systems": list(corpus.systems.order_by("name").values_list("name", flat=True)),
         "models": [(key, text) for key, text in MODELS.items()],
         "both_bads": [(key, text[:1].upper() + text[1:]) for key, text in BOTH_BAD_POLICIES.items()],
@@ -572,29 +593,31 @@ def _form(corpus: Corpus, campaign: Campaign | None, given: dict[str, str]) -> d
     }
 
 
-def _shown_of_preferences(made: Computed) -> dict[str, Any]:
+def _shown_of_preferences(computed: Computed) -> dict[str, Any]:
     """Return what the page shows of a report."""
     return {
-        "made": made,
-        "plan": made.query.plan,
-        "facts": made.report.facts,
-        "asked": [_question(one) for one in made.report.questions],
+        "made": computed,
+        "plan": computed.query.plan,
+        "facts": computed.report.facts,
+        "asked": [_question(question) for question in computed.report.questions],
     }
 
 
-def _question(asked: QuestionReport) -> dict[str, Any]:
-    found = sheets(asked.figures)
+def _question(question: QuestionReport) -> dict[str, Any]:
+    question_sheets = sheets(question.figures)
     return {
-        "title": asked.title,
-        "ref": asked.key,
+        "title": question.title,
+        "ref": question.key,
         "who": [
-            *map(preference_tables.voters_line, asked.figures.voters),
-            *preference_tables.method_lines(asked.figures.choices),
+            *map(preference_tables.voters_line, question.figures.voters),
+            *preference_tables.method_lines(question.figures.choices),
         ],
-        "charts": [(chart, mark_safe(charts.inline_svg(chart))) for chart in preference_charts.charts(asked)],
-        "sheets": [_sheet(sheet) for sheet in found],
-        "reasons": [f"{reason[:1].upper()}{reason[1:]}." for reason in reasons_of(found)],
-        "flags": [(flag, preference_tables.flag_sentence(flag)) for flag in flags_of(found)],
+        "charts": [
+            (chart, mark_safe(charts.inline_svg(chart))) for chart in preference_charts.charts(question)
+        ],
+        "sheets": [_sheet(sheet) for sheet in question_sheets],
+        "reasons": [f"{reason[:1].upper()}{reason[1:]}." for reason in reasons_of(question_sheets)],
+        "flags": [(flag, preference_tables.flag_sentence(flag)) for flag in flags_of(question_sheets)],
     }
 
 
@@ -626,7 +649,7 @@ def _cell(cell: TableCell) -> dict[str, Any]:
 # Turns and whole: continuations by both of people's scores, and inversions. Researchers only.
 
 PAGE = 50
-GIVEN = ("campaign", "turns", "whole")
+TURN_PARAMETERS = ("campaign", "turns", "whole")
 
 
 @require_GET
@@ -635,32 +658,34 @@ def turns_and_whole(request: HttpRequest, pk: int) -> HttpResponse:
     """The continuations whose rank changes most between the two scores, or why there are none."""
     corpus = access.corpus(pk)
     campaign = _campaign(request, corpus)
-    given = _given(request)
-    turns, whole = offered(census(scope_of(corpus, campaign)))
+    parameters = _turn_parameters(request)
+    turns, dialogue_questions = offered(census(scope_of(corpus, campaign)))
     context: dict[str, Any] = {
         "corpus": corpus,
         "campaign": campaign,
         "active_room": "corpora",
         "turns": turns,
-        "whole": whole,
-        "query": f"{urlencode(given)}&" if given else "",
+        "whole": dialogue_questions,
+        "query": f"{urlencode(parameters)}&" if parameters else "",
     }
     try:
-        found = compute_inversions(read_turn_questions(corpus, campaign, given))
+        inversions = compute_inversions(read_turn_questions(corpus, campaign, parameters))
     except CalibrationError as refused:
-        status = 422 if "turns" in given or "whole" in given else 200
+        status = 422 if "turns" in parameters or "whole" in parameters else 200
         return render(
             request, "calibration/turns_and_whole.html", context | {"refused": str(refused)}, status=status
         )
-    return render(request, "calibration/turns_and_whole.html", context | _shown(request, found))
+    return render(
+        request, "calibration/turns_and_whole.html", context | _inversions_context(request, inversions)
+    )
 
 
-def _shown(request: HttpRequest, found: TurnVsDialogue) -> dict[str, Any]:
+def _inversions_context(request: HttpRequest, inversions: TurnVsDialogue) -> dict[str, Any]:
     return {
-        "found": found,
-        "facts": inversion_facts(found),
-        "page": Paginator(found.lines, PAGE).get_page(request.GET.get("page")),
-        "several": [dialogue for dialogue in found.dialogues if dialogue.pairs],
+        "found": inversions,
+        "facts": inversion_facts(inversions),
+        "page": Paginator(inversions.lines, PAGE).get_page(request.GET.get("page")),
+        "several": [dialogue for dialogue in inversions.dialogues if dialogue.pairs],
         "files": INVERSION_FILES.values(),
     }
 
@@ -674,14 +699,16 @@ def turns_and_whole_file(request: HttpRequest, pk: int, form: str) -> HttpRespon
     if file is None:
         raise Http404
     try:
-        found = compute_inversions(read_turn_questions(corpus, _campaign(request, corpus), _given(request)))
+        inversions = compute_inversions(
+            read_turn_questions(corpus, _campaign(request, corpus), _turn_parameters(request))
+        )
     except CalibrationError as refused:
         return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
-    response = HttpResponse(file.write(found), content_type=file.media_type)
+    response = HttpResponse(file.write(inversions), content_type=file.media_type)
     name = f"turns-and-whole-{corpus.pk}{'-dialogues' if form == 'dialogues' else ''}.{file.suffix}"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 
-def _given(request: HttpRequest) -> dict[str, str]:
-    return {name: request.GET[name].replace("\0", "") for name in GIVEN if request.GET.get(name)}
+def _turn_parameters(request: HttpRequest) -> dict[str, str]:
+    return {name: request.GET[name].replace("\0", "") for name in TURN_PARAMETERS if request.GET.get(name)}

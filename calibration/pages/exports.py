@@ -27,7 +27,7 @@ from annotation.text.table_cells import guarded
 from annotation.work import labels as pseudonyms
 from calibration import access
 from calibration.access import (
-    WHOSE,
+    SCOPE_HELP,
     export_researcher_only,
     must_manage,
     must_manage_any,
@@ -41,7 +41,7 @@ from calibration.exports import labels as exports
 from calibration.exports import notes as note_export
 from calibration.exports.downloads import CONTENTS, TRANSCRIPTS, ZIP, Order
 from calibration.exports.packages import PACKAGES
-from calibration.exports.parts import Taken, take, taken_by_default
+from calibration.exports.parts import ExportPart, take, taken_by_default
 from calibration.exports.transcripts import FORMS, of_part, raters_of
 from calibration.exports.writing import FORMATS
 from calibration.models import Export, Gold
@@ -57,14 +57,14 @@ def index(request: HttpRequest) -> HttpResponse:
     """What can be downloaded of a corpus or campaign, and what was, with the hashes."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        return choose(request, title="Exports", lead=WHOSE, back=("studies", "Studies"), room="studies")
+        return choose(request, title="Exports", lead=SCOPE_HELP, back=("studies", "Studies"), room="studies")
     user: Any = request.user
     golds = Gold.objects.filter(corpus=corpus).select_related("scheme_version__scheme", "campaign")
     done = Export.objects.filter(corpus=corpus).select_related("created_by", "gold", "campaign")
     if campaign is not None:
         golds, done = golds.filter(campaign=campaign), done.filter(campaign=campaign)
     scope = scope_of(corpus, campaign)
-    shown: dict[str, Any] = {
+    context: dict[str, Any] = {
         "active_room": "studies",
         "corpus": corpus,
         "campaign": campaign,
@@ -77,10 +77,10 @@ def index(request: HttpRequest) -> HttpResponse:
         "offers": _offers(corpus) if campaign is None and is_researcher(user) else [],
         "golds": golds,
         "done": done[:20],
-        "written": (written := list(_written(user, corpus, campaign)[:10])),
-        "active": any(job.active for job in written),
+        "written": (jobs := list(_export_jobs(user, corpus, campaign)[:10])),
+        "active": any(job.active for job in jobs),
     }
-    return render(request, "calibration/exports.html", shown)
+    return render(request, "calibration/exports.html", context)
 
 
 def _offers(corpus: Corpus) -> list[dict[str, Any]]:
@@ -89,10 +89,10 @@ def _offers(corpus: Corpus) -> list[dict[str, Any]]:
     return [offer | {"template": content.template} for content, offer in offers if offer is not None]
 
 
-def _written(user: Any, corpus: Corpus, campaign: Campaign | None) -> QuerySet[Job]:
+def _export_jobs(user: Any, corpus: Corpus, campaign: Campaign | None) -> QuerySet[Job]:
     """Return the files that somebody asked for; who only looks after a campaign sees those of that one."""
-    found = downloads.of_person(user, corpus)
-    return found if campaign is None or is_researcher(user) else found.filter(params__campaign=campaign.pk)
+    jobs = downloads.of_person(user, corpus)
+    return jobs if campaign is None or is_researcher(user) else jobs.filter(params__campaign=campaign.pk)
 
 
 @require_http_methods(["GET", "POST"])
@@ -105,18 +105,18 @@ def labels(request: HttpRequest, form: str) -> HttpResponse | StreamingHttpRespo
     corpus, campaign = place_of(request)
     if corpus is None or form not in FORMATS:
         raise Http404
-    taken = taken_by(request, corpus, campaign)
-    if taken is None:
+    export_part = taken_by(request, corpus, campaign)
+    if export_part is None:
         return redirect(f"{reverse('exports')}?{request.GET.urlencode()}")
     user: Any = request.user
     notes = request.GET.get("notes") == "1"
-    found = downloads.labels_or_job(
-        corpus=corpus, campaign=campaign, taken=taken, form=form, notes=notes, by=user
+    download = downloads.labels_or_job(
+        corpus=corpus, campaign=campaign, export_part=export_part, form=form, notes=notes, by=user
     )
-    if isinstance(found, Job):
+    if isinstance(download, Job):
         return being_written(request, place_told(corpus.pk, campaign.pk if campaign else None))
     place = f"campaign-{campaign.pk}" if campaign else f"corpus-{corpus.pk}"
-    return found.response(f"{'notes' if notes else 'labels'}-{place}")
+    return download.response(f"{'notes' if notes else 'labels'}-{place}")
 
 
 @require_http_methods(["GET", "POST"])
@@ -126,10 +126,10 @@ def package(request: HttpRequest, kind: str) -> HttpResponse | StreamingHttpResp
     corpus, campaign = place_of(request)
     if corpus is None or kind not in PACKAGES:
         raise Http404
-    taken = taken_by(request, corpus, campaign)
-    if taken is None:
+    export_part = taken_by(request, corpus, campaign)
+    if export_part is None:
         return redirect(f"{reverse('exports')}?{request.GET.urlencode()}")
-    return answer(request, Order(kind, corpus, campaign, taken, ZIP))
+    return answer(request, Order(kind, corpus, campaign, export_part, ZIP))
 
 
 def answer(request: HttpRequest, order: Order) -> HttpResponse | StreamingHttpResponse:
@@ -137,11 +137,11 @@ def answer(request: HttpRequest, order: Order) -> HttpResponse | StreamingHttpRe
     user: Any = request.user
     place = place_told(order.corpus.pk, order.campaign.pk if order.campaign else None)
     try:
-        found = downloads.order_or_job(order=order, by=user)
+        download = downloads.order_or_job(order=order, by=user)
     except CalibrationError as refused:
         messages.error(request, f"Not downloaded: {refused}.")
         return redirect(f"{reverse('exports')}?{place}")
-    return being_written(request, place) if isinstance(found, Job) else found.response(order.name)
+    return being_written(request, place) if isinstance(download, Job) else download.response(order.name)
 
 
 def place_told(corpus: int, campaign: int | None) -> str:
@@ -163,11 +163,11 @@ def written_file(request: HttpRequest, pk: int) -> HttpResponse | StreamingHttpR
     job = access.export_job_of(pk, user)
     place = job.params["corpus"], job.params["campaign"]
     must_manage(user, place[1])
-    found = downloads.download(job)
-    if found is None:
+    download = downloads.download(job)
+    if download is None:
         messages.error(request, "This file is not there any more, or not yet: ask for it again.")
         return redirect(f"{reverse('exports')}?{place_told(*place)}")
-    return found.response(downloads.name_of(job))
+    return download.response(downloads.name_of(job))
 
 
 @require_POST
@@ -199,14 +199,14 @@ def manifest(request: HttpRequest, pk: int) -> HttpResponse:
     return response
 
 
-def taken_by(request: HttpRequest, corpus: Corpus, about: Campaign | Gold | None) -> Taken | None:
+def taken_by(request: HttpRequest, corpus: Corpus, about: Campaign | Gold | None) -> ExportPart | None:
     """Return what a download takes: dev or training by GET, what the form names by POST; None if refused."""
     user: Any = request.user
-    asked = {name: request.POST.get(name, "").replace("\0", "")[:500] for name in ("part", "purpose")}
+    posted = {name: request.POST.get(name, "").replace("\0", "")[:500] for name in ("part", "purpose")}
     if request.GET.get("part") == TRAINING:
-        asked["part"] = TRAINING
+        posted["part"] = TRAINING
     try:
-        return take(corpus=corpus, about=about, by=user, **asked)
+        return take(corpus=corpus, about=about, by=user, **posted)
     except CalibrationError as refused:
         messages.error(request, f"Not downloaded: {refused}.")
         return None
@@ -227,29 +227,33 @@ def choose_transcripts(request: HttpRequest) -> HttpResponse:
     """Whose tags, of which continuations, in which form."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        return choose(request, title="Transcripts", lead=WHOSE, back=("exports", "Exports"), room="studies")
+        return choose(
+            request, title="Transcripts", lead=SCOPE_HELP, back=("exports", "Exports"), room="studies"
+        )
     scope = scope_of(corpus, campaign)
-    chosen = _chosen(request)
-    found = Continuation.objects.filter(pk__in=chosen, dialogue__corpus=corpus)
-    if chosen and found.count() < len(set(chosen)):
+    selected = _selected_continuations(request)
+    continuations = Continuation.objects.filter(pk__in=selected, dialogue__corpus=corpus)
+    if selected and continuations.count() < len(set(selected)):
         raise Http404
-    within_campaign(request.user, campaign, chosen)
+    within_campaign(request.user, campaign, selected)
     raters = raters_of(census(scope))
-    shown: dict[str, Any] = {
+    context: dict[str, Any] = {
         "active_room": "studies",
         "corpus": corpus,
         "campaign": campaign,
-        "chosen": found.select_related("dialogue", "system").order_by("dialogue__key", "key")[:MOST_LISTED],
-        "continuations": chosen,
-        "more": max(0, len(chosen) - MOST_LISTED),
-        "n": len(chosen) or len(of_part(scope, taken_by_default(corpus, training=scope.training))),
+        "chosen": continuations.select_related("dialogue", "system").order_by("dialogue__key", "key")[
+            :MOST_LISTED
+        ],
+        "continuations": selected,
+        "more": max(0, len(selected) - MOST_LISTED),
+        "n": len(selected) or len(of_part(scope, taken_by_default(corpus, training=scope.training))),
         "raters": raters,
         "has_people": any(rater.kind == "human" for rater in raters),
         "forms": [(form, title) for form, (title, *_) in FORMS.items()],
         "split": splits.lock_of(corpus),
         "query": f"campaign={campaign.pk}" if campaign else f"corpus={corpus.pk}",
     }
-    return render(request, "calibration/transcripts.html", shown)
+    return render(request, "calibration/transcripts.html", context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -259,29 +263,32 @@ def transcripts_file(request: HttpRequest, form: str) -> HttpResponse | Streamin
     corpus, campaign = place_of(request)
     if corpus is None or form not in FORMS:
         raise Http404
-    taken = taken_by(request, corpus, campaign)
-    if taken is None:
+    export_part = taken_by(request, corpus, campaign)
+    if export_part is None:
         return redirect(f"{reverse('transcripts')}?{request.GET.urlencode()}")
-    within_campaign(request.user, campaign, _chosen(request))
-    return answer(request, order_of(request, corpus, campaign, taken, form))
+    within_campaign(request.user, campaign, _selected_continuations(request))
+    return answer(request, order_of(request, corpus, campaign, export_part, form))
 
 
 def order_of(
-    request: HttpRequest, corpus: Corpus, campaign: Campaign | None, taken: Taken, form: str
+    request: HttpRequest, corpus: Corpus, campaign: Campaign | None, export_part: ExportPart, form: str
 ) -> Order:
     """Return what a request asks for: continuations and raters, by default all and the people."""
     raters = [name.replace("\0", "") for name in _values(request, "rater")]
-    choice = {"continuations": _chosen(request), "raters": sorted(filter(None, raters))[:MOST_CHOSEN]}
-    return Order(TRANSCRIPTS, corpus, campaign, taken, form, choice=choice)
+    choice = {
+        "continuations": _selected_continuations(request),
+        "raters": sorted(filter(None, raters))[:MOST_CHOSEN],
+    }
+    return Order(TRANSCRIPTS, corpus, campaign, export_part, form, choice=choice)
 
 
-def _chosen(request: HttpRequest) -> list[int]:
+def _selected_continuations(request: HttpRequest) -> list[int]:
     """Return the continuations that a request names, each once; 404 for what is not an id."""
     ids = [row_id(text) for text in _values(request, "continuation")[:MOST_CHOSEN]]
-    found = [pk for pk in ids if pk is not None]
-    if len(found) < len(ids):
+    valid = [pk for pk in ids if pk is not None]
+    if len(valid) < len(ids):
         raise Http404
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(valid))
 
 
 def _values(request: HttpRequest, name: str) -> list[str]:

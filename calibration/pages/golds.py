@@ -25,7 +25,7 @@ from annotation.pages.campaigns import choose
 from annotation.schemes.base import UNSCALED
 from calibration import access
 from calibration.access import (
-    WHOSE,
+    SCOPE_HELP,
     gold_researcher_only,
     may_see,
     place_of,
@@ -46,7 +46,7 @@ from calibration.gold.derivation import (
     preview_gold,
 )
 from calibration.gold.difference import STATUSES, comparable, difference, shared_questions
-from calibration.gold.export import told
+from calibration.gold.export import findings_of
 from calibration.gold.rules import RULES, Option, Rule, known_options, label, limits, rules_with
 from calibration.models import Gold, GoldLabel
 from calibration.pages.exports import being_written, place_told, taken_by
@@ -69,27 +69,29 @@ def compared(request: HttpRequest, pk: int) -> HttpResponse:
     if number is None:
         return redirect("gold", pk)
     try:
-        found = difference(access.gold(pk), _other(request, number))
+        gold_difference = difference(access.gold(pk), _other(request, number))
     except CalibrationError as refused:
         return _refused(request, pk, refused)
     status = request.GET.get("show", "")
     status = status if status in STATUSES else "different"
     key = request.GET.get("question")
-    asked = next((one.question for one in found.questions if one.question.key == key), None)
-    page = Paginator(found.rows(status, asked), PAGE).get_page(request.GET.get("page"))
-    narrowed: dict[str, Any] = {"with": number, "show": status} | ({"question": asked.key} if asked else {})
+    question = next((row.question for row in gold_difference.questions if row.question.key == key), None)
+    page = Paginator(gold_difference.rows(status, question), PAGE).get_page(request.GET.get("page"))
+    narrowed: dict[str, Any] = {"with": number, "show": status} | (
+        {"question": question.key} if question else {}
+    )
     context = {
         "active_room": "golds",
-        "found": found,
-        "first": described(found.first),
-        "second": described(found.second),
+        "found": gold_difference,
+        "first": described(gold_difference.first),
+        "second": described(gold_difference.second),
         "meaning": STATUSES[status],
         "pair": urlencode({"with": number}),
         "status": status,
-        "asked": asked,
+        "asked": question,
         "page": page,
         "rows": _with_items(list(page)),
-        "split": splits.lock_of(found.first.corpus),
+        "split": splits.lock_of(gold_difference.first.corpus),
         "query": f"{urlencode(narrowed)}&",
     }
     return render(request, "calibration/gold_difference.html", context)
@@ -126,14 +128,16 @@ def file(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHt
         shared_questions(first, second)
     except CalibrationError as refused:
         return _refused(request, pk, refused)
-    taken = taken_by(request, first.corpus, first)
-    if taken is None:
+    export_part = taken_by(request, first.corpus, first)
+    if export_part is None:
         return redirect(f"{reverse('gold-difference', args=[pk])}?with={number}")
     user: Any = request.user
-    found = downloads.difference_or_job(first=first, second=second, taken=taken, form=form, by=user)
-    if isinstance(found, Job):
+    download = downloads.difference_or_job(
+        first=first, second=second, export_part=export_part, form=form, by=user
+    )
+    if isinstance(download, Job):
         return being_written(request, place_told(first.corpus_id, first.campaign_id))
-    return found.response(f"gold-{first.pk}-and-{second.pk}")
+    return download.response(f"gold-{first.pk}-and-{second.pk}")
 
 
 # The form of new gold labels: its rules and their options come from the one table.
@@ -141,9 +145,9 @@ def file(request: HttpRequest, pk: int, form: str) -> HttpResponse | StreamingHt
 
 def _line(rule: Rule) -> str:
     """Return a rule as the form offers it: what it chooses, for which questions, from which raters."""
-    whom = "" if rule.raters_needed == "any" else f"; raters: {rule.raters_needed}"
+    raters = "" if rule.raters_needed == "any" else f"; raters: {rule.raters_needed}"
     split = "; the corpus is split" if rule.learns_on_dev is True else ""
-    return f"{rule.title}: {rule.explanation}. Takes {rule.needs}{whom}{split}."
+    return f"{rule.title}: {rule.explanation}. Takes {rule.needs}{raters}{split}."
 
 
 class GoldForm(forms.Form):
@@ -161,14 +165,14 @@ class GoldForm(forms.Form):
 
     def __init__(self, *args: Any, counted: Census, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        asked = [
+        questions = [
             q
             for q in counted.questions.values()
             if q.level not in UNSCALED and not q.scheme.startswith("metric:")
         ]
-        if asked:
-            self.fields["rule"].initial = default_rule_of(counted, asked[0].scheme)
-        schemes = {q.scheme: f"{q.scheme_title} ({q.scheme})" for q in asked}
+        if questions:
+            self.fields["rule"].initial = default_rule_of(counted, questions[0].scheme)
+        schemes = {q.scheme: f"{q.scheme_title} ({q.scheme})" for q in questions}
         for name, choices in (
             ("scheme", list(schemes.items())),
             (
@@ -196,16 +200,16 @@ class GoldForm(forms.Form):
 
     def choice(self) -> str:
         """Return what was chosen, so that a confirmation is of just this."""
-        chosen = (self.cleaned_data[name] for name in ("scheme", "rule", "raters"))
-        return json.dumps([*chosen, self.options()], sort_keys=True)
+        values = (self.cleaned_data[name] for name in ("scheme", "rule", "raters"))
+        return json.dumps([*values, self.options()], sort_keys=True)
 
     def clean(self) -> dict[str, Any]:
         """Check the options of the rule chosen; those of other rules do not matter."""
         if rule := RULES.get(self.cleaned_data.get("rule", "")):
             for name in rule.options:
-                if given := self.cleaned_data.get(name):
+                if value := self.cleaned_data.get(name):
                     try:
-                        rule.options[name].read(name, given)
+                        rule.options[name].read(name, value)
                     except GoldRuleError as error:
                         self.add_error(name, str(error))
         return self.cleaned_data
@@ -241,16 +245,16 @@ MOST_OTHERS = 100
 def index(request: HttpRequest) -> HttpResponse:
     """All gold derivations, newest first; of one corpus or campaign where named."""
     corpus, campaign = place_of(request)
-    found = Gold.objects.select_related(
+    golds = Gold.objects.select_related(
         "corpus", "campaign", "scheme_version__scheme", "created_by"
     ).order_by("-pk")
     if campaign is not None:
-        found = found.filter(campaign=campaign)
+        golds = golds.filter(campaign=campaign)
     elif corpus is not None:
-        found = found.filter(corpus=corpus)
-    page = Paginator(found, 50).get_page(request.GET.get("page"))
-    shown = [described(gold) for gold in page]
-    context = ROOM | {"page": page, "shown": shown, "corpus": corpus, "campaign": campaign}
+        golds = golds.filter(corpus=corpus)
+    page = Paginator(golds, 50).get_page(request.GET.get("page"))
+    descriptions = [described(gold) for gold in page]
+    context = ROOM | {"page": page, "shown": descriptions, "corpus": corpus, "campaign": campaign}
     return render(request, "calibration/golds.html", context)
 
 
@@ -260,7 +264,7 @@ def new(request: HttpRequest) -> HttpResponse:
     corpus, campaign = place_of(request)
     if corpus is None:
         return choose(
-            request, title="New gold labels", lead=WHOSE, back=("golds", "Gold labels"), room="golds"
+            request, title="New gold labels", lead=SCOPE_HELP, back=("golds", "Gold labels"), room="golds"
         )
     part = TRAINING if request.GET.get("part") == TRAINING else ""
     counted = offered(scope_of(corpus, campaign, part))
@@ -272,7 +276,7 @@ def new(request: HttpRequest) -> HttpResponse:
         request.method == "POST"
         and form.is_valid()
         and before is None
-        and (gold := _made(request, form, corpus, campaign, part))
+        and (gold := _make_gold(request, form, corpus, campaign, part))
     ):
         if isinstance(gold, Job):
             messages.info(request, "The gold labels are being made: see the list below.")
@@ -309,20 +313,20 @@ def _preview(form: GoldForm, corpus: Corpus, campaign: Campaign | None, part: st
     return counted if counted.without or counted.unknown else None
 
 
-def _made(
+def _make_gold(
     request: HttpRequest, form: GoldForm, corpus: Corpus, campaign: Campaign | None, part: str
 ) -> Gold | Job | None:
     user: Any = request.user
-    chosen = form.cleaned_data
+    data = form.cleaned_data
     try:
         return gold_or_job(
             corpus=corpus,
             campaign=campaign,
             part=part,
             scheme_version=form.version(),
-            rule=chosen["rule"],
+            rule=data["rule"],
             options=form.options(),
-            raters=chosen["raters"],
+            raters=data["raters"],
             by=user,
         )
     except CalibrationError as error:
@@ -347,10 +351,10 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
     rows = GoldLabel.objects.select_related("item__continuation__dialogue", "item__turn", "question")
     page = LongPaginator(labels, 50, many=many, rows=rows).get_page(request.GET.get("page"))
     turn_numbers.number(label.item.turn for label in page)
-    asked = Question.objects.filter(pk__in=gold.counts).order_by("position")
+    question_rows = Question.objects.filter(pk__in=gold.counts).order_by("position")
     questions = [
         {"question": question, "n": n, "without": without}
-        for question in asked
+        for question in question_rows
         for n, without in [gold.counts[str(question.pk)]]
     ]
     changes = changes_of(gold)
@@ -363,7 +367,7 @@ def show(request: HttpRequest, pk: int) -> HttpResponse:
         "questions": questions,
         "described": described(gold),
         "has_sources": "fallback" in gold.options or bool(gold.options.get("adjudicators")),
-        "findings": told(gold),
+        "findings": findings_of(gold),
         "others": [described(other) for other in visible_to(request.user, comparable(gold))[:MOST_OTHERS]],
         "split": None if gold.is_of_training else splits.lock_of(gold.corpus),
         "provenance": gold_export.provenance(gold),
@@ -389,14 +393,14 @@ def download(request: HttpRequest, pk: int, form: str) -> HttpResponse | Streami
     gold = access.gold(pk)
     if form not in FORMATS:
         raise Http404
-    taken = taken_by(request, gold.corpus, gold)
-    if taken is None:
+    export_part = taken_by(request, gold.corpus, gold)
+    if export_part is None:
         return redirect("gold", pk)
     user: Any = request.user
-    found = downloads.gold_or_job(gold=gold, taken=taken, form=form, by=user)
-    if isinstance(found, Job):
+    file = downloads.gold_or_job(gold=gold, export_part=export_part, form=form, by=user)
+    if isinstance(file, Job):
         return being_written(request, place_told(gold.corpus_id, gold.campaign_id))
-    return found.response(f"gold-{gold.pk}")
+    return file.response(f"gold-{gold.pk}")
 
 
 @require_GET

@@ -26,7 +26,7 @@ from annotation.corpora.splits import unopened_raters as unopened
 from calibration import access
 from calibration.access import asked_report, part_of, study_researcher_only
 from calibration.errors import CalibrationError, OlderFormat
-from calibration.figure_cache import Kept
+from calibration.figure_cache import CachedFigures
 from calibration.models import Report, Study
 from calibration.reports import charts
 from calibration.reports.figures import worded
@@ -78,9 +78,9 @@ def corpus_report(request: HttpRequest, pk: int) -> HttpResponse:
 @campaign_researcher_only
 def campaign_report(request: HttpRequest, campaign: int) -> HttpResponse:
     """The automatic report of a campaign; with `everyone`, who is left out of gold counts, too."""
-    found = loading.campaign(campaign)
+    about = loading.campaign(campaign)
     study = studies.automatic(
-        corpus=found.corpus, campaign=found, everyone="everyone" in request.GET, by=_user(request)
+        corpus=about.corpus, campaign=about, everyone="everyone" in request.GET, by=_user(request)
     )
     return redirect("report", study.pk)
 
@@ -95,22 +95,22 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
     """
     study = access.study(pk)
     part = _part(request, study)
-    found = asked_report(study, request) or _current(request, study, part)
-    if found is None:
+    current = asked_report(study, request) or _current(request, study, part)
+    if current is None:
         return redirect(_address(study, "open-test"))
-    if isinstance(found, Job):
+    if isinstance(current, Job):
         return render(
-            request, "calibration/report_progress.html", _frame(study) | {"job": found, "part": part}
+            request, "calibration/report_progress.html", _frame(study) | {"job": current, "part": part}
         )
-    return render(request, "calibration/report.html", _frame(study) | _shown_as(request, found))
+    return render(request, "calibration/report.html", _frame(study) | _shown_as(request, current))
 
 
-def _shown_as(request: HttpRequest, found: Report) -> dict[str, Any]:
+def _shown_as(request: HttpRequest, current: Report) -> dict[str, Any]:
     """Return what the page shows of a report, by the switches of its tables."""
-    job = studies.under_way(found.study, found.part)
-    return view_of(found, request.GET.dict()) | {
+    job = studies.under_way(current.study, current.part)
+    return view_of(current, request.GET.dict()) | {
         "job": job,
-        "part": found.part,
+        "part": current.part,
         "forms": RENDERINGS.values(),
         "switches": _switches(request),
     }
@@ -138,10 +138,10 @@ def _current(request: HttpRequest, study: Study, part: str) -> Report | Job | No
 @refusal_shown
 def report_pairs(request: HttpRequest, pk: int) -> HttpResponse:
     """The matrix of pairs on another question or by another statistic, in the place of the one shown."""
-    found = _shown(request, pk)
-    if (pairs := pairs_of(snapshot_of(found), request.GET.dict())) is None:
+    displayed = _displayed_report(request, pk)
+    if (pairs := pairs_of(snapshot_of(displayed), request.GET.dict())) is None:
         raise Http404  # no question has a matrix
-    context = {"study": found.study, "report": found, "switches": _switches(request)}
+    context = {"study": displayed.study, "report": displayed, "switches": _switches(request)}
     return render(request, "calibration/_pairs.html", context | {"pairs": pairs})
 
 
@@ -156,11 +156,11 @@ def recompute(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect(_address(study, "open-test"))
     before = studies.latest(study, part)
     try:
-        found = studies.report_or_job(study=study, part=part, by=_user(request))
+        computed = studies.report_or_job(study=study, part=part, by=_user(request))
     except CalibrationError as error:
         messages.error(request, str(error))
         return redirect(_address(study, "report"))
-    if before is not None and found == before:
+    if before is not None and computed == before:
         messages.info(request, "Nothing changed: the same inputs give the same report.")
     return redirect(_address(study, "report"))
 
@@ -214,20 +214,20 @@ def open_test(request: HttpRequest, pk: int) -> HttpResponse:
 @refusal_shown
 def chart(request: HttpRequest, pk: int, key: str, form: str) -> HttpResponse:
     """One chart of a report as SVG, PNG, or its data as CSV."""
-    found = _shown(request, pk)
-    for drawn in charts_of(snapshot_of(found)):
-        if drawn.key == key:
-            return chart_file(drawn, form, f"{found.study.name}-{key}")
+    displayed = _displayed_report(request, pk)
+    for report_chart in charts_of(snapshot_of(displayed)):
+        if report_chart.key == key:
+            return chart_file(report_chart, form, f"{displayed.study.name}-{key}")
     raise Http404
 
 
-def chart_file(drawn: charts.Chart, form: str, name: str) -> HttpResponse:
+def chart_file(report_chart: charts.Chart, form: str, name: str) -> HttpResponse:
     """Return a chart as SVG, PNG, or its data as CSV."""
     if form == "svg":
-        return file_of(charts.svg(drawn), "image/svg+xml", name, form)
+        return file_of(charts.svg(report_chart), "image/svg+xml", name, form)
     if form == "png":
-        return file_of(charts.png(drawn), "image/png", name, form)
-    return file_of(charts.as_csv(drawn), "text/csv; charset=utf-8", name, "csv")
+        return file_of(charts.png(report_chart), "image/png", name, form)
+    return file_of(charts.as_csv(report_chart), "text/csv; charset=utf-8", name, "csv")
 
 
 @require_GET
@@ -235,21 +235,21 @@ def chart_file(drawn: charts.Chart, form: str, name: str) -> HttpResponse:
 @refusal_shown
 def handed_out(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """A report as a file: JSON, CSV, Markdown, LaTeX or a page of its own."""
-    found = _shown(request, pk)
+    displayed = _displayed_report(request, pk)
     rendering = RENDERINGS.get(form)
     if rendering is None:
         raise Http404
-    return file_of(rendering.write(found), rendering.media_type, found.study.name, rendering.suffix)
+    return file_of(rendering.write(displayed), rendering.media_type, displayed.study.name, rendering.suffix)
 
 
-def _shown(request: HttpRequest, pk: int) -> Report:
+def _displayed_report(request: HttpRequest, pk: int) -> Report:
     """Return the report that a file is made of: the named snapshot, else the newest of the part."""
     study = access.study(pk)
     part = "test" if request.GET.get("part") == "test" else studies.default_part(study)
-    found = asked_report(study, request) or studies.latest(study, part)
-    if found is None:
+    newest = asked_report(study, request) or studies.latest(study, part)
+    if newest is None:
         raise Http404
-    return found
+    return newest
 
 
 def file_of(content: str | bytes, media_type: str, name: str, suffix: str) -> HttpResponse:
@@ -277,7 +277,7 @@ def _user(request: HttpRequest) -> Any:
 
 # The plan of a study: how many more double-rated dialogues it needs. For who may see the study.
 
-ASKED = ("goal", "question", "rater", "statistic", "width", "half_width", "power", "pay", "part")
+PLAN_PARAMETERS = ("goal", "question", "rater", "statistic", "width", "half_width", "power", "pay", "part")
 
 
 @require_GET
@@ -286,21 +286,21 @@ ASKED = ("goal", "question", "rater", "statistic", "width", "half_width", "power
 def plan(request: HttpRequest, pk: int) -> HttpResponse:
     """The form and the plan of what it asks; a large one in the background, with its progress."""
     study = access.study(pk)
-    given = _given(request)
-    context = _form(study, given)
+    parameters = _plan_parameters(request)
+    context = _form(study, parameters)
     status = 200
     try:
-        query = read(given, study)
+        query = read(parameters, study)
         again = "again" in request.GET
-        found = plans.plan_or_job(study=study, query=query, by=_user(request), again=again)
+        answer = plans.plan_or_job(study=study, query=query, by=_user(request), again=again)
         if again:
             return redirect(_address_of_plans(study, request))
-        context |= {"query": query} | _shown_of_plans(found)
-        if isinstance(found, PlanAnswer) and found.computed_at:
+        context |= {"query": query} | _shown_of_plans(answer)
+        if isinstance(answer, PlanAnswer) and answer.computed_at:
             newer = plans.newer_job(study, query)
-            context["kept"] = Kept({}, found.computed_at, found.labels_since, newer)
+            context["kept"] = CachedFigures({}, answer.computed_at, answer.labels_since, newer)
     except CalibrationError as refused:
-        context["refused"], status = str(refused), 422 if given else 200
+        context["refused"], status = str(refused), 422 if parameters else 200
     return render(request, "calibration/plan.html", context, status=status)
 
 
@@ -308,8 +308,8 @@ def plan(request: HttpRequest, pk: int) -> HttpResponse:
 @campaign_researcher_only
 def campaign_plan(request: HttpRequest, campaign: int) -> HttpResponse:
     """The plan from a campaign as its own pilot: that of its automatic study."""
-    found = loading.campaign(campaign)
-    study = studies.automatic(corpus=found.corpus, campaign=found, by=_user(request))
+    about = loading.campaign(campaign)
+    study = studies.automatic(corpus=about.corpus, campaign=about, by=_user(request))
     return redirect(_address_of_plans(study, request))
 
 
@@ -319,15 +319,15 @@ def campaign_plan(request: HttpRequest, campaign: int) -> HttpResponse:
 def plan_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     """The plan as text, JSON, CSV or Markdown, or its chart as SVG, PNG or data."""
     study = access.study(pk)
-    query = read(_given(request), study)
-    found = plans.plan_or_job(study=study, query=query, by=_user(request))
-    if isinstance(found, Job):
+    query = read(_plan_parameters(request), study)
+    answer = plans.plan_or_job(study=study, query=query, by=_user(request))
+    if isinstance(answer, Job):
         return redirect(_address_of_plans(study, request))
     name = f"{study.name}-plan"
     if form in plan_texts.FORMS:
         rendering = plan_texts.FORMS[form]
-        return file_of(rendering.write(found), rendering.media_type, name, rendering.suffix)
-    chart = plan_texts.chart_of(found)
+        return file_of(rendering.write(answer), rendering.media_type, name, rendering.suffix)
+    chart = plan_texts.chart_of(answer)
     if chart is None or form not in ("svg", "png", "data"):
         raise Http404
     return chart_file(chart, form, name)
@@ -347,11 +347,11 @@ def plan_progress(request: HttpRequest, pk: int, job_id: int) -> HttpResponse:
     return response
 
 
-def _given(request: HttpRequest) -> dict[str, str]:
-    return {name: request.GET[name].replace("\0", "") for name in ASKED if request.GET.get(name)}
+def _plan_parameters(request: HttpRequest) -> dict[str, str]:
+    return {name: request.GET[name].replace("\0", "") for name in PLAN_PARAMETERS if request.GET.get(name)}
 
 
-def _form(study: Study, given: dict[str, str]) -> dict[str, Any]:
+def _form(study: Study, parameters: dict[str, str]) -> dict[str, Any]:
     """Return what the form offers and what is chosen; without labels to compare it offers nothing."""
     choices = Choices(study, exact=False)
     gaps = [(key, f"Gap in {worded(key.removeprefix(GAP)).name}") for key in PLANNED if key.startswith(GAP)]
@@ -359,10 +359,10 @@ def _form(study: Study, given: dict[str, str]) -> dict[str, Any]:
     return {
         "study": study,
         "active_room": "studies",
-        "given": given,
+        "given": parameters,
         "questions": [
-            (asked.ref, f"{asked.title} ({asked.subjects[0].question.scheme_title})")
-            for asked in choices.questions
+            (question.ref, f"{question.title} ({question.subjects[0].question.scheme_title})")
+            for question in choices.questions
         ],
         "raters": [
             (PEOPLE, "people with each other"),
@@ -373,29 +373,29 @@ def _form(study: Study, given: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _shown_of_plans(found: PlanAnswer | Job) -> dict[str, Any]:
+def _shown_of_plans(answer: PlanAnswer | Job) -> dict[str, Any]:
     """Return what the page shows of a plan, or of the job that computes it."""
-    if isinstance(found, Job):
-        return {"job": found}
-    chart = plan_texts.chart_of(found)
+    if isinstance(answer, Job):
+        return {"job": answer}
+    chart = plan_texts.chart_of(answer)
     return {
-        "answer": found,
-        "half": f"{found.target / 2:.4g}" if found.goal == "width" and found.target else "",
-        "heading": plan_texts.title(found),
-        "sentences": plan_texts.sentences(found),
-        "cautions": plan_texts.cautions(found),
-        "headings": plan_texts.headings(found),
-        "rows": plan_texts.rows(found),
-        "effort_headings": plan_texts.effort_headings(found),
-        "efforts": plan_texts.efforts(found),
+        "answer": answer,
+        "half": f"{answer.target / 2:.4g}" if answer.goal == "width" and answer.target else "",
+        "heading": plan_texts.title(answer),
+        "sentences": plan_texts.sentences(answer),
+        "cautions": plan_texts.cautions(answer),
+        "headings": plan_texts.headings(answer),
+        "rows": plan_texts.rows(answer),
+        "effort_headings": plan_texts.effort_headings(answer),
+        "efforts": plan_texts.efforts(answer),
         "chart": chart,
         "svg": mark_safe(charts.inline_svg(chart)) if chart else "",
     }
 
 
 def _address_of_plans(study: Study, request: HttpRequest) -> str:
-    given = _given(request)
-    return reverse("plan", args=[study.pk]) + (f"?{urlencode(given)}" if given else "")
+    parameters = _plan_parameters(request)
+    return reverse("plan", args=[study.pk]) + (f"?{urlencode(parameters)}" if parameters else "")
 
 
 # The items behind a figure of a report, those on which raters differ most first.
@@ -417,53 +417,62 @@ def disagreements(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("open-test", pk)
     frame = {"study": study, "part": part, "active_room": "studies"}
     try:
-        found = listing(study, part, request.GET.dict())
+        items_listed = listing(study, part, request.GET.dict())
     except KeyError as error:
         raise Http404 from error
-    page = Paginator(found.rows, PAGE).get_page(request.GET.get("page"))
-    items = items_with_answers(found.question, found.compared, list(page), [found.apart[row] for row in page])
+    page = Paginator(items_listed.rows, PAGE).get_page(request.GET.get("page"))
+    items = items_with_answers(
+        items_listed.question, items_listed.compared, list(page), [items_listed.apart[row] for row in page]
+    )
     context = frame | {
-        "found": found,
+        "found": items_listed,
         "page": page,
         "items": items,
         "may_share": queries.may_share({row.item.continuation.dialogue_id for row in items}),
-        "question": found.question.data.subject.question,
-        "choices": _choices(found),
-        "who": [_everybody(found).get(name, name) for name in (found.first, found.second)],
-        "table": _table(found, part),
-        "query": f"{urlencode(found.params(part))}&",
+        "question": items_listed.question.data.subject.question,
+        "choices": _choices(items_listed),
+        "who": [
+            _everybody(items_listed).get(name, name) for name in (items_listed.first, items_listed.second)
+        ],
+        "table": _table(items_listed, part),
+        "query": f"{urlencode(items_listed.params(part))}&",
     }
     return render(request, "calibration/disagreements.html", context)
 
 
-def _choices(found: Listing) -> list[tuple[str, str]]:
+def _choices(items_listed: Listing) -> list[tuple[str, str]]:
     """Return who can be chosen: all people, then each identified rater, people first."""
-    ratings = found.question.ratings
+    ratings = items_listed.question.ratings
     single = [
         (name, name)
         for kind in ("human", "judge", "key", "metric")
         for name, its, identified in zip(ratings.raters, ratings.kinds, ratings.identified, strict=True)
         if its == kind and identified
     ]
-    return [*_everybody(found).items(), *single]
+    return [*_everybody(items_listed).items(), *single]
 
 
-def _everybody(found: Listing) -> dict[str, str]:
+def _everybody(items_listed: Listing) -> dict[str, str]:
     """Return what all people at once are called: simulated raters are no people."""
-    return {ALL_PEOPLE: f"the {crowd_of(found.question.data.raters).many}"}
+    return {ALL_PEOPLE: f"the {crowd_of(items_listed.question.data.raters).many}"}
 
 
-def _table(found: Listing, part: str) -> dict[str, Any] | None:
+def _table(items_listed: Listing, part: str) -> dict[str, Any] | None:
     """Return the counts of answers that met, each with the parameters that list its items."""
-    counts = measure.table(found.compared)
+    counts = measure.table(items_listed.compared)
     if counts is None:
         return None
-    names = [value_name(found.question, value) for value in found.question.ratings.scale or ()]
+    names = [value_name(items_listed.question, value) for value in items_listed.question.ratings.scale or ()]
     rows = [
         (
             name,
             [
-                (n, urlencode(found.params(part) | {"cell": f"{i},{j}"}), i == j, (i, j) == found.cell)
+                (
+                    n,
+                    urlencode(items_listed.params(part) | {"cell": f"{i},{j}"}),
+                    i == j,
+                    (i, j) == items_listed.cell,
+                )
                 for j, n in enumerate(line)
             ],
         )

@@ -29,9 +29,11 @@ from judges.prompts import versions
 # The form that starts a search.
 
 
-def _number(name: str, initial: int, label: str, told: str) -> forms.IntegerField:
+def _number(name: str, initial: int, label: str, help_text: str) -> forms.IntegerField:
     least, most = BOUNDS[name]
-    return forms.IntegerField(min_value=least, max_value=most, initial=initial, label=label, help_text=told)
+    return forms.IntegerField(
+        min_value=least, max_value=most, initial=initial, label=label, help_text=help_text
+    )
 
 
 class SearchForm(forms.Form):
@@ -68,10 +70,12 @@ class SearchForm(forms.Form):
         field = self.fields["begin"]
         assert isinstance(field, forms.ChoiceField)
         self.fields.update(need_fields(benches.protocol_of(bench)))
-        usable = [one for one in versions_for(bench) if one.row is None or not one.row.is_open]
-        field.choices = [(one.ref, one.ref) for one in usable]
+        usable = [
+            version for version in versions_for(bench) if version.row is None or not version.row.is_open
+        ]
+        field.choices = [(version.ref, version.ref) for version in usable]
 
-    def chosen(self) -> dict[str, Any]:
+    def start_arguments(self) -> dict[str, Any]:
         """Return what `calibration.workbench.searches.start` takes beside bench and person."""
         data = {name: value for name, value in self.cleaned_data.items() if not name.startswith(NEED)}
         options = {"needs": needs_of(self.cleaned_data)}
@@ -95,19 +99,19 @@ def bench_searches(request: HttpRequest, pk: int) -> HttpResponse:
     judge = JudgeParametersForm(request.POST or None, prefix="judge")
     improver = ImproverForm(request.POST or None, prefix="improver")
     if request.method == "POST" and all([form.is_valid(), judge.is_valid(), improver.is_valid()]):
-        chosen = form.chosen()
-        chosen["options"]["parameters"] = given_parameters(judge)
+        arguments = form.start_arguments()
+        arguments["options"]["parameters"] = given_parameters(judge)
         sent = given_parameters(improver)
         try:
-            made = searches.start(by=user_of(request), bench=bench, improver_parameters=sent, **chosen)
+            search = searches.start(by=user_of(request), bench=bench, improver_parameters=sent, **arguments)
         except (CalibrationError, JobError) as error:
             form.add_error(None, str(error))
         else:
-            return redirect("bench-search", pk, made.pk)
-    found = bench.searches.select_related("prompt")
+            return redirect("bench-search", pk, search.pk)
+    bench_rows = bench.searches.select_related("prompt")
     forms = {"form": form, "judge": judge, "improver": improver}
-    context = {"bench": bench, "searches": found, **forms, **ROOM}
-    wrong = any(one.errors for one in forms.values())
+    context = {"bench": bench, "searches": bench_rows, **forms, **ROOM}
+    wrong = any(form_shown.errors for form_shown in forms.values())
     return render(request, "workbench/searches.html", context, status=422 if wrong else 200)
 
 
@@ -116,10 +120,10 @@ def bench_searches(request: HttpRequest, pk: int) -> HttpResponse:
 def bench_search(request: HttpRequest, pk: int, search: int) -> HttpResponse:
     """Researchers: one search, its texts, and what they are worth on the held-back dialogues."""
     bench = access.bench(pk)
-    found = access.search(bench, search)
-    context: dict[str, Any] = {"bench": bench, "search": found, **ROOM}
+    prompt_search = access.search(bench, search)
+    context: dict[str, Any] = {"bench": bench, "search": prompt_search, **ROOM}
     try:
-        context["shown"] = searches.shown(found)
+        context["shown"] = searches.state_of(prompt_search)
     except CalibrationError as error:
         messages.error(request, str(error))
     return render(request, "workbench/search.html", context)
@@ -129,13 +133,13 @@ def bench_search(request: HttpRequest, pk: int, search: int) -> HttpResponse:
 @researcher_only
 def search_act(request: HttpRequest, pk: int, search: int, verb: str) -> HttpResponse:
     """Researchers: cancel or resume a search, or adopt one of its proposals (`text`, its number)."""
-    found = access.search(access.bench(pk), search)
+    prompt_search = access.search(access.bench(pk), search)
     try:
         if verb == "adopt":
-            text = access.search_text(found, request.POST.get("text", ""))
+            text = access.search_text(prompt_search, request.POST.get("text", ""))
             searches.adopt(by=user_of(request), text=text)
         else:
-            _verb(verb)(by=user_of(request), search=found)
+            _verb(verb)(by=user_of(request), search=prompt_search)
     except (CalibrationError, JobError) as error:
         messages.error(request, str(error))
     return redirect("bench-search", pk, search)

@@ -21,7 +21,7 @@ from annotation.models import Campaign, Corpus
 from annotation.pages.campaigns import choose
 from annotation.schemes.base import UNSCALED
 from calibration import access
-from calibration.access import WHOSE, place_of, study_researcher_only
+from calibration.access import SCOPE_HELP, place_of, study_researcher_only
 from calibration.errors import CalibrationError, MapError
 from calibration.models import Study
 from calibration.ratings.definitions import DEFAULT_STATISTICS, EPSILON, LEVELS, ScaleMap, parse
@@ -44,7 +44,7 @@ LEVEL_NAMES = {
     "system": "systems: the mean over all turns, or all dialogues, of a system",
 }
 ATTRIBUTES = [("model", "model"), ("protocol", "protocol"), ("kind", "kind of rater")]
-WRITTEN = ("unit", "system_score", "p", "heading", "best_per", "reference", "by")
+LEVEL_FIELDS = ("unit", "system_score", "p", "heading", "best_per", "reference", "by")
 
 
 class LevelFields(forms.Form):
@@ -123,8 +123,8 @@ class LevelFields(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Refuse a policy of missing turns for questions that are not named."""
         data: dict[str, Any] = super().clean() or {}
-        named = data.get("questions") or data.get("answered")
-        if data.get("levels") and data.get("missing") == "whole" and not named:
+        named_questions = data.get("questions") or data.get("answered")
+        if data.get("levels") and data.get("missing") == "whole" and not named_questions:
             self.add_error("missing", "Tick the questions that this is for.")
         return data
 
@@ -133,12 +133,12 @@ class LevelFields(forms.Form):
         data = self.cleaned_data
         if not data["levels"]:
             return {}
-        written = {key: data[key] for key in WRITTEN if data[key]}
+        level_keys = {key: data[key] for key in LEVEL_FIELDS if data[key]}
         if data["row_samples"]:
-            written["samples"] = data["row_samples"]
+            level_keys["samples"] = data["row_samples"]
         if data["shared_dialogues"]:
-            written["shared_dialogues"] = True
-        return {"level": data["levels"]} | written
+            level_keys["shared_dialogues"] = True
+        return {"level": data["levels"]} | level_keys
 
 
 # The form of a new study. Left as it comes, it is the automatic study under a name of its own.
@@ -245,11 +245,11 @@ class StudyForm(LevelFields):
     def __init__(self, *args: Any, counted: Census, conditions: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.offer([rater.name for rater in counted.raters.values()], conditions)
-        known = [q for q in counted.questions.values() if q.level != TEXT]
-        asked = [(q.ref, f"{q.title} ({q.scheme_title})") for q in known]
-        scaled = {q.ref for q in known if q.level not in UNSCALED}
-        self._choices("questions", asked)
-        questions = [(ref, title) for ref, title in asked if ref in scaled]
+        comparable = [q for q in counted.questions.values() if q.level != TEXT]
+        question_choices = [(q.ref, f"{q.title} ({q.scheme_title})") for q in comparable]
+        scaled = {q.ref for q in comparable if q.level not in UNSCALED}
+        self._choices("questions", question_choices)
+        questions = [(ref, title) for ref, title in question_choices if ref in scaled]
         if not comparing(counted):
             for name in CHOICES:
                 del self.fields[name]
@@ -300,25 +300,25 @@ class StudyForm(LevelFields):
     def definition(self) -> dict[str, Any]:
         """Return the study's definition; what was left as it comes is left out."""
         data = self.cleaned_data
-        written: dict[str, Any] = {}
+        definition: dict[str, Any] = {}
         if data["questions"] or data["answering"]:
-            written["questions"] = self._questions()
+            definition["questions"] = self._questions()
         for key in ("raters", "samples", "statistics"):
             if data[key]:
-                written[key] = data[key]
+                definition[key] = data[key]
         if data["epsilon"] is not None:
-            written["epsilon"] = data["epsilon"]
+            definition["epsilon"] = data["epsilon"]
         if data["panel"]:
             panel = {"rule": data["panel"], "members": data["members"], "least": data["least"] or 0}
-            written["panels"] = [panel]
+            definition["panels"] = [panel]
         if data["no_baselines"]:
-            written["baselines"] = False
+            definition["baselines"] = False
         if data["leave_out"]:
-            written["leave_out"] = True
+            definition["leave_out"] = True
         if "ties" in self.fields:
-            written["preferences"] = {name: data[name] for name in CHOICES}
+            definition["preferences"] = {name: data[name] for name in CHOICES}
         rest = {key: data[key] for key in ("resamples", "seed", "confidence", "interval")}
-        return written | rest | self.levels_written()
+        return definition | rest | self.levels_written()
 
     def _questions(self) -> list[dict[str, Any]]:
         data = self.cleaned_data
@@ -344,12 +344,12 @@ LINK = ("answering", "answered", "map")
 @researcher_only
 def index(request: HttpRequest) -> HttpResponse:
     """All studies, those made by people first, and where automatic ones are found."""
-    found = (
+    studies_shown = (
         Study.objects.select_related("corpus", "campaign", "created_by")
         .annotate(n_reports=Count("reports"), last=Max("reports__created_at"))
         .order_by("automatic", "-pk")
     )
-    page = Paginator(found, 50).get_page(request.GET.get("page"))
+    page = Paginator(studies_shown, 50).get_page(request.GET.get("page"))
     places = {
         "corpora": Corpus.objects.order_by("name")[:50],
         "campaigns": Campaign.objects.filter(archived_at=None).order_by("name")[:50],
@@ -362,7 +362,9 @@ def new(request: HttpRequest) -> HttpResponse:
     """Choose a corpus or campaign, then say what is asked of it."""
     corpus, campaign = place_of(request)
     if corpus is None:
-        return choose(request, title="New study", lead=WHOSE, back=("studies", "Studies"), room="studies")
+        return choose(
+            request, title="New study", lead=SCOPE_HELP, back=("studies", "Studies"), room="studies"
+        )
     part = TRAINING if request.GET.get("part") == TRAINING else ""
     counted = offered(scope_of(corpus, campaign, part))
     link = {key: request.GET[key] for key in LINK if key in request.GET}
@@ -371,14 +373,14 @@ def new(request: HttpRequest) -> HttpResponse:
     if (
         request.method == "POST"
         and form.is_valid()
-        and (study := _made(request, form, corpus, campaign, part))
+        and (study := _create_study(request, form, corpus, campaign, part))
     ):
         return redirect("report", study.pk)
     context = ROOM | {"form": form, "corpus": corpus, "campaign": campaign, "counted": counted, "part": part}
     return render(request, "calibration/new_study.html", context, status=422 if form.errors else 200)
 
 
-def _made(
+def _create_study(
     request: HttpRequest, form: StudyForm, corpus: Corpus, campaign: Campaign | None, part: str
 ) -> Study | None:
     user: Any = request.user

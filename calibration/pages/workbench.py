@@ -100,16 +100,20 @@ class BenchForm(forms.Form):
 
     def __init__(self, *args: Any, has_campaign: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        asking = [one for one in PROTOCOLS.values() if isinstance(one, Asking)]
+        asking = [protocol for protocol in PROTOCOLS.values() if isinstance(protocol, Asking)]
         own = [("", "the campaign's own")] if has_campaign else scheme_choices()[:1]
-        _choose(self, "protocol", [(one.key, f"{one.title} ({one.key})") for one in asking])
+        _choose(
+            self, "protocol", [(protocol.key, f"{protocol.title} ({protocol.key})") for protocol in asking]
+        )
         _choose(self, "scheme", [*own, *scheme_choices()[1:]])
 
     def clean(self) -> dict[str, Any]:
         """Leave out how a rubric asks where another protocol was chosen."""
         data = super().clean() or {}
-        found = PROTOCOLS.get(data.get("protocol", ""))
-        if found is not None and (not found.takes_scheme or data.get("variant") not in found.variants):
+        protocol = PROTOCOLS.get(data.get("protocol", ""))
+        if protocol is not None and (
+            not protocol.takes_scheme or data.get("variant") not in protocol.variants
+        ):
             data["variant"] = ""
         return data
 
@@ -180,11 +184,13 @@ class DraftForm(WithExamples, WithParameters, EditorForm):
 
     def __init__(self, *args: Any, bench: Bench, begin: str, **kwargs: Any) -> None:
         self.bench = bench
-        begun, known = text_of(bench, begin), benches.variants(bench)
-        super().__init__(*args, base=replace(begun, variant=_variant(args, begun, known)), **kwargs)
+        begun, variants = text_of(bench, begin), benches.variants(bench)
+        super().__init__(*args, base=replace(begun, variant=_variant(args, begun, variants)), **kwargs)
         del self.fields["note"]
-        _choose(self, "variant", [(one, one.replace("_", " ") or "as always") for one in known])
-        if len(known) < 2:
+        _choose(
+            self, "variant", [(variant, variant.replace("_", " ") or "as always") for variant in variants]
+        )
+        if len(variants) < 2:
             self.fields["variant"].widget = forms.HiddenInput()
         self.protocol = benches.protocol_of(bench, self.base.variant)
         drafts = drafts_of(bench.corpus, self.protocol) if self.protocol.needs else ()
@@ -199,13 +205,17 @@ class DraftForm(WithExamples, WithParameters, EditorForm):
 
     def parts(self) -> tuple[str, ...]:
         """Return what the text is sent for in a call each; nothing where one call asks everything."""
-        found = self.protocol.parts(self.base.variant)
-        return found if len(found) > 1 else ()
+        parts = self.protocol.parts(self.base.variant)
+        return parts if len(parts) > 1 else ()
 
     def wording(self) -> Wording:
         """Return the text as it was entered; a form of reply that the variant has not is its first."""
-        found = super().wording()
-        return found if found.form in self.protocol.forms_of(self.base.variant) else replace(found, form="")
+        wording = super().wording()
+        return (
+            wording
+            if wording.form in self.protocol.forms_of(self.base.variant)
+            else replace(wording, form="")
+        )
 
     def draft(self) -> dict[str, Any]:
         """Return what `judges.drafts.actions.write` takes beside bench and person."""
@@ -226,13 +236,13 @@ def _choose(form: forms.Form, name: str, choices: list[tuple[str, str]]) -> None
     field.choices = choices
 
 
-def _variant(args: tuple[Any, ...], begun: Version, known: list[str]) -> str:
+def _variant(args: tuple[Any, ...], begun: Version, variants: list[str]) -> str:
     """Return the variant that a form speaks of: the one that was sent, else that of what it begins from."""
     sent: Mapping[str, Any] = args[0] if args and args[0] else {}
-    wanted = sent.get("variant", begun.variant)
-    if begun.variant not in known:
-        raise JudgeError(f"{begun.ref} asks as {begun.variant}; this bench as {' or '.join(known)}.")
-    return wanted if wanted in known else begun.variant
+    requested = sent.get("variant", begun.variant)
+    if begun.variant not in variants:
+        raise JudgeError(f"{begun.ref} asks as {begun.variant}; this bench as {' or '.join(variants)}.")
+    return requested if requested in variants else begun.variant
 
 
 ROOM = {"active_room": "workbench"}
@@ -246,10 +256,10 @@ UNASKED = 20
 @researcher_only
 def index(request: HttpRequest) -> HttpResponse:
     """Researchers: all benches, latest first."""
-    found = Bench.objects.select_related("corpus", "campaign").annotate(
+    benches_tried = Bench.objects.select_related("corpus", "campaign").annotate(
         tried=Count("drafts", filter=Q(drafts__targets__gt=0, drafts__of=None))
     )
-    page = Paginator(found.order_by("-pk"), 25).get_page(request.GET.get("page"))
+    page = Paginator(benches_tried.order_by("-pk"), 25).get_page(request.GET.get("page"))
     return render(request, "workbench/benches.html", {"page": page, **ROOM})
 
 
@@ -272,10 +282,10 @@ def new_bench(request: HttpRequest) -> HttpResponse:
         if request.POST.get("act") == "draw":
             refused = _draw_split(request, corpus)
         elif opening and form.is_valid():
-            made = benches.open_bench(
+            opened = benches.open_bench(
                 by=user_of(request), corpus=corpus, campaign=campaign, **form.cleaned_data
             )
-            return redirect("bench", made.pk)
+            return redirect("bench", opened.pk)
     except JobError as error:
         refused = str(error)
     context = {"corpus": corpus, "campaign": campaign, "form": form, "split": splits.lock_of(corpus)}
@@ -299,55 +309,55 @@ def bench(request: HttpRequest, pk: int) -> HttpResponse:
     POST writes the draft and tries it on some items; where that is a lot, or the first time at an endpoint,
     it is said beforehand what goes where.
     """
-    found = access.bench(pk)
+    about = access.bench(pk)
     sync_endpoints(request)
     if request.method == "POST":
-        return _try(request, found)
-    draft = _shown(found, request.GET.get("draft", ""))
+        return _try(request, about)
+    draft = _displayed_draft(about, request.GET.get("draft", ""))
     begin = request.GET.get("from") or (f"draft-{draft.number}" if draft else "")
-    return _page(request, found, draft, _form(request, found, begin))
+    return _page(request, about, draft, _form(request, about, begin))
 
 
-def _form(request: HttpRequest, found: Bench, begin: str, told: Any = None) -> DraftForm:
+def _form(request: HttpRequest, about: Bench, begin: str, data: Any = None) -> DraftForm:
     """Return the editor; where there is nothing of the name that it is to begin with, with Concord's own."""
     try:
-        return DraftForm(told, initial=begun_from(found, begin), bench=found, begin=begin)
+        return DraftForm(data, initial=begun_from(about, begin), bench=about, begin=begin)
     except JobError as error:
         messages.error(request, str(error))
-    return DraftForm(told, initial=begun_from(found, ""), bench=found, begin="")
+    return DraftForm(data, initial=begun_from(about, ""), bench=about, begin="")
 
 
-def _try(request: HttpRequest, found: Bench) -> HttpResponse:
-    form = _form(request, found, request.POST.get("begin", ""), request.POST)
-    wanted, key = request.POST.get("items", ""), request.POST.get("item", "")
+def _try(request: HttpRequest, about: Bench) -> HttpResponse:
+    form = _form(request, about, request.POST.get("begin", ""), request.POST)
+    requested, key = request.POST.get("items", ""), request.POST.get("item", "")
     draft = None
-    if form.is_valid() and (wanted in HOW_MANY or "show" in request.POST):
+    if form.is_valid() and (requested in HOW_MANY or "show" in request.POST):
         samples = form.cleaned_data["samples"]
         try:
             if "show" in request.POST:
-                shown = actions.requests_of(found, key, later=user_of(request), **form.draft())
-                return _page(request, found, None, form, requests=shown, counted=COUNTED, key=key)
-            draft = actions.write(by=user_of(request), bench=found, **form.draft())
-            if asked := _to_confirm(request, draft, HOW_MANY[wanted], samples):
-                return _page(request, found, draft, form, asked=asked, wanted=wanted)
-            actions.run(by=user_of(request), draft=draft, targets=HOW_MANY[wanted], samples=samples)
+                requests = actions.requests_of(about, key, later=user_of(request), **form.draft())
+                return _page(request, about, None, form, requests=requests, counted=COUNTED, key=key)
+            draft = actions.write(by=user_of(request), bench=about, **form.draft())
+            if estimate := _to_confirm(request, draft, HOW_MANY[requested], samples):
+                return _page(request, about, draft, form, asked=estimate, wanted=requested)
+            actions.run(by=user_of(request), draft=draft, targets=HOW_MANY[requested], samples=samples)
             return redirect(_address(draft))
         except JobError as error:
             form.refuse(error)
-    return _page(request, found, draft, form, status=422)
+    return _page(request, about, draft, form, status=422)
 
 
 def _to_confirm(request: HttpRequest, draft: Draft, targets: int | None, samples: int) -> Estimate | None:
     """Return what it takes, where somebody should see it first."""
     if "confirmed" in request.POST:
         return None
-    found = actions.estimate(draft, targets, samples)
-    return found if found.calls > UNASKED or not actions.is_known(draft) else None
+    estimate = actions.estimate(draft, targets, samples)
+    return estimate if estimate.calls > UNASKED or not actions.is_known(draft) else None
 
 
 def _page(
     request: HttpRequest,
-    found: Bench,
+    about: Bench,
     draft: Draft | None,
     form: DraftForm,
     *,
@@ -355,60 +365,60 @@ def _page(
     **more: Any,
 ) -> HttpResponse:
     context = {
-        "bench": found,
+        "bench": about,
         "form": form,
-        "drafts": list(found.drafts.filter(of=None, search_text=None, discarded_at=None)),
-        "versions": versions_for(found),
-        "steps": _steps(found),
-        "one": benches.unit(found)[0],
-        "unit": benches.unit(found)[1],
-        "everything": _everything(found),
+        "drafts": list(about.drafts.filter(of=None, search_text=None, discarded_at=None)),
+        "versions": versions_for(about),
+        "steps": _steps(about),
+        "one": benches.unit(about)[0],
+        "unit": benches.unit(about)[1],
+        "everything": _everything(about),
         "how_many": HOW_MANY,
         **ROOM,
         **more,
     }
     if draft is not None and not more:
-        context |= _panel(request, found, draft)
+        context |= _panel(request, about, draft)
     return render(request, "workbench/bench.html", context, status=status)
 
 
-def _everything(found: Bench) -> str:
+def _everything(about: Bench) -> str:
     """Return the words of the button that tries a draft on every target of dev."""
-    n, (one, several) = benches.available(found), benches.unit(found)
-    return f"On the one {one} of dev" if n == 1 else f"On all {n:,} {several} of dev"
+    n, (single, several) = benches.available(about), benches.unit(about)
+    return f"On the one {single} of dev" if n == 1 else f"On all {n:,} {several} of dev"
 
 
-def _steps(found: Bench) -> list[Bench]:
+def _steps(about: Bench) -> list[Bench]:
     """Return the benches on which the answers that a bench's protocol reads are worked on."""
-    needs = benches.protocol_of(found).needs
-    others = Bench.objects.filter(corpus=found.corpus).exclude(pk=found.pk).order_by("name")
-    return [one for one in others if any(need.question in asked_on(one) for need in needs)]
+    needs = benches.protocol_of(about).needs
+    others = Bench.objects.filter(corpus=about.corpus).exclude(pk=about.pk).order_by("name")
+    return [other for other in others if any(need.question in asked_on(other) for need in needs)]
 
 
 @require_GET
 @researcher_only
 def draft_panel(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Researchers: the items of a draft alone, asked for again and again while replies arrive."""
-    found = access.bench(pk)
-    context = _panel(request, found, access.draft(found, number)) | {"bench": found}
+    about = access.bench(pk)
+    context = _panel(request, about, access.draft(about, number)) | {"bench": about}
     return render(request, "workbench/_draft.html", context)
 
 
-def _panel(request: HttpRequest, found: Bench, draft: Draft) -> dict[str, Any]:
+def _panel(request: HttpRequest, about: Bench, draft: Draft) -> dict[str, Any]:
     judged = Judged(draft.name, draft.asker, draft)
-    targets = found.targets.filter(position__lt=draft.targets).order_by("position")
+    targets = about.targets.filter(position__lt=draft.targets).order_by("position")
     page = Paginator(targets, PAGE).get_page(request.GET.get("page"))
     context: dict[str, Any] = {
         "draft": draft,
         "tried": as_json.tried(draft),
         "page": page,
         "query": f"draft={draft.number}&",
-        "one": benches.unit(found)[0],
-        "unit": benches.unit(found)[1],
+        "one": benches.unit(about)[0],
+        "unit": benches.unit(about)[1],
     }
     try:
-        context["cards"] = showing.cards(found, judged, list(page))
-        read = sheets(found, [judged])
+        context["cards"] = showing.cards(about, judged, list(page))
+        read = sheets(about, [judged])
         context["figures"] = showing.agreement(read, judged)
         context["unanswered"] = showing.unanswered(read)
     except CalibrationError as error:
@@ -425,8 +435,8 @@ def draft_act(request: HttpRequest, pk: int, number: int, verb: str) -> HttpResp
     try:
         if verb == "keep":
             name, note = request.POST.get("name", ""), request.POST.get("note", "")
-            kept = actions.keep(by=by, draft=draft, name=name, note=note)
-            messages.success(request, f"Kept as {kept.kept}: its answers are labels of that judge now.")
+            version = actions.keep(by=by, draft=draft, name=name, note=note)
+            messages.success(request, f"Kept as {version.kept}: its answers are labels of that judge now.")
         elif verb == "discard":
             actions.discard(by=by, draft=draft)
             messages.info(request, f"Draft {draft.number} was thrown away. It stays counted as tried.")
@@ -448,16 +458,16 @@ def _change_run(request: HttpRequest, draft: Draft, verb: str) -> None:
     change(by=user_of(request), run=run)
 
 
-def _shown(found: Bench, number: str) -> Draft | None:
+def _displayed_draft(about: Bench, number: str) -> Draft | None:
     """Return the draft that an address names, else the latest that was tried."""
     if number.isdecimal() and number.isascii() and len(number) < 10:
-        return access.draft(found, int(number))
+        return access.draft(about, int(number))
     latest = (
-        found.drafts.filter(of=None, search_text=None, discarded_at=None, targets__gt=0)
+        about.drafts.filter(of=None, search_text=None, discarded_at=None, targets__gt=0)
         .order_by("-pk")
         .first()
     )
-    return access.draft(found, latest.number) if latest else None
+    return access.draft(about, latest.number) if latest else None
 
 
 def _address(draft: Draft) -> str:
@@ -471,7 +481,7 @@ def _address(draft: Draft) -> str:
 def bench_checks(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: what checks of a draft found; POST asks what one needs to know, once its cost was seen."""
     bench = access.bench(pk)
-    drafts = [one.draft for one in judged_on(bench) if one.draft is not None]
+    drafts = [judged.draft for judged in judged_on(bench) if judged.draft is not None]
     draft = _draft(bench, drafts, request)
     context: dict[str, Any] = {"bench": bench, "drafts": drafts, "draft": draft, **ROOM}
     if draft is None:
@@ -507,7 +517,10 @@ def _draft(bench: Bench, drafts: list[Draft], request: HttpRequest) -> Draft | N
 
 def _active(draft: Draft) -> bool:
     """Whether something that a check asked is under way."""
-    return any(as_json.tried(one).active for one in [draft, *draft.checks.select_related("bench", "rater")])
+    return any(
+        as_json.tried(candidate).active
+        for candidate in [draft, *draft.checks.select_related("bench", "rater")]
+    )
 
 
 # Versions and drafts of a bench side by side. Researchers only.
@@ -537,73 +550,78 @@ def bench_differences(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: where a draft or judge differs from people, farthest apart first, and who is wrong."""
     bench = access.bench(pk)
     judged = judged_on(bench)
-    chosen = _chosen(judged, request.GET.get("judged", ""))
-    asked = {name: request.GET.get(name, "") for name in FILTERS[1:]}
-    context: dict[str, Any] = {"bench": bench, "judged": judged, "chosen": chosen, "asked": asked, **ROOM}
+    selected = _selected_judge(judged, request.GET.get("judged", ""))
+    filters = {name: request.GET.get(name, "") for name in FILTERS[1:]}
+    context: dict[str, Any] = {"bench": bench, "judged": judged, "chosen": selected, "asked": filters, **ROOM}
     status = 200
     try:
-        found = sheets(bench, [chosen] if chosen else [])
-        listed = differences(found, chosen, **asked) if chosen else []
-        context |= _listed(request, bench, chosen, found, listed)
+        sheet_list = sheets(bench, [selected] if selected else [])
+        rows = differences(sheet_list, selected, **filters) if selected else []
+        context |= _differences_context(request, bench, selected, sheet_list, rows)
     except CalibrationError as error:
         context["refused"], status = str(error), 422
     return render(request, "workbench/differences.html", context, status=status)
 
 
-def _chosen(judged: list[Judged], key: str) -> Judged | None:
-    if key and not any(one.key == key for one in judged):
+def _selected_judge(judged: list[Judged], key: str) -> Judged | None:
+    if key and not any(candidate.key == key for candidate in judged):
         raise Http404
-    return next((one for one in judged if not key or one.key == key), None)
+    return next((candidate for candidate in judged if not key or candidate.key == key), None)
 
 
-def _listed(
+def _differences_context(
     request: HttpRequest,
     bench: Bench,
-    chosen: Judged | None,
-    found: list[Sheet],
-    listed: list[Difference],
+    selected: Judged | None,
+    sheet_list: list[Sheet],
+    rows: list[Difference],
 ) -> dict[str, Any]:
-    page = Paginator(listed, PAGE).get_page(request.GET.get("page"))
+    page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     related = ("continuation__dialogue", "continuation__system", "turn")
-    items = Item.objects.select_related(*related).in_bulk([one.item for one in page])
+    items = Item.objects.select_related(*related).in_bulk([difference.item for difference in page])
     turn_numbers.number(item.turn for item in items.values())
-    lines, standing = lines_of(list(items.values())), marks.standing(bench)
-    named = {name: request.GET.get(name, "") for name in FILTERS if request.GET.get(name)}
+    lines, current = lines_of(list(items.values())), marks.current_marks(bench)
+    filters = {name: request.GET.get(name, "") for name in FILTERS if request.GET.get(name)}
     return {
         "page": page,
-        "query": f"{urlencode(named)}&" if named else "",
+        "query": f"{urlencode(filters)}&" if filters else "",
         "here": request.get_full_path(),
-        "questions": [sheet.question for sheet in found],
-        "systems": systems_of(found),
+        "questions": [sheet.question for sheet in sheet_list],
+        "systems": systems_of(sheet_list),
         "directions": DIRECTIONS,
         "counts": marks.counts(bench),
         "verdicts": [pair for pair in Mark.Verdict.choices if pair[0] != Mark.Verdict.WITHDRAWN],
         "rows": [
             {
-                "one": one,
-                "item": items[one.item],
-                "lines": lines[one.item],
-                "people": _said(one, one.sheet.ratings.of_kind("human")),
-                "judge": _judge(one, chosen),
-                "mark": standing.get((one.item, one.sheet.question.id, chosen.key)) if chosen else None,
+                "one": difference,
+                "item": items[difference.item],
+                "lines": lines[difference.item],
+                "people": _people_answers(difference, difference.sheet.ratings.of_kind("human")),
+                "judge": _judge(difference, selected),
+                "mark": current.get((difference.item, difference.sheet.question.id, selected.key))
+                if selected
+                else None,
             }
-            for one in page
+            for difference in page
         ],
     }
 
 
-def _said(one: Difference, columns: tuple[int, ...]) -> list[tuple[str, str]]:
-    ratings = one.sheet.ratings
+def _people_answers(difference: Difference, columns: tuple[int, ...]) -> list[tuple[str, str]]:
+    ratings = difference.sheet.ratings
     return [
-        (ratings.raters[j], named_value(one.sheet.question, ratings, float(ratings.values[one.row, j])))
+        (
+            ratings.raters[j],
+            named_value(difference.sheet.question, ratings, float(ratings.values[difference.row, j])),
+        )
         for j in columns
-        if ratings.values[one.row, j] == ratings.values[one.row, j]
+        if ratings.values[difference.row, j] == ratings.values[difference.row, j]
     ]
 
 
-def _judge(one: Difference, chosen: Judged | None) -> str:
-    values = one.sheet.of(chosen)[0].values if chosen else ()
-    return named_value(one.sheet.question, one.sheet.ratings, float(values[one.row]))
+def _judge(difference: Difference, selected: Judged | None) -> str:
+    values = difference.sheet.of(selected)[0].values if selected else ()
+    return named_value(difference.sheet.question, difference.sheet.ratings, float(values[difference.row]))
 
 
 @require_POST
@@ -611,7 +629,9 @@ def _judge(one: Difference, chosen: Judged | None) -> str:
 def bench_mark(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: say who is wrong, take it back, or send it on to adjudication."""
     bench, by = access.bench(pk), user_of(request)
-    judged = next((one for one in judged_on(bench) if one.key == request.POST.get("judged")), None)
+    judged = next(
+        (candidate for candidate in judged_on(bench) if candidate.key == request.POST.get("judged")), None
+    )
     if judged is None:
         raise Http404
     item = get_object_or_404(Item, pk=row_id(request.POST.get("item", "")) or 0)
@@ -619,10 +639,10 @@ def bench_mark(request: HttpRequest, pk: int) -> HttpResponse:
     verdict, note = request.POST.get("verdict", ""), request.POST.get("note", "").strip()
     try:
         if verdict == "adjudicate":
-            standing = marks.standing(bench).get((item.pk, question.pk, judged.key))
-            if standing is None:
+            current = marks.current_marks(bench).get((item.pk, question.pk, judged.key))
+            if current is None:
                 raise Http404
-            marks.send_to_adjudication(by=by, mark=standing)
+            marks.send_to_adjudication(by=by, mark=current)
             messages.success(request, "It waits for adjudication.")
         else:
             marks.mark(
@@ -630,8 +650,8 @@ def bench_mark(request: HttpRequest, pk: int) -> HttpResponse:
             )
     except CalibrationError as error:
         messages.error(request, str(error))
-    named = {name: request.POST.get(f"keep-{name}", "") for name in (*FILTERS, "page")}
-    query = urlencode({name: value for name, value in named.items() if value})
+    filters = {name: request.POST.get(f"keep-{name}", "") for name in (*FILTERS, "page")}
+    query = urlencode({name: value for name, value in filters.items() if value})
     return redirect(f"{reverse('bench-differences', args=[pk])}?{query}#item-{item.pk}-{question.pk}")
 
 
@@ -643,6 +663,6 @@ def bench_marks(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     if form not in marks.FORMS:
         raise Http404
     kind = f"{marks.FORMS[form]}; charset=utf-8"
-    response = HttpResponse(marks.written(bench, form), content_type=kind)
+    response = HttpResponse(marks.render_marks(bench, form), content_type=kind)
     response["Content-Disposition"] = f'attachment; filename="bench-{bench.pk}-marks.{form}"'
     return response

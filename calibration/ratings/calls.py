@@ -46,12 +46,12 @@ def with_unanswered(
     if not calls:
         return tuple(loaded)
     places, kinds, within = _items(scope, calls, clusters)
-    found = []
+    subjects = []
     for data in loaded:
         kind = data.subject.question.item_kind
         about = {pk: place for pk, place in places.items() if kinds[pk] == kind}
-        found.append(replace(data, unanswered=tuple(_records(data, calls, counted, about, within))))
-    return tuple(found)
+        subjects.append(replace(data, unanswered=tuple(_records(data, calls, counted, about, within))))
+    return tuple(subjects)
 
 
 def _failed(scope: Scope, judges: Iterable[int]) -> list[Failed]:
@@ -65,8 +65,8 @@ def _items(
 ) -> tuple[dict[int, Place], dict[int, str], dict[int, list[int]]]:
     """Return where the items of calls are, of which kind, and those of each continuation asked as a whole."""
     single = {call.item for call in calls if call.item is not None}
-    whole = {call.continuation for call in calls if call.item is None}
-    items = items_of(scope).filter(Q(pk__in=single) | Q(continuation__in=whole))
+    continuations = {call.continuation for call in calls if call.item is None}
+    items = items_of(scope).filter(Q(pk__in=single) | Q(continuation__in=continuations))
     kinds: dict[int, str] = {}
     within: dict[int, list[int]] = defaultdict(list)
     for pk, kind, continuation in items.values_list("pk", "kind", "continuation"):
@@ -83,20 +83,20 @@ def _records(
     within: Mapping[int, Sequence[int]],
 ) -> Iterable[Record]:
     """Yield an answer without a value for each that a call should have given and nothing else gave."""
-    given = {(record.item, record.rater, record.sample) for record in data.records}
+    existing = {(record.item, record.rater, record.sample) for record in data.records}
     names = defaultdict(list)
-    here = {info.name for info in data.raters}
+    rater_set = {info.name for info in data.raters}
     for (question, rater), info in rater_names(data.subject, counted).items():
-        if info.name in here:
+        if info.name in rater_set:
             names[rater].append((counted.questions[question].key, info))
     for call in calls:
-        asked = [call.item] if call.item is not None else within.get(call.continuation, ())
+        items = [call.item] if call.item is not None else within.get(call.continuation, ())
         for key, info in names.get(call.rater, ()):
             if call.part not in ("", key):
                 continue
-            for item in asked:
+            for item in items:
                 place = about.get(item)
-                if place is not None and (place.key, info.name, call.sample) not in given:
+                if place is not None and (place.key, info.name, call.sample) not in existing:
                     yield recorded(place, info, call.sample, None)
 
 
@@ -109,10 +109,12 @@ def fake_systems(labels: QuerySet[Label], clusters: Collection[str] | None = Non
     Only dialogues in `clusters` count, where these are given. One query.
     """
     names = [f"item__continuation__condition__{key}__istartswith" for key in CONDITION_KEYS]
-    found = labels.filter(Q(*((name, MODEL_PREFIX) for name in names), _connector=Q.OR))
+    fake_labels = labels.filter(Q(*((name, MODEL_PREFIX) for name in names), _connector=Q.OR))
     if clusters is not None:
-        found = found.filter(splits.within(clusters, "item__"))
-    return sorted(set(found.order_by().values_list("item__continuation__system__name", flat=True).distinct()))
+        fake_labels = fake_labels.filter(splits.within(clusters, "item__"))
+    return sorted(
+        set(fake_labels.order_by().values_list("item__continuation__system__name", flat=True).distinct())
+    )
 
 
 AT_ONCE, IN_BATCHES, CACHED = "at once", "in batches", "from the cache"
@@ -162,15 +164,15 @@ def calls_of(
 
     Nothing is joined that narrows nothing.
     """
-    found = Call.objects.filter(run__corpus=scope.corpus, run__rater__in=list(raters))
+    calls = Call.objects.filter(run__corpus=scope.corpus, run__rater__in=list(raters))
     if scope.campaign is not None:
-        found = found.filter(_in_tasks(scope.campaign))
+        calls = calls.filter(_in_tasks(scope.campaign))
     if scope.corpus.has_training:
-        found = found.filter(of_dialogues(scope.part, "continuation__dialogue__"))
+        calls = calls.filter(of_dialogues(scope.part, "continuation__dialogue__"))
     if clusters is not None:
         own = Q(item__cluster=None, continuation__dialogue__cluster__in=clusters)
-        found = found.filter(own | Q(item__cluster__in=clusters))
-    return found
+        calls = calls.filter(own | Q(item__cluster__in=clusters))
+    return calls
 
 
 def _in_tasks(campaign: Campaign) -> Q:

@@ -75,7 +75,7 @@ def coverage(
 
     Only questions of `schemes` (all where None), items in `clusters` and raters in `names`, where given.
     """
-    asked = [
+    questions = [
         question
         for question in counted.questions.values()
         if question.key == ANOTHER
@@ -83,8 +83,8 @@ def coverage(
         and question.item_kind == "turn"
         and (schemes is None or question.scheme in schemes)
     ]
-    found = [_of_question(scope, counted, question, clusters, names) for question in asked]
-    return [one for one in found if one.raters]
+    coverages = [_of_question(scope, counted, question, clusters, names) for question in questions]
+    return [row for row in coverages if row.raters]
 
 
 def _of_question(
@@ -103,16 +103,16 @@ def _of_question(
     answers: dict[tuple[int, int], tuple[float, str]] = {}
     for item, rater, number, text in _answers(scope, question.id, raters, clusters):
         answers.setdefault((item, rater), (number, text))
-    said = {place: text for place, (number, text) in answers.items() if number == positive}
+    marked = {place: text for place, (number, text) in answers.items() if number == positive}
     people = {place for place in answers if raters[place[1]].kind == "human"}
     return Coverage(
         question.ref,
         question.title,
         question.scheme_title,
-        tuple(looked for info in raters.values() if (looked := _looked(info, answers, said)).n),
+        tuple(looked for info in raters.values() if (looked := _looked(info, answers, marked)).n),
         len({item for item, _ in people}),
-        len({item for item, rater in said if (item, rater) in people}),
-        _notes(scope, question, raters, said),
+        len({item for item, rater in marked if (item, rater) in people}),
+        _notes(scope, question, raters, marked),
     )
 
 
@@ -126,27 +126,29 @@ def _answers(scope: Scope, question: int, raters: Collection[int], clusters: Col
 
 
 def _looked(
-    info: RaterInfo, answers: Collection[tuple[int, int]], said: Collection[tuple[int, int]]
+    info: RaterInfo, answers: Collection[tuple[int, int]], positives: Collection[tuple[int, int]]
 ) -> Looked:
-    n, marked = (sum(rater == info.id for _, rater in places) for places in (answers, said))
+    n, marked = (sum(rater == info.id for _, rater in places) for places in (answers, positives))
     return Looked(info.name, info.kind, info.identified, info.simulated, n, marked)
 
 
 def _notes(
-    scope: Scope, question: QuestionInfo, raters: dict[int, RaterInfo], said: dict[tuple[int, int], str]
+    scope: Scope, question: QuestionInfo, raters: dict[int, RaterInfo], marked: dict[tuple[int, int], str]
 ) -> tuple[Marked, ...]:
     """Return each marked turn with the note that its rater wrote, else the reason that a judge gave."""
-    if not said:
+    if not marked:
         return ()
-    items = Item.objects.select_related("continuation__dialogue", "turn").in_bulk({item for item, _ in said})
+    items = Item.objects.select_related("continuation__dialogue", "turn").in_bulk(
+        {item for item, _ in marked}
+    )
     turn_numbers.number(item.turn for item in items.values())
-    written = _written(scope, question, {rater for _, rater in said})
-    found = []
-    for (item, rater), reason in said.items():
+    texts = _written_texts(scope, question, {rater for _, rater in marked})
+    notes = []
+    for (item, rater), reason in marked.items():
         row = items[item]
         own, turn = row.continuation, row.turn
         assert turn is not None
-        found.append(
+        notes.append(
             Marked(
                 raters[rater].name,
                 item_key(own.dialogue.key, own.key, turn.position),
@@ -154,24 +156,26 @@ def _notes(
                 own.key,
                 turn.number,
                 turn.position,
-                written.get((item, rater)) or reason,
+                texts.get((item, rater)) or reason,
             )
         )
-    return tuple(sorted(found, key=lambda note: (note.item, note.rater)))
+    return tuple(sorted(notes, key=lambda note: (note.item, note.rater)))
 
 
-def _written(scope: Scope, question: QuestionInfo, raters: Collection[int]) -> dict[tuple[int, int], str]:
+def _written_texts(
+    scope: Scope, question: QuestionInfo, raters: Collection[int]
+) -> dict[tuple[int, int], str]:
     """Return what raters wrote in answer to the text that is asked for where the question is marked."""
-    asked = Question.objects.filter(
+    text_questions = Question.objects.filter(
         version__questions=question.id, level=Question.Level.TEXT, show_if__question=question.key
     )
     rows = (
         scope.labels()
-        .filter(question__in=asked, rater__in=raters, text__isnull=False)
+        .filter(question__in=text_questions, rater__in=raters, text__isnull=False)
         .order_by("pk")
         .values_list("item_id", "rater_id", "text")
     )
-    found: dict[tuple[int, int], str] = {}
+    texts: dict[tuple[int, int], str] = {}
     for item, rater, text in rows.iterator(chunk_size=CHUNK):
-        found.setdefault((item, rater), text or "")
-    return found
+        texts.setdefault((item, rater), text or "")
+    return texts

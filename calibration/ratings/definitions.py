@@ -31,14 +31,14 @@ def parse_choices(raw: Any) -> Choices:
     if not isinstance(raw, Mapping) or (unknown := set(raw) - {*CHOICE_KEYS, "anchor"}):
         more = f", not {sorted(unknown)[0]!r}" if isinstance(raw, Mapping) else ""
         raise DefinitionError(f"preferences is an object with ties, both_bad and anchor{more}")
-    told = {name: raw.get(name) or known[0] for name, known in CHOICE_KEYS.items()}
-    for name, known in CHOICE_KEYS.items():
-        if told[name] not in known:
-            raise DefinitionError(f"{name} is one of {', '.join(known)}, not {told[name]!r}")
+    selections = {name: raw.get(name) or allowed[0] for name, allowed in CHOICE_KEYS.items()}
+    for name, options in CHOICE_KEYS.items():
+        if selections[name] not in options:
+            raise DefinitionError(f"{name} is one of {', '.join(options)}, not {selections[name]!r}")
     anchor = raw.get("anchor") or ""
     if not isinstance(anchor, str):
         raise DefinitionError("anchor is the name of the system whose strength is 1000")
-    return cast(Any, Choices)(told["ties"], told["both_bad"], anchor)
+    return cast(Any, Choices)(selections["ties"], selections["both_bad"], anchor)
 
 
 def written_choices(choices: Choices) -> dict[str, str]:
@@ -67,15 +67,15 @@ class PanelAsked:
         return {"name": self.name, "rule": self.rule, "members": list(self.members), "least": self.least}
 
 
-def parse_panels(told: list[Any]) -> tuple[PanelAsked, ...]:
+def parse_panels(entries: list[Any]) -> tuple[PanelAsked, ...]:
     """Read the panels of a definition. Raises DefinitionError with one clear line."""
-    if len(told) > MOST:
-        raise DefinitionError(f"a study has at most {MOST} panels, not {len(told)}")
-    found = tuple(_panel(entry, number) for number, entry in enumerate(told, 1))
-    names = [panel.name for panel in found]
+    if len(entries) > MOST:
+        raise DefinitionError(f"a study has at most {MOST} panels, not {len(entries)}")
+    panels = tuple(_panel(entry, number) for number, entry in enumerate(entries, 1))
+    names = [panel.name for panel in panels]
     if twice := [name for name in names if names.count(name) > 1]:
         raise DefinitionError(f"two panels are called {twice[0]!r}")
-    return found
+    return panels
 
 
 def _panel(entry: Any, number: int) -> PanelAsked:
@@ -238,8 +238,8 @@ class Levels:
 
 def parse_levels(raw: Mapping[str, Any]) -> Levels | None:
     """Read the keys of a definition; None where it names no level. Raises DefinitionError with one line."""
-    named = _levels(raw.get("level"))
-    if not named:
+    levels = _levels(raw.get("level"))
+    if not levels:
         if foreign := sorted(key for key in LEVEL_KEYS if raw.get(key)):
             raise DefinitionError(
                 f"{foreign[0]} belongs to a study at levels: name level, one or more of {', '.join(LEVELS)}"
@@ -252,7 +252,7 @@ def parse_levels(raw: Mapping[str, Any]) -> Levels | None:
     if not isinstance(reference, str):
         raise DefinitionError(f"reference is {MEAN_OF_PEOPLE} or a rater's name, not {reference!r}")
     return Levels(
-        named,
+        levels,
         unit=cast(Unit, _one_of("unit", raw, get_args(Unit))),
         reference=reference,
         system_score=cast(SystemScore, _one_of("system_score", raw, get_args(SystemScore))),
@@ -265,27 +265,27 @@ def parse_levels(raw: Mapping[str, Any]) -> Levels | None:
     )
 
 
-def missing_of(asked: Mapping[str, Any], links: Sequence[Mapping[str, Any]], where: str) -> Missing:
+def missing_of(question: Mapping[str, Any], links: Sequence[Mapping[str, Any]], where: str) -> Missing:
     """Read what a missing turn does to the means of a question and of those that answer it; skip unless told.
 
     Raises DefinitionError where two policies are named, or a way of aggregating other than the mean.
     """
     for link in links:
         _one_of("aggregate", link, ("mean",), where)
-    named = {_one_of("missing", raw, MISSING, where) for raw in (asked, *links) if raw.get("missing")}
-    if len(named) > 1:
+    policies = {_one_of("missing", raw, MISSING, where) for raw in (question, *links) if raw.get("missing")}
+    if len(policies) > 1:
         raise DefinitionError(f"{where}one table has one missing policy, not both skip and whole")
-    return cast(Missing, named.pop() if named else MISSING[0])
+    return cast(Missing, policies.pop() if policies else MISSING[0])
 
 
-def _levels(asked: Any) -> tuple[Level, ...]:
+def _levels(value: Any) -> tuple[Level, ...]:
     """Return the levels named, in their order; none for a number, the confidence level of before."""
-    if asked in (None, "") or isinstance(asked, int | float):
+    if value in (None, "") or isinstance(value, int | float):
         return ()
-    named = list(asked) if isinstance(asked, list | tuple) else [asked]
-    if unknown := [name for name in named if name not in LEVELS]:
+    names = list(value) if isinstance(value, list | tuple) else [value]
+    if unknown := [name for name in names if name not in LEVELS]:
         raise DefinitionError(f"level is one or more of {', '.join(LEVELS)}, not {unknown[0]!r}")
-    return tuple(level for level in LEVELS if level in named)
+    return tuple(level for level in LEVELS if level in names)
 
 
 def _one_of(key: str, raw: Mapping[str, Any], choices: Sequence[str], where: str = "") -> str:
@@ -417,7 +417,7 @@ class Definition:
         if self.preferences != CHOICES:
             above |= {"preferences": written_choices(self.preferences)}
         return above | {
-            "questions": [asked.as_dict() for asked in self.questions],
+            "questions": [question.as_dict() for question in self.questions],
             "raters": list(self.raters),
             "samples": list(several) or self.samples,
             "statistics": list(self.statistics),
@@ -440,15 +440,17 @@ def parse(raw: Mapping[str, Any]) -> Definition:
         )
     above = parse_levels(raw)
     return Definition(
-        questions=tuple(_asked(entry, n) for n, entry in enumerate(_listed(raw, "questions"), 1)),
-        raters=tuple(str(name) for name in _listed(raw, "raters")),
+        questions=tuple(
+            _study_question(entry, n) for n, entry in enumerate(_list_value(raw, "questions"), 1)
+        ),
+        raters=tuple(str(name) for name in _list_value(raw, "raters")),
         samples=_samples(raw.get("samples"), above),
-        statistics=_statistics(_listed(raw, "statistics")),
+        statistics=_statistics(_list_value(raw, "statistics")),
         plan=_plan(raw),
         epsilon=_epsilon(raw.get("epsilon", EPSILON)),
         split=str(raw.get("split") or ""),
         levels=above,
-        panels=parse_panels(_listed(raw, "panels")),
+        panels=parse_panels(_list_value(raw, "panels")),
         baselines=_switch(raw, "baselines"),
         leave_out=_switch(raw, "leave_out", default=False),
         preferences=parse_choices(raw.get("preferences")),
@@ -462,7 +464,7 @@ def _switch(raw: Mapping[str, Any], key: str, *, default: bool = True) -> bool:
     return value
 
 
-def _listed(raw: Mapping[str, Any], key: str) -> list[Any]:
+def _list_value(raw: Mapping[str, Any], key: str) -> list[Any]:
     value = raw.get(key)
     if value is None:
         return []
@@ -471,12 +473,12 @@ def _listed(raw: Mapping[str, Any], key: str) -> list[Any]:
     return list(value)
 
 
-def _asked(entry: Any, number: int) -> StudyQuestion:
+def _study_question(entry: Any, number: int) -> StudyQuestion:
     if isinstance(entry, str):
         return StudyQuestion(entry)
     if not isinstance(entry, Mapping) or not isinstance(entry.get("question"), str):
         raise DefinitionError(f"question {number}: name it as scheme@version/key")
-    links = _listed(entry, "answered_by")
+    links = _list_value(entry, "answered_by")
     answered_by = tuple(_link(link, number) for link in links)
     missing = missing_of(entry, links, f"question {number}: ")
     return StudyQuestion(entry["question"], answered_by, missing)
@@ -505,9 +507,9 @@ def _samples(value: Any, above: Levels | None) -> SamplesPolicy | None:
 
 
 def _statistics(names: list[Any]) -> tuple[str, ...]:
-    known = described()
-    if unknown := [name for name in names if name not in known]:
-        raise DefinitionError(f"unknown statistic {unknown[0]!r}; there are {', '.join(known)}")
+    statistics = described()
+    if unknown := [name for name in names if name not in statistics]:
+        raise DefinitionError(f"unknown statistic {unknown[0]!r}; there are {', '.join(statistics)}")
     return tuple(names) or DEFAULT_STATISTICS
 
 

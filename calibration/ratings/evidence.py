@@ -35,7 +35,7 @@ class Evidence:
     @property
     def digest(self) -> str:
         """Return the SHA-256 of all of it, whatever the order in which it was read."""
-        lines = sorted(repr(tuple(asdict(one).items())) for one in self.pointings)
+        lines = sorted(repr(tuple(asdict(pointing).items())) for pointing in self.pointings)
         return hashlib.sha256("\n".join([self.question.ref, self.asks, *lines]).encode()).hexdigest()
 
 
@@ -50,22 +50,24 @@ def evidence(
 
     Only of raters in `names`, where some are. Of repeated answers of a rater the first counts.
     """
-    infos = {one.id: one for one in questions if one.item_kind in KINDS}
+    infos = {question.id: question for question in questions if question.item_kind in KINDS}
     asking = Question.objects.filter(pk__in=infos).exclude(evidence="").in_bulk()
     if not asking:
         return ()
     answers = _answers(scope, asking, counted, where, names)
     stretches = _stretches(answers)
-    found: dict[int, list[Pointing]] = {pk: [] for pk in asking}
+    pointings: dict[int, list[Pointing]] = {pk: [] for pk in asking}
     for place, (answer, _) in answers.items():
         item, question, rater = place
-        told = counted.raters[rater]
+        info = counted.raters[rater]
         pointing = Pointing(
-            where[item].key, told.name, answer, stretches.get(place, ()), where[item].cluster, told.kind
+            where[item].key, info.name, answer, stretches.get(place, ()), where[item].cluster, info.kind
         )
-        found[question].append(pointing)
+        pointings[question].append(pointing)
     return tuple(
-        Evidence(infos[pk], cast(Asks, asking[pk].evidence), tuple(found[pk])) for pk in infos if pk in asking
+        Evidence(infos[pk], cast(Asks, asking[pk].evidence), tuple(pointings[pk]))
+        for pk in infos
+        if pk in asking
     )
 
 
@@ -88,41 +90,43 @@ def _answers(
         .values_list("item_id", "question_id", "rater_id", "number", "text", "evidence")
     )
     first: dict[tuple[int, int, int], Any] = {}
-    for item, question, rater, number, text, kept in rows.iterator(chunk_size=CHUNK):
+    for item, question, rater, number, text, raw_evidence in rows.iterator(chunk_size=CHUNK):
         info = counted.raters.get(rater)
         if item in where and info is not None and (not names or info.name in names):
-            first.setdefault((item, question, rater), (text if number is None else number, kept))
+            first.setdefault((item, question, rater), (text if number is None else number, raw_evidence))
     return {
-        place: (answer, references.read(kept))
-        for place, (answer, kept) in first.items()
+        place: (answer, references.read(raw_evidence))
+        for place, (answer, raw_evidence) in first.items()
         if takes_evidence(asking[place[1]], answer)
     }
 
 
 def _stretches(answers: Answers) -> dict[tuple[int, int, int], tuple[Stretch, ...]]:
     """Return where answers point, turns counted back from the rated one, or from a dialogue's beginning."""
-    pointing = {place: found for place, (_, found) in answers.items() if found}
+    pointing = {
+        place: references_found for place, (_, references_found) in answers.items() if references_found
+    }
     items = {
         pk: (dialogue, turn)
         for pk, dialogue, turn in Item.objects.filter(pk__in={item for item, _, _ in pointing}).values_list(
             "pk", "continuation__dialogue_id", "turn_id"
         )
     }
-    wanted = {(items[item][0], p.continuation, p.turn) for (item, _, _), ps in pointing.items() for p in ps}
-    turns = _turns(wanted)
+    places = {(items[item][0], p.continuation, p.turn) for (item, _, _), ps in pointing.items() for p in ps}
+    turns = _turns(places)
     rated = [turn for _, turn in items.values() if turn is not None]
     numbers = turn_numbers.numbers_of({*rated, *(pk for pk, _ in turns.values())})
-    found = {}
+    stretches_of = {}
     for place, some in pointing.items():
         dialogue, turn = items[place[0]]
         stretches = []
-        for one in some:
-            at = turns.get((dialogue, one.continuation, one.turn))
+        for reference in some:
+            at = turns.get((dialogue, reference.continuation, reference.turn))
             if at is not None:
                 number = numbers[at[0]] if turn is None else numbers[turn] - numbers[at[0]]
-                stretches.append(_stretch(one, number, at[1]))
-        found[place] = tuple(stretches)
-    return found
+                stretches.append(_stretch(reference, number, at[1]))
+        stretches_of[place] = tuple(stretches)
+    return stretches_of
 
 
 def _stretch(passage: Passage, number: int, length: int) -> Stretch:
@@ -132,11 +136,11 @@ def _stretch(passage: Passage, number: int, length: int) -> Stretch:
     return Stretch(number, passage.start, passage.end)
 
 
-def _turns(wanted: Collection[tuple[int, str, int]]) -> dict[tuple[int, str, int], tuple[int, int]]:
+def _turns(places: Collection[tuple[int, str, int]]) -> dict[tuple[int, str, int], tuple[int, int]]:
     """Return (id, characters) of turns by (dialogue, continuation's key, position)."""
-    dialogues = sorted({dialogue for dialogue, _, _ in wanted})
-    keys, positions = {key for _, key, _ in wanted}, {position for _, _, position in wanted}
-    found = {}
+    dialogues = sorted({dialogue for dialogue, _, _ in places})
+    keys, positions = {key for _, key, _ in places}, {position for _, _, position in places}
+    turns = {}
     for start in range(0, len(dialogues), DIALOGUES):
         rows = Turn.objects.filter(
             continuation__dialogue__in=dialogues[start : start + DIALOGUES],
@@ -144,6 +148,6 @@ def _turns(wanted: Collection[tuple[int, str, int]]) -> dict[tuple[int, str, int
             position__in=positions,
         ).values_list("continuation__dialogue_id", "continuation__key", "position", "pk", Length("text"))
         for dialogue, key, position, pk, length in rows.iterator(chunk_size=CHUNK):
-            if (dialogue, key, position) in wanted:
-                found[dialogue, key, position] = (pk, length)
-    return found
+            if (dialogue, key, position) in places:
+                turns[dialogue, key, position] = (pk, length)
+    return turns

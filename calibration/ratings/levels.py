@@ -55,10 +55,10 @@ def check_conditions(corpus: Corpus, conditions: Sequence[str]) -> None:
     """Refuse condition keys that no continuation has. Raises DefinitionError."""
     if not conditions:
         return
-    known = condition_keys(corpus)
-    if unknown := [key for key in conditions if key not in known]:
+    existing = condition_keys(corpus)
+    if unknown := [key for key in conditions if key not in existing]:
         raise DefinitionError(
-            f"no continuation has the condition {unknown[0]!r}; there are {', '.join(known) or 'none'}"
+            f"no continuation has the condition {unknown[0]!r}; there are {', '.join(existing) or 'none'}"
         )
 
 
@@ -69,24 +69,24 @@ def produced(corpus: Corpus, keys: Collection[str], conditions: Sequence[str] = 
         .order_by("dialogue_id", "pk")
         .values_list("pk", "dialogue__key", "key", "dialogue__cluster", "system__name", "mode", "condition")
     )
-    found = {}
+    continuations = {}
     for pk, dialogue, name, cluster, system, mode, condition in rows.iterator(chunk_size=CHUNK):
         key = item_key(dialogue, name, None)
         if key in keys:
             called = system_name(system, condition, conditions)
             static = mode == Continuation.Mode.STATIC
-            found[key] = Produced(pk, key, dialogue, name, cluster, called, static)
-    return found
+            continuations[key] = Produced(pk, key, dialogue, name, cluster, called, static)
+    return continuations
 
 
 def system_name(system: str, condition: dict[str, Any], conditions: Sequence[str]) -> str:
     """Return `model-x`, or with conditions `model-x (prompting vanilla, turns_per_call 5)`."""
     if not conditions:
         return system
-    told = ", ".join(
+    conditions_text = ", ".join(
         f"{key} {_plain(condition[key]) if key in condition else 'not stated'}" for key in conditions
     )
-    return f"{system} ({told})"
+    return f"{system} ({conditions_text})"
 
 
 def _plain(value: Any) -> str:
@@ -189,16 +189,16 @@ def check(scope: Scope, definition: Definition, counted: Census) -> None:
 
 def turns_of(continuations: Mapping[str, Produced]) -> dict[str, tuple[int, ...]]:
     """Return the positions of the turns that can be rated in each of some continuations, in one query."""
-    keys = {made.pk: key for key, made in continuations.items()}
+    keys = {continuation_info.pk: key for key, continuation_info in continuations.items()}
     rows = (
         Item.objects.filter(kind="turn", continuation__in=list(keys))
         .order_by("continuation_id", "turn__position")
         .values_list("continuation_id", "turn__position")
     )
-    found: dict[str, list[int]] = {key: [] for key in continuations}
+    positions_of: dict[str, list[int]] = {key: [] for key in continuations}
     for continuation, position in rows.iterator(chunk_size=CHUNK):
-        found[keys[continuation]].append(position)
-    return {key: tuple(positions) for key, positions in found.items()}
+        positions_of[keys[continuation]].append(position)
+    return {key: tuple(positions) for key, positions in positions_of.items()}
 
 
 def _question(
@@ -212,12 +212,12 @@ def _question(
     subject = data.subject
     where = places(scope, {link.question.item_kind for link in subject.across}, clusters)
     sources = [Source(data, ScaleMap())]
-    taken = {link.question.id for link in subject.across}
+    used = {link.question.id for link in subject.across}
     for link in subject.across:
-        known = [other for other in known_links(link.question, counted) if other.question.id not in taken]
-        taken |= {other.question.id for other in known}
-        asked = Subject(link.question, tuple(known))
-        sources.append(Source(load(scope, asked, counted, where, only), link.map))
+        further = [other for other in known_links(link.question, counted) if other.question.id not in used]
+        used |= {other.question.id for other in further}
+        linked_subject = Subject(link.question, tuple(further))
+        sources.append(Source(load(scope, linked_subject, counted, where, only), link.map))
     return LevelQuestion(subject, tuple(sources))
 
 
@@ -230,7 +230,7 @@ def _digest(
     sources: Sequence[Source], continuations: Mapping[str, Produced], turns: Mapping[str, tuple[int, ...]]
 ) -> str:
     belong = sorted(
-        f"{key}\t{made.cluster}\t{made.system}\t{made.static}\t{turns[key]}"
-        for key, made in continuations.items()
+        f"{key}\t{continuation.cluster}\t{continuation.system}\t{continuation.static}\t{turns[key]}"
+        for key, continuation in continuations.items()
     )
     return hashlib.sha256("\n".join([*(s.data.digest for s in sources), *belong]).encode()).hexdigest()

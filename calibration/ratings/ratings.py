@@ -103,9 +103,9 @@ def subjects_of(definition: Definition, counted: Census) -> list[Subject]:
     counted = _limited(counted, definition.raters)
     if definition.questions:
         return [
-            _declared(asked, counted, definition.levels)
-            for asked in definition.questions
-            if found_question(asked.question, counted).level != RANKING
+            _declared(question, counted, definition.levels)
+            for question in definition.questions
+            if found_question(question.question, counted).level != RANKING
         ]
     return automatic(counted)
 
@@ -134,27 +134,29 @@ def _limited(counted: Census, names: Sequence[str]) -> Census:
     """Return the census without the raters that a definition leaves out."""
     if not names:
         return counted
-    known = {rater.name: rater.id for rater in counted.raters.values()}
-    if unknown := [name for name in names if name not in known]:
+    rater_ids = {rater.name: rater.id for rater in counted.raters.values()}
+    if unknown := [name for name in names if name not in rater_ids]:
         raise DefinitionError(
-            f"no rater {unknown[0]!r} has labels here; there are {', '.join(sorted(known))}"
+            f"no rater {unknown[0]!r} has labels here; there are {', '.join(sorted(rater_ids))}"
         )
-    keep = {known[name] for name in names}
+    keep = {rater_ids[name] for name in names}
     return replace(counted, counts={pair: n for pair, n in counted.counts.items() if pair[1] in keep})
 
 
-def _declared(asked: StudyQuestion, counted: Census, levels: Levels | None) -> Subject:
-    question = found_question(asked.question, counted)
+def _declared(study_question: StudyQuestion, counted: Census, levels: Levels | None) -> Subject:
+    question = found_question(study_question.question, counted)
     if question.level == TEXT:
-        raise DefinitionError(f"{asked.question} is answered in free text, which has no agreement statistics")
-    links = [_link_of_subjects(link, counted) for link in asked.answered_by]
+        raise DefinitionError(
+            f"{study_question.question} is answered in free text, which has no agreement statistics"
+        )
+    links = [_link_of_subjects(link, counted) for link in study_question.answered_by]
     across = [link for link in links if link.question.item_kind != question.item_kind]
     _check_levels(question, across, levels)
     links = [link for link in links if link not in across]
     if levels is not None:
-        named = {link.question.id for link in (*links, *across)}
-        links += [link for link in known_links(question, counted) if link.question.id not in named]
-    return Subject(question, tuple(links), tuple(across), asked.missing)
+        linked_ids = {link.question.id for link in (*links, *across)}
+        links += [link for link in known_links(question, counted) if link.question.id not in linked_ids]
+    return Subject(question, tuple(links), tuple(across), study_question.missing)
 
 
 def _link_of_subjects(link: AnsweredBy, counted: Census) -> Link:
@@ -182,15 +184,15 @@ def found_question(ref: str, counted: Census) -> QuestionInfo:
     """Return the question that a definition names. Raises DefinitionError where no label answers it."""
     question = counted.by_ref(ref) or _only_version(ref, counted)
     if question is None:
-        known = ", ".join(q.ref for q in counted.questions.values()) or "none"
-        raise DefinitionError(f"no labels answer {ref!r} here; questions with labels: {known}")
+        available = ", ".join(q.ref for q in counted.questions.values()) or "none"
+        raise DefinitionError(f"no labels answer {ref!r} here; questions with labels: {available}")
     return question
 
 
 def _only_version(ref: str, counted: Census) -> QuestionInfo | None:
     """Return the question that `scheme/key` names without a version, where labels are of one alone."""
-    named = [q for q in counted.questions.values() if f"{q.scheme.rsplit('@', 1)[0]}/{q.key}" == ref]
-    return named[0] if len(named) == 1 else None
+    matching = [q for q in counted.questions.values() if f"{q.scheme.rsplit('@', 1)[0]}/{q.key}" == ref]
+    return matching[0] if len(matching) == 1 else None
 
 
 def known_links(question: QuestionInfo, counted: Census) -> tuple[Link, ...]:
@@ -203,9 +205,9 @@ def _known_links(question: QuestionInfo, others: Sequence[QuestionInfo], counted
     for other in others:
         if other.id == question.id or other.item_kind != question.item_kind:
             continue
-        found = _known_map(question, other, counted)
-        if found is not None:
-            links.append(Link(other, found))
+        scale_map = _known_map(question, other, counted)
+        if scale_map is not None:
+            links.append(Link(other, scale_map))
     return tuple(links)
 
 
@@ -237,18 +239,18 @@ def rater_names(subject: Subject, counted: Census) -> dict[tuple[int, int], Rate
 
     A rater who answers through two linked questions is told apart by the question's key.
     """
-    asked = set(subject.question_ids)
-    pairs = [pair for pair in counted.counts if pair[0] in asked]
+    question_ids = set(subject.question_ids)
+    pairs = [pair for pair in counted.counts if pair[0] in question_ids]
     times: dict[int, int] = {}
     for _, rater in pairs:
         times[rater] = times.get(rater, 0) + 1
-    named = {}
+    infos = {}
     for question, rater in pairs:
         info = counted.raters[rater]
         if times[rater] > 1 and question != subject.question.id:
             info = replace(info, name=f"{info.name}: {counted.questions[question].key}")
-        named[question, rater] = info
-    return named
+        infos[question, rater] = info
+    return infos
 
 
 # Labels as the statistics library reads them: one query a question, plain tuples all the way.
@@ -324,17 +326,19 @@ def placed(items: QuerySet[Item], clusters: frozenset[str] | None) -> dict[int, 
             "record_key",
         )
     )
-    found, compared = {}, []
+    by_item, compared = {}, []
     for pk, dialogue, own, position, cluster, system, comparing, kind, record in rows.iterator(
         chunk_size=CHUNK
     ):
         if clusters is None or cluster in clusters:
             key = key_of_item(dialogue, own, position, kind, record)
-            found[pk] = Place(key, cluster, system, item_key(dialogue, own, None) if record is None else key)
+            by_item[pk] = Place(
+                key, cluster, system, item_key(dialogue, own, None) if record is None else key
+            )
             compared += [pk] if comparing is not None else []
     for pk, key in (comparisons.keys_of(compared) if compared else {}).items():
-        found[pk] = Place(key, found[pk].cluster, "", key)
-    return found
+        by_item[pk] = Place(key, by_item[pk].cluster, "", key)
+    return by_item
 
 
 def load(
@@ -345,9 +349,9 @@ def load(
     raters: frozenset[str] = frozenset(),
 ) -> SubjectData:
     """Read a subject's labels on the items of `where`, in one query; only of `raters` where some are."""
-    named = rater_names(subject, counted)
+    infos = rater_names(subject, counted)
     if raters:
-        named = {pair: info for pair, info in named.items() if counted.raters[pair[1]].name in raters}
+        infos = {pair: info for pair, info in infos.items() if counted.raters[pair[1]].name in raters}
     rows = (
         scope.labels()
         .filter(question__in=subject.question_ids)
@@ -358,7 +362,7 @@ def load(
     records: dict[tuple[int, int, int, int], Record] = {}
     repeated = 0
     for item, question, rater, sample, number, text in rows.iterator(chunk_size=CHUNK):
-        place, info = where.get(item), named.get((question, rater))
+        place, info = where.get(item), infos.get((question, rater))
         if place is None or info is None:
             continue
         answer = (item, question, rater, sample)
@@ -368,17 +372,17 @@ def load(
         if number is not None and question in maps:
             number = maps[question].apply(number)
         records[answer] = recorded(place, info, sample, number if text is None else text)
-    kept = tuple(records.values())
+    records_read = tuple(records.values())
     present = {(question, rater) for _, question, rater, _ in records}
     return SubjectData(
         subject=subject,
-        records=kept,
-        raters=tuple(info for pair, info in named.items() if pair in present),
-        off_scale=frozenset(named[pair].name for pair in present if not _on_scale(subject, pair[0])),
+        records=records_read,
+        raters=tuple(info for pair, info in infos.items() if pair in present),
+        off_scale=frozenset(infos[pair].name for pair in present if not _on_scale(subject, pair[0])),
         repeated=repeated,
-        digest=_digest(subject, kept),
+        digest=_digest(subject, records_read),
         ends={
-            named[pair].name: ends
+            infos[pair].name: ends
             for pair in present
             if (link := _link(subject, pair[0])) is not None and (ends := _ends(link)) is not None
         },
@@ -452,12 +456,12 @@ def again(
     who have answered on several occasions are read.
     """
     several = _on_several_occasions(scope, subject)
-    named = {
+    infos = {
         pair: info
         for pair, info in rater_names(subject, counted).items()
         if pair in several and (not raters or counted.raters[pair[1]].name in raters)
     }
-    if not named:
+    if not infos:
         return ()
     rows = (
         Label.objects.filter(
@@ -465,8 +469,8 @@ def again(
             item__training=scope.training,
             superseded_at__isnull=True,
             occasion__in={*OCCASIONS, *scope.occasions},
-            question__in={question for question, _ in named},
-            rater__in={rater for _, rater in named},
+            question__in={question for question, _ in infos},
+            rater__in={rater for _, rater in infos},
             sample=0,
             missing="",
         )
@@ -476,15 +480,15 @@ def again(
     maps = {link.question.id: link.map for link in subject.links}
     answers: dict[tuple[int, int, int], list[Record]] = {}
     for item, question, rater, number, text in rows.iterator(chunk_size=CHUNK):
-        info, place = named.get((question, rater)), where.get(item)
+        info, place = infos.get((question, rater)), where.get(item)
         if info is None or place is None:
             continue
         if number is not None and question in maps:
             number = maps[question].apply(number)
-        given = answers.setdefault((item, question, rater), [])
-        given.append(recorded(place, info, len(given), number if text is None else text))
-    twice = [given[:2] for given in answers.values() if len(given) > 1]
-    return tuple(replace(record, sample=n) for given in twice for n, record in enumerate(given))
+        own_answers = answers.setdefault((item, question, rater), [])
+        own_answers.append(recorded(place, info, len(own_answers), number if text is None else text))
+    twice = [own_answers[:2] for own_answers in answers.values() if len(own_answers) > 1]
+    return tuple(replace(record, sample=n) for own_answers in twice for n, record in enumerate(own_answers))
 
 
 def _on_several_occasions(scope: Scope, subject: Subject) -> set[tuple[int, int]]:
@@ -522,12 +526,12 @@ BATCH = 20_000
 def lengths(where: Mapping[int, Place]) -> dict[str, tuple[int, int]]:
     """Return the characters and words of items by their keys: of a turn's text, or of a continuation's turns
     that are not given."""
-    found: dict[str, tuple[int, int]] = {}
+    by_key: dict[str, tuple[int, int]] = {}
     for batch in _batches(sorted(where)):
         with connection.cursor() as cursor:
             cursor.execute(_LENGTHS, [batch])
-            found |= {where[item].key: (int(many), int(words)) for item, many, words in cursor.fetchall()}
-    return found
+            by_key |= {where[item].key: (int(many), int(words)) for item, many, words in cursor.fetchall()}
+    return by_key
 
 
 def _batches(ids: list[int]) -> Iterable[list[int]]:
@@ -576,14 +580,14 @@ def answered(
         .order_by("rater_id", "question_id")
         .values_list("rater_id", "question_id", "n", "gone", "samples")
     )
-    found: dict[int, Answered] = {}
+    by_rater: dict[int, Answered] = {}
     order = list(counted.questions)
     for rater, question, n, gone, samples in sorted(rows, key=lambda row: (row[0], order.index(row[1]))):
         info = counted.raters[rater]
         if names and info.name not in names:
             continue
-        told = found.get(rater) or Answered(info.name, info.kind, info.identified, info.simulated)
-        asked = counted.questions[question]
-        here = AnsweredQuestion(asked.ref, asked.title, n, gone, samples + 1)
-        found[rater] = replace(told, questions=(*told.questions, here))
-    return list(found.values())
+        previous = by_rater.get(rater) or Answered(info.name, info.kind, info.identified, info.simulated)
+        question_info = counted.questions[question]
+        counts = AnsweredQuestion(question_info.ref, question_info.title, n, gone, samples + 1)
+        by_rater[rater] = replace(previous, questions=(*previous.questions, counts))
+    return list(by_rater.values())

@@ -64,26 +64,26 @@ class Scope:
 
     def ever(self) -> QuerySet[Label]:
         """Return the labels in scope, those that no longer count among them."""
-        found = Label.objects.filter(
+        labels = Label.objects.filter(
             item__corpus=self.corpus, item__training=self.training, occasion__in=self.occasions
         )
         if self.without:
-            found = found.exclude(_by_any(self.without))
+            labels = labels.exclude(_by_any(self.without))
         if self.campaign is None:
-            return found
+            return labels
         own = Q(campaign=self.campaign)
         machine = ~Q(rater__kind=Rater.Kind.HUMAN) & Q(campaign__isnull=True)
-        return found.filter(own | (machine & Q(_in_tasks(self.campaign))))
+        return labels.filter(own | (machine & Q(_in_tasks(self.campaign))))
 
     def counts(self) -> QuerySet[LabelCount]:
         """Return the counts of the labels that are in scope without a look at their items.
 
         These are all labels of a corpus's scope, and of a campaign's those that were given in it.
         """
-        kept = self._counts()
+        counts = self._counts()
         if self.without:
-            kept = kept.exclude(_by_any(self.without))
-        return kept if self.campaign is None else kept.filter(campaign=self.campaign)
+            counts = counts.exclude(_by_any(self.without))
+        return counts if self.campaign is None else counts.filter(campaign=self.campaign)
 
     def machine_counts(self) -> QuerySet[LabelCount]:
         """Return the counts of the labels of which those about a campaign's items are in its scope, too."""
@@ -138,8 +138,8 @@ def scope_of(corpus: Corpus, campaign: Campaign | None, part: str = "") -> Scope
 
     A campaign about training dialogues reads these, whatever the part.
     """
-    found = of_campaign(campaign) if campaign else of_corpus(corpus)
-    return replace(found, training=True) if part == TRAINING else found
+    scope = of_campaign(campaign) if campaign else of_corpus(corpus)
+    return replace(scope, training=True) if part == TRAINING else scope
 
 
 def of_study(study: Study) -> Scope:
@@ -147,8 +147,8 @@ def of_study(study: Study) -> Scope:
 
     A study whose split is called training is about the training dialogues.
     """
-    found = scope_of(study.corpus, study.campaign, str(study.definition.get("split") or ""))
-    return without_left_out(found) if leaves_out(study) else found
+    scope = scope_of(study.corpus, study.campaign, str(study.definition.get("split") or ""))
+    return without_left_out(scope) if leaves_out(study) else scope
 
 
 def leaves_out(study: Study) -> bool:
@@ -187,18 +187,18 @@ def shown_part(scope: Scope, part: str) -> tuple[Split | None, str]:
 
 def _by_any(people: tuple[LeftOut, ...]) -> Q:
     """Whether a label is one of those that people gave in a campaign from which they are left out."""
-    return reduce(or_, (Q(campaign=one.campaign, rater=one.rater) for one in people))
+    return reduce(or_, (Q(campaign=person.campaign, rater=person.rater) for person in people))
 
 
 def _in_tasks(campaign: Campaign, item: str = "item__") -> Exists | Q:
     """Whether an item, or a label's, is on one of the campaign's tasks."""
     tasks = Task.objects.filter(campaign=campaign)
     own = tasks.filter(continuation=OuterRef(f"{item}continuation"))
-    found = Exists(own.filter(Q(item__isnull=True) | Q(item=OuterRef(f"{item}pk"))))
+    on_task = Exists(own.filter(Q(item__isnull=True) | Q(item=OuterRef(f"{item}pk"))))
     if not campaign.side_by_side:
-        return found
+        return on_task
     beside = ItemMember.objects.filter(turn=OuterRef(f"{item}turn"), item__in=tasks.values("item"))
-    return Q(found) | Q(Exists(beside))
+    return Q(on_task) | Q(Exists(beside))
 
 
 # Who answered what: the questions and raters that a scope's labels speak of, with counts.
@@ -281,7 +281,7 @@ class Census:
 
     def raters_of(self, question: int) -> list[RaterInfo]:
         """Return who answered a question, missing answers included."""
-        return [self.raters[rater] for (asked, rater) in self.counts if asked == question]
+        return [self.raters[rater] for (question_id, rater) in self.counts if question_id == question]
 
     def by_ref(self, ref: str) -> QuestionInfo | None:
         """Return a question by its reference, None where the scope has no label of it."""
@@ -313,14 +313,14 @@ def _machine_pairs(scope: Scope) -> Pairs:
     return {(row["question_id"], row["rater_id"]): (row["n"], row["gone"]) for row in counted}
 
 
-def _summed(one: Pairs, other: Pairs) -> Pairs:
+def _summed(first: Pairs, second: Pairs) -> Pairs:
     none = (0, 0)
     return {
         pair: (
-            one.get(pair, none)[0] + other.get(pair, none)[0],
-            one.get(pair, none)[1] + other.get(pair, none)[1],
+            first.get(pair, none)[0] + second.get(pair, none)[0],
+            first.get(pair, none)[1] + second.get(pair, none)[1],
         )
-        for pair in sorted(one.keys() | other.keys())
+        for pair in sorted(first.keys() | second.keys())
     }
 
 
@@ -370,17 +370,17 @@ def _raters(raters: list[Rater], corpus: int) -> dict[int, RaterInfo]:
     raters = [rater if rater.user_id is None else next(people) for rater in raters]
     names = Counter(called.values())
     with_kind = Counter((called[rater.pk], rater.kind) for rater in raters)
-    found = {}
+    infos = {}
     for rater in raters:
-        name = known = called[rater.pk]
-        if names[known] > 1:
-            name = f"{known} ({rater.kind})"
-        if with_kind[known, rater.kind] > 1:
-            name = f"{known} ({rater.kind} {rater.pk})"
+        name = called_name = called[rater.pk]
+        if names[called_name] > 1:
+            name = f"{called_name} ({rater.kind})"
+        if with_kind[called_name, rater.kind] > 1:
+            name = f"{called_name} ({rater.kind} {rater.pk})"
         simulated = bool(rater.spec.get("simulated"))
         server = (str(rater.spec.get(part, "")) for part in ("address", "revision"))
-        found[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified, simulated, *server)
-    return found
+        infos[rater.pk] = RaterInfo(rater.pk, name, rater.kind, rater.identified, simulated, *server)
+    return infos
 
 
 # What became of a scope's labels since a report or gold was made of them.
@@ -416,15 +416,15 @@ def since(scope: Scope, moment: datetime, questions: Iterable[int] | None = None
 
     Both counts read an index by time, so they cost what has changed and not what there is.
     """
-    found = scope.ever() if questions is None else scope.ever().filter(question__in=questions)
+    labels = scope.ever() if questions is None else scope.ever().filter(question__in=questions)
     new = Q(supersedes__isnull=True) | Q(supersedes__created_at__gt=moment)
-    came = found.filter(new, created_at__gt=moment, superseded_at__isnull=True)
-    changed = found.filter(superseded_at__gt=moment, created_at__lte=moment)
+    came = labels.filter(new, created_at__gt=moment, superseded_at__isnull=True)
+    changed = labels.filter(superseded_at__gt=moment, created_at__lte=moment)
     return Changes(_capped(came), _capped(changed))
 
 
-def _capped(found: QuerySet[Label]) -> int:
-    return found.order_by().values("pk")[: MOST + 1].count()
+def _capped(labels: QuerySet[Label]) -> int:
+    return labels.order_by().values("pk")[: MOST + 1].count()
 
 
 def _count(number: int) -> str:

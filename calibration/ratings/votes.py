@@ -25,9 +25,10 @@ CHUNK = 20_000
 def comparing(counted: Census) -> list[QuestionInfo]:
     """Return the questions of a scope that ask which of several is better."""
     return [
-        one
-        for one in counted.questions.values()
-        if one.item_kind in COMPARING and (one.level == RANKING or is_comparison(one.level, one.values))
+        question
+        for question in counted.questions.values()
+        if question.item_kind in COMPARING
+        and (question.level == RANKING or is_comparison(question.level, question.values))
     ]
 
 
@@ -38,7 +39,7 @@ def read_votes(
 
     Of an answer that one rater gave again elsewhere the first counts, as in every statistic.
     """
-    labels = scope.labels().filter(question__in=[one.id for one in questions])
+    labels = scope.labels().filter(question__in=[question_info.id for question_info in questions])
     if clusters is not None:
         labels = labels.filter(splits.within(list(clusters), "item__"))
     place = ("item_id", "question_id", "rater_id", "sample")
@@ -49,31 +50,40 @@ def read_votes(
         .iterator(chunk_size=CHUNK)
     )
     systems = systems_of({row[0] for row in rows})
-    found: dict[int, list[Vote]] = {one.id: [] for one in questions}
-    for item, question, rater, sample, text, shown, cluster in rows:
-        who = counted.raters[rater]
-        vote = Vote(str(item), who.name, text, systems[item], cluster, who.kind, _swapped(shown), sample)
-        found[question].append(vote)
-    return found
+    votes: dict[int, list[Vote]] = {question_info.id: [] for question_info in questions}
+    for item, question, rater, sample, text, display_order, cluster in rows:
+        rater_info = counted.raters[rater]
+        vote = Vote(
+            str(item),
+            rater_info.name,
+            text,
+            systems[item],
+            cluster,
+            rater_info.kind,
+            _swapped(display_order),
+            sample,
+        )
+        votes[question].append(vote)
+    return votes
 
 
 def systems_of(items: Collection[int]) -> Mapping[int, tuple[str, ...]]:
     """Return the systems of each item's members, in the order they are numbered in."""
-    found: dict[int, list[str]] = defaultdict(list)
+    systems: dict[int, list[str]] = defaultdict(list)
     members = ItemMember.objects.filter(item__in=items).order_by("item_id", "number")
     for item, system in members.values_list("item_id", "continuation__system__name").iterator(CHUNK):
-        found[item].append(system)
-    return {item: tuple(names) for item, names in found.items()}
+        systems[item].append(system)
+    return {item: tuple(names) for item, names in systems.items()}
 
 
-def among(given: Iterable[Vote], systems: Collection[str]) -> list[Vote]:
+def among(votes: Iterable[Vote], systems: Collection[str]) -> list[Vote]:
     """Return the votes that compare some of these systems and no others; all where none are named."""
-    return [vote for vote in given if not systems or set(vote.systems) <= set(systems)]
+    return [vote for vote in votes if not systems or set(vote.systems) <= set(systems)]
 
 
-def _swapped(shown: list[int] | None) -> bool | None:
+def _swapped(display_order: list[int] | None) -> bool | None:
     """Return whether a pair's second member was shown first; None of more than two, or where unknown."""
-    return None if shown is None or len(shown) != 2 else shown[0] == 1
+    return None if display_order is None or len(display_order) != 2 else display_order[0] == 1
 
 
 # Answers that compare responses, as a study reads them: votes on pairs and rankings, by question.
@@ -106,13 +116,13 @@ def uncompared(
 ) -> list[Uncompared]:
     """Return each answered question that no comparison reads; `voted` are those read as preferences."""
     compared = {question for subject in subjects for question in subject.question_ids} | set(voted)
-    found = []
+    rows = []
     for question in counted.questions.values():
         raters = _raters(question, counted, definition.raters)
         if question.id in compared or not raters:
             continue
         target = _target(question, counted, definition.raters)
-        found.append(
+        rows.append(
             Uncompared(
                 question.ref,
                 question.title,
@@ -124,7 +134,7 @@ def uncompared(
                 "identity" if target and _scale(target) == _scale(question) else "rank",
             )
         )
-    return found
+    return rows
 
 
 def _raters(question: QuestionInfo, counted: Census, names: Collection[str]) -> list[RaterInfo]:
@@ -200,16 +210,20 @@ def compared(
 
     A study that names no questions asks all. Only of its raters, where it names some.
     """
-    asked = comparing(counted)
+    questions = comparing(counted)
     if definition.questions:
-        named = {found_question(one.question, counted).id for one in definition.questions}
-        asked = [one for one in asked if one.id in named]
-    if not asked:
+        question_ids = {
+            found_question(study_question.question, counted).id for study_question in definition.questions
+        }
+        questions = [question for question in questions if question.id in question_ids]
+    if not questions:
         return ()
-    votes = read_votes(scope, asked, counted, clusters)
-    found = []
-    for one in asked:
-        kept = tuple(v for v in votes[one.id] if not definition.raters or v.rater in definition.raters)
-        if any(vote.label is not None for vote in kept):
-            found.append(Compared(one, kept))
-    return tuple(found)
+    votes = read_votes(scope, questions, counted, clusters)
+    votes_by_question = []
+    for voted_question in questions:
+        own_votes = tuple(
+            v for v in votes[voted_question.id] if not definition.raters or v.rater in definition.raters
+        )
+        if any(vote.label is not None for vote in own_votes):
+            votes_by_question.append(Compared(voted_question, own_votes))
+    return tuple(votes_by_question)

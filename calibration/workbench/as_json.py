@@ -42,10 +42,10 @@ class Tried:
         """Return plain data; None before it was tried."""
         if self.run is None or self.progress is None:
             return None
-        kept = ("state", "total", "done", "failed", "pending", "leased", "cancelled", "flagged")
+        counted = ("state", "total", "done", "failed", "pending", "leased", "cancelled", "flagged")
         state = self.progress.as_json()
         more = ("tokens_in", "tokens_out", "cost", "currency", "error", "values", "missing")
-        rest = {name: state[name] for name in (*kept, *more)}
+        rest = {name: state[name] for name in (*counted, *more)}
         return {"run": self.run.pk, **rest, "failures": dict(self.failures)}
 
 
@@ -64,22 +64,24 @@ def kind_of_failure(error: str) -> str:
     return error.partition(":")[0].strip()[:80] or "no reason given"
 
 
-def bench(found: Bench) -> dict[str, Any]:
+def bench(draft_bench: Bench) -> dict[str, Any]:
     """Return a bench with its drafts in short."""
-    drafts = found.drafts.filter(of=None, search_text=None, discarded_at=None).select_related("endpoint")
+    drafts = draft_bench.drafts.filter(of=None, search_text=None, discarded_at=None).select_related(
+        "endpoint"
+    )
     return {
-        "id": found.pk,
-        "name": found.name,
-        "corpus": found.corpus.name,
-        "campaign": found.campaign.name if found.campaign else None,
-        "split": found.split.name,
-        "protocol": found.protocol,
-        "scheme": benches.scheme_ref(found) or None,
-        "variant": found.variant or None,
-        "include_self": found.include_self,
-        "seed": found.seed,
-        "drawn": found.targets.count(),
-        "available": benches.available(found),
+        "id": draft_bench.pk,
+        "name": draft_bench.name,
+        "corpus": draft_bench.corpus.name,
+        "campaign": draft_bench.campaign.name if draft_bench.campaign else None,
+        "split": draft_bench.split.name,
+        "protocol": draft_bench.protocol,
+        "scheme": benches.scheme_ref(draft_bench) or None,
+        "variant": draft_bench.variant or None,
+        "include_self": draft_bench.include_self,
+        "seed": draft_bench.seed,
+        "drawn": draft_bench.targets.count(),
+        "available": benches.available(draft_bench),
         "drafts": [in_short(draft) for draft in drafts],
     }
 
@@ -100,17 +102,17 @@ def in_short(draft: Draft) -> dict[str, Any]:
     }
 
 
-def draft(found: Draft) -> dict[str, Any]:
+def draft(judge_draft: Draft) -> dict[str, Any]:
     """Return a draft with its text, how far it is, and its agreement with people so far."""
-    judged = Judged(found.name, found.asker, found)
-    read = sheets(found.bench, [judged])
-    text = {"system": found.text.system, "user": found.text.user, "form": found.text.form}
+    judged = Judged(judge_draft.name, judge_draft.asker, judge_draft)
+    read = sheets(judge_draft.bench, [judged])
+    text = {"system": judge_draft.text.system, "user": judge_draft.text.user, "form": judge_draft.text.form}
     rows = agreement.agreement(read, judged)
     return {
-        "bench": found.bench.name,
-        **in_short(found),
-        "text": text | {"examples": found.text.examples},
-        "tried": tried(found).as_json(),
+        "bench": judge_draft.bench.name,
+        **in_short(judge_draft),
+        "text": text | {"examples": judge_draft.text.examples},
+        "tried": tried(judge_draft).as_json(),
         "agreement": [
             {
                 "question": row.question.ref,
@@ -127,18 +129,20 @@ def draft(found: Draft) -> dict[str, Any]:
 
 def answers(read: Sequence[Sheet], judged: Judged) -> list[dict[str, Any]]:
     """Return per question and item what people and the judge answered; items without either are left out."""
-    found = []
+    rows = []
     for sheet in read:
         ratings = sheet.ratings
         columns = [*ratings.of_kind("human"), *ratings.of_kind("key")]
         own = sheet.of(judged)
         for row, item in enumerate(ratings.items):
             people = {ratings.raters[j]: _value(sheet, ratings.values[row, j]) for j in columns}
-            given = {name: value for name, value in people.items() if value is not None}
+            by_person = {name: value for name, value in people.items() if value is not None}
             judge = _value(sheet, own[0].values[row]) if own else None
-            if given or judge is not None:
-                found.append({"item": item, "question": sheet.question.ref, "people": given, "judge": judge})
-    return found
+            if by_person or judge is not None:
+                rows.append(
+                    {"item": item, "question": sheet.question.ref, "people": by_person, "judge": judge}
+                )
+    return rows
 
 
 def _value(sheet: Sheet, value: float) -> float | str | None:
@@ -154,37 +158,37 @@ def figure(result: Result) -> dict[str, Any]:
     return {"statistic": plain.pop("name"), **plain}
 
 
-def difference(one: Difference, judged: Judged) -> dict[str, Any]:
+def difference(disagreement: Difference, judged: Judged) -> dict[str, Any]:
     """Return where a judge and people disagree on one question of one item."""
-    sheet = one.sheet
+    sheet = disagreement.sheet
     ratings = sheet.ratings
     people = {
         ratings.raters[j]: value
         for j in ratings.of_kind("human")
-        if (value := _value(sheet, ratings.values[one.row, j])) is not None
+        if (value := _value(sheet, ratings.values[disagreement.row, j])) is not None
     }
     return {
-        "item": ratings.items[one.row],
-        "item_id": one.item,
+        "item": ratings.items[disagreement.row],
+        "item_id": disagreement.item,
         "question": sheet.question.ref,
         "question_id": sheet.question.id,
-        "system": one.system,
-        "distance": one.distance,
-        "share": one.share,
-        "direction": one.direction or None,
-        "judge": _value(sheet, sheet.of(judged)[0].values[one.row]),
+        "system": disagreement.system,
+        "distance": disagreement.distance,
+        "share": disagreement.share,
+        "direction": disagreement.direction or None,
+        "judge": _value(sheet, sheet.of(judged)[0].values[disagreement.row]),
         "people": people,
     }
 
 
-def side_by_side(found: SideBySide) -> dict[str, Any]:
+def side_by_side(comparison: SideBySide) -> dict[str, Any]:
     """Return the judges of a bench side by side."""
     return {
-        "with": found.chosen.key if found.chosen else None,
-        "tried": found.tried,
-        "judged": [{"key": one.key, "name": one.name} for one in found.judged],
-        "tables": [_table(table) for table in found.tables],
-        "unanswered": list(found.unanswered),
+        "with": comparison.chosen.key if comparison.chosen else None,
+        "tried": comparison.tried,
+        "judged": [{"key": judged.key, "name": judged.name} for judged in comparison.judged],
+        "tables": [_table(table) for table in comparison.tables],
+        "unanswered": list(comparison.unanswered),
     }
 
 
@@ -220,25 +224,25 @@ def _row(row: Row) -> dict[str, Any]:
     }
 
 
-def finding(found: Finding) -> dict[str, Any]:
+def finding(check_finding: Finding) -> dict[str, Any]:
     """Return what a check found."""
     return {
-        "check": found.check.key,
-        "title": found.check.title,
-        "asks": found.check.asks or None,
-        "sentence": found.sentence or None,
-        "reason": found.reason or None,
+        "check": check_finding.check.key,
+        "title": check_finding.check.title,
+        "asks": check_finding.check.asks or None,
+        "sentence": check_finding.sentence or None,
+        "reason": check_finding.reason or None,
         "figures": [
             {
-                "question": one.question,
-                "about": one.about or None,
-                "title": one.title,
-                "not_asked": one.not_asked,
-                **figure(one.result),
+                "question": row.question,
+                "about": row.about or None,
+                "title": row.title,
+                "not_asked": row.not_asked,
+                **figure(row.result),
             }
-            for one in found.figures
+            for row in check_finding.figures
         ],
-        "tried": [{"draft": one.number, **one.change} for one in found.tried],
+        "tried": [{"draft": tried_draft.number, **tried_draft.change} for tried_draft in check_finding.tried],
     }
 
 

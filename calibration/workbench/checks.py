@@ -36,8 +36,8 @@ def own_systems(draft: Draft) -> list[str]:
     family = draft.endpoint.family.casefold() if draft.endpoint else ""
     if not family:
         return []
-    known = System.objects.filter(corpus=draft.bench.corpus).exclude(family="").order_by("name")
-    return [name for name, its in known.values_list("name", "family") if its.casefold() == family]
+    systems = System.objects.filter(corpus=draft.bench.corpus).exclude(family="").order_by("name")
+    return [name for name, its in systems.values_list("name", "family") if its.casefold() == family]
 
 
 def why_none(draft: Draft) -> str:
@@ -83,8 +83,8 @@ class Check:
 
 
 CHECKS: dict[str, Check] = {
-    one.key: one
-    for one in (
+    check.key: check
+    for check in (
         Check(
             "consistency",
             "Does it answer the same when asked again?",
@@ -179,10 +179,10 @@ def start(*, by: User | None, draft: Draft, key: str) -> list[Draft]:
     if key == "consistency":
         actions.run(by=by, draft=draft, targets=draft.targets, samples=max(SAMPLES, draft.samples))
         return [draft]
-    made = _written(by, draft, key)
-    for one in made:
-        actions.run(by=by, draft=one, targets=draft.targets)
-    return made
+    drafts = _write_variants(by, draft, key)
+    for variant_draft in drafts:
+        actions.run(by=by, draft=variant_draft, targets=draft.targets)
+    return drafts
 
 
 def cost(draft: Draft, key: str) -> Estimate:
@@ -191,15 +191,15 @@ def cost(draft: Draft, key: str) -> Estimate:
     if key == "consistency":
         return actions.estimate(draft, draft.targets, max(SAMPLES, draft.samples))
     with transaction.atomic():
-        each = [actions.estimate(one, draft.targets) for one in _written(None, draft, key)]
+        each = [actions.estimate(estimate, draft.targets) for estimate in _write_variants(None, draft, key)]
         transaction.set_rollback(True)
-    prices = [one.cost for one in each if one.cost is not None]
+    prices = [estimate.cost for estimate in each if estimate.cost is not None]
     return replace(
         each[0],
-        calls=sum(one.calls for one in each),
-        done=sum(one.done for one in each),
-        tokens_in=sum(one.tokens_in for one in each),
-        tokens_out=sum(one.tokens_out for one in each),
+        calls=sum(estimate.calls for estimate in each),
+        done=sum(estimate.done for estimate in each),
+        tokens_in=sum(estimate.tokens_in for estimate in each),
+        tokens_out=sum(estimate.tokens_out for estimate in each),
         cost=sum(prices[1:], prices[0]) if prices else None,
     )
 
@@ -216,29 +216,29 @@ def _refuse(draft: Draft, key: str) -> None:
 
 
 def _nothing_to_change(draft: Draft, key: str) -> str:
-    what = "it has fewer than two worked examples" if key == "examples" else "the rules find nothing in it"
-    return f"There is nothing to change in the text of draft {draft.number}: {what}."
+    reason = "it has fewer than two worked examples" if key == "examples" else "the rules find nothing in it"
+    return f"There is nothing to change in the text of draft {draft.number}: {reason}."
 
 
 def _asking() -> list[str]:
     return [key for key, check in CHECKS.items() if check.asks]
 
 
-def _written(by: User | None, draft: Draft, key: str) -> list[Draft]:
+def _write_variants(by: User | None, draft: Draft, key: str) -> list[Draft]:
     return [
         actions.write(
             by=by,
             bench=draft.bench,
-            wording=one.wording,
+            wording=changed.wording,
             variant=draft.variant,
             endpoint=draft.endpoint,
             options=draft.options,
             parent=draft.kept or draft.parent,
             of=draft,
-            check_key=f"{key}:{one.key}",
-            change=one.as_json(),
+            check_key=f"{key}:{changed.key}",
+            change=changed.as_json(),
         )
-        for one in variants(draft, key)
+        for changed in variants(draft, key)
     ]
 
 
@@ -252,16 +252,16 @@ def finding(draft: Draft, key: str, *, own: Sequence[str] = (), plan: Plan = PLA
         return Finding(check, reason=why_none(draft))
     if key == "turns" and not Item.objects.filter(pk__in=items_of(draft.bench), turn__isnull=False).exists():
         return Finding(check, reason="Its answers are about whole dialogues, which have no place in one.")
-    found = sheets(draft.bench, [judged], _asked_of(draft))
+    sheet_list = sheets(draft.bench, [judged], _counts_asked(draft))
     if key == "consistency":
-        told = _consistency(check, draft, judged, found, plan)
+        result = _consistency(check, draft, judged, sheet_list, plan)
     else:
-        told = _biases(check, judged, found, own, plan)
+        result = _biases(check, judged, sheet_list, own, plan)
     later = _not_asked(draft)
-    return replace(told, figures=tuple(replace(figure, not_asked=later) for figure in told.figures))
+    return replace(result, figures=tuple(replace(figure, not_asked=later) for figure in result.figures))
 
 
-def _asked_of(*drafts: Draft) -> list[int]:
+def _counts_asked(*drafts: Draft) -> list[int]:
     """Return the items that all of these drafts of a bench were asked about."""
     least = min(draft.targets for draft in drafts)
     return [pk for pk, position in items_of(drafts[0].bench).items() if position < least]
@@ -272,12 +272,14 @@ def _not_asked(*drafts: Draft) -> int:
     return drafts[0].bench.targets.count() - min(draft.targets for draft in drafts)
 
 
-def _consistency(check: Check, draft: Draft, judged: Judged, found: Sequence[Sheet], plan: Plan) -> Finding:
+def _consistency(
+    check: Check, draft: Draft, judged: Judged, sheet_list: Sequence[Sheet], plan: Plan
+) -> Finding:
     if draft.samples < 2:
         return Finding(check, reason="It answered each item once.")
     figures = [
         Figure(sheet.question.title, "", TITLES[result.name], result)
-        for sheet in found
+        for sheet in sheet_list
         if (answers := sheet.samples_of(judged)) is not None
         for result in self_consistency(answers, plan)
     ]
@@ -296,40 +298,44 @@ TITLES = {
 
 def _against_variants(check: Check, draft: Draft, judged: Judged, plan: Plan) -> Finding:
     """Compare a draft's answers with those of the same judge with a changed text."""
-    made = tuple(
+    variant_drafts = tuple(
         draft.checks.select_related("rater", "bench", "text")
         .filter(check_key__startswith=f"{check.key}:", targets__gt=0, discarded_at=None)
         .order_by("number")
     )
-    if not made and not variants(draft, check.key):
+    if not variant_drafts and not variants(draft, check.key):
         return Finding(replace(check, asks=""), reason=_nothing_to_change(draft, check.key))
-    if not made:
+    if not variant_drafts:
         return Finding(check, reason="Its changed texts were not tried yet.")
     figures = [
-        Figure(sheet.question.title, str(one.change["title"]), title, result, _not_asked(draft, one))
-        for one in made
-        for other in [Judged(one.name, one.rater, one)]
-        for sheet in sheets(draft.bench, [judged, other], _asked_of(draft, one))
+        Figure(sheet.question.title, str(variant.change["title"]), title, result, _not_asked(draft, variant))
+        for variant in variant_drafts
+        for other in [Judged(variant.name, variant.rater, variant)]
+        for sheet in sheets(draft.bench, [judged, other], _counts_asked(draft, variant))
         for title, result in _same(sheet, judged, other, plan)
     ]
     reason = "" if figures else "No item has both answers yet."
-    return Finding(check, tuple(figures), reason, made)
+    return Finding(check, tuple(figures), reason, variant_drafts)
 
 
-def _same(sheet: Sheet, one: Judged, other: Judged, plan: Plan) -> list[tuple[str, Result]]:
-    first, second = sheet.of(one), sheet.of(other)
+def _same(sheet: Sheet, judged: Judged, other: Judged, plan: Plan) -> list[tuple[str, Result]]:
+    first, second = sheet.of(judged), sheet.of(other)
     if not first or not second:
         return []
     ratings = sheet.ratings
     pair = ratings.take([ratings.column(first[0].rater), ratings.column(second[0].rater)])
-    wanted = ("percent_agreement", statistics_of(sheet)[0])
-    entries = analyse(pair, statistics=wanted, against=pair.raters[0], plan=plan).pairs
-    return [(TITLES.get(one.result.name, worded(one.result.name).name), one.result) for one in entries]
+    statistics = ("percent_agreement", statistics_of(sheet)[0])
+    entries = analyse(pair, statistics=statistics, against=pair.raters[0], plan=plan).pairs
+    return [
+        (TITLES.get(judged.result.name, worded(judged.result.name).name), judged.result) for judged in entries
+    ]
 
 
-def _biases(check: Check, judged: Judged, found: Sequence[Sheet], own: Sequence[str], plan: Plan) -> Finding:
+def _biases(
+    check: Check, judged: Judged, sheet_list: Sequence[Sheet], own: Sequence[str], plan: Plan
+) -> Finding:
     figures, reason = [], "Nobody has answered these questions on these items, or they have no order."
-    for sheet in found:
+    for sheet in sheet_list:
         block = as_numbers(sheet.ratings)
         readings, people = sheet.of(judged), list(sheet.ratings.of_kind("human"))
         if block is None or not readings or not people:
@@ -369,10 +375,12 @@ def _log_characters(items: Sequence[int]) -> Floats:
     Characters, because not every language writes spaces between words.
     """
     rows = dict(Item.objects.filter(pk__in=items).values_list("pk", "turn__text"))
-    whole = dict(Item.objects.filter(pk__in=items, turn=None).values_list("pk", "continuation"))
+    continuation_of = dict(Item.objects.filter(pk__in=items, turn=None).values_list("pk", "continuation"))
     sizes: dict[int, int] = {}
-    turns = Turn.objects.filter(continuation__in=set(whole.values()), given=False)
+    turns = Turn.objects.filter(continuation__in=set(continuation_of.values()), given=False)
     for own, text in turns.values_list("continuation", "text"):
         sizes[own] = sizes.get(own, 0) + len(text)
-    counted = [sizes.get(whole[pk], 0) if pk in whole else len(rows[pk] or "") for pk in items]
+    counted = [
+        sizes.get(continuation_of[pk], 0) if pk in continuation_of else len(rows[pk] or "") for pk in items
+    ]
     return np.log1p(np.array(counted, np.float64))

@@ -50,12 +50,12 @@ def mark(
         raise WorkbenchRefused(f"A note has at most {LONGEST:,} characters, not {len(note):,}.")
     if question.pk not in bench.questions.values() or item.pk not in items_of(bench):
         raise WorkbenchRefused("This bench has no such question about such an item.")
-    before = standing(bench).get((item.pk, question.pk, judged.key))
+    before = current_marks(bench).get((item.pk, question.pk, judged.key))
     if verdict == Verdict.WITHDRAWN and before is None:
         raise WorkbenchRefused("There is no mark that could be withdrawn.")
     if before is not None and (before.verdict, before.note) == (verdict, note):
         return before
-    made = Mark.objects.create(
+    new_mark = Mark.objects.create(
         bench=bench,
         item=item,
         question=question,
@@ -65,11 +65,11 @@ def mark(
         note=note,
         created_by=by,
     )
-    _log(by, "mark disagreement", bench.name, mark=made.pk, verdict=verdict)
-    return made
+    _log(by, "mark disagreement", bench.name, mark=new_mark.pk, verdict=verdict)
+    return new_mark
 
 
-def standing(bench: Bench) -> dict[tuple[int, int, str], Mark]:
+def current_marks(bench: Bench) -> dict[tuple[int, int, str], Mark]:
     """Return the marks of a bench that stand, by item, question and who was judged."""
     rows = Mark.objects.filter(bench=bench).select_related("created_by").order_by("pk")
     latest = {(row.item_id, row.question_id, row.judged): row for row in rows}
@@ -78,10 +78,10 @@ def standing(bench: Bench) -> dict[tuple[int, int, str], Mark]:
 
 def counts(bench: Bench) -> dict[str, int]:
     """Return how many marks of each verdict stand."""
-    found = dict.fromkeys([value for value in Verdict.values if value != Verdict.WITHDRAWN], 0)
-    for row in standing(bench).values():
-        found[row.verdict] += 1
-    return found
+    by_verdict = dict.fromkeys([value for value in Verdict.values if value != Verdict.WITHDRAWN], 0)
+    for row in current_marks(bench).values():
+        by_verdict[row.verdict] += 1
+    return by_verdict
 
 
 @transaction.atomic
@@ -90,7 +90,7 @@ def send_to_adjudication(*, by: User | None, mark: Mark) -> ForAdjudication:
 
     Raises WorkbenchRefused unless the mark stands and says that the people are wrong.
     """
-    now = standing(mark.bench).get((mark.item_id, mark.question_id, mark.judged))
+    now = current_marks(mark.bench).get((mark.item_id, mark.question_id, mark.judged))
     if now is None or now.pk != mark.pk or mark.verdict != Verdict.PEOPLE_WRONG:
         raise WorkbenchRefused("Only what is marked “people wrong” goes to adjudication.")
     row, is_new = ForAdjudication.objects.get_or_create(
@@ -142,16 +142,18 @@ COLUMNS = ("item", "question", "judge", "verdict", "note", "by", "at")
 FORMS = {"csv": "text/csv", "json": "application/json"}
 
 
-def listed(bench: Bench) -> list[dict[str, Any]]:
+def marks_as_json(bench: Bench) -> list[dict[str, Any]]:
     """Return the marks of a bench that stand, latest first, as plain data."""
-    marks = sorted(standing(bench).values(), key=lambda mark: -mark.pk)
+    marks = sorted(current_marks(bench).values(), key=lambda mark: -mark.pk)
     keys = item_keys([mark.item_id for mark in marks])
-    found = Mark.objects.select_related("question__version__scheme").in_bulk([mark.pk for mark in marks])
+    with_questions = Mark.objects.select_related("question__version__scheme").in_bulk(
+        [mark.pk for mark in marks]
+    )
     return [
         {
             "id": mark.pk,
             "item": keys[mark.item_id],
-            "question": _ref(found[mark.pk]),
+            "question": _ref(with_questions[mark.pk]),
             "judge": mark.judged_name,
             "judged": mark.judged,
             "verdict": mark.verdict,
@@ -169,16 +171,16 @@ def item_keys(items: list[int]) -> dict[int, str]:
         name: ITEM_PARTS[name] for name in ("dialogue_key", "continuation_key", "position", "record_key")
     }
     rows = Item.objects.filter(pk__in=items).annotate(**parts).values_list("pk", "kind", *parts)
-    found = {
+    by_item = {
         pk: key_of_item(dialogue, own, position, kind, record)
         for pk, kind, dialogue, own, position, record in rows
     }
-    return found | comparisons.keys_of(items)
+    return by_item | comparisons.keys_of(items)
 
 
-def written(bench: Bench, form: str) -> str:
+def render_marks(bench: Bench, form: str) -> str:
     """Return the marks in a form of `FORMS`."""
-    rows = listed(bench)
+    rows = marks_as_json(bench)
     if form == "json":
         return json.dumps({"bench": bench.name, "marks": rows}, ensure_ascii=False, indent=2) + "\n"
     out = io.StringIO()

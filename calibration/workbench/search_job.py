@@ -71,33 +71,33 @@ def describe_disagreement(search: Search, row: BenchTarget, target: Target, answ
     asker = asker_of(spec)
     assert isinstance(asker.protocol, Asking)
     loaded = load({row.continuation_id})
-    given = answers_for_needs(asker.protocol, spec["needs"], loaded) if "needs" in spec else {}
+    needed_answers = answers_for_needs(asker.protocol, spec["needs"], loaded) if "needs" in spec else {}
     material = loaded[row.continuation_id]
-    case = case_of(material, row.item_id, spec, given.get(row.continuation_id), asker.parts()[0])
+    case = case_of(material, row.item_id, spec, needed_answers.get(row.continuation_id), asker.parts()[0])
     values = asker.protocol.values(case, asker.variant)
-    shown = tuple(
+    materials = tuple(
         filling if isinstance(filling, str) else filling()
         for filling in (values[name] for name in MATERIAL if name in values)
     )
     number = {item: place + 1 for place, item in enumerate(_in_order(material.items))}
     many = len({item for _, item in target.people}) > 1
     judged: list[str] = []
-    said: list[str] = []
+    people_lines: list[str] = []
     for (name, item), people in target.people.items():
         judge = answers.get((name, item))
         if many and all(judge == value for value in people):
             continue
         where = f"[{number[item]}] " if many else ""
-        judged.append(f"{where}{name}: {_written(judge)}")
-        said.append(f"{where}{name}: {', '.join(map(_written, people))}")
-    return Disagreement(target.key, shown, tuple(judged), tuple(said))
+        judged.append(f"{where}{name}: {_value_text(judge)}")
+        people_lines.append(f"{where}{name}: {', '.join(map(_value_text, people))}")
+    return Disagreement(target.key, materials, tuple(judged), tuple(people_lines))
 
 
 def _in_order(items: Mapping[int | None, int]) -> Sequence[int]:
     return [item for turn, item in sorted((turn, item) for turn, item in items.items() if turn is not None)]
 
 
-def _written(value: Value | None) -> str:
+def _value_text(value: Value | None) -> str:
     if value is None:
         return "(no answer)"
     return one_line(value) if isinstance(value, str) else f"{value:g}"
@@ -115,18 +115,18 @@ class ImproveRun:
         rows = SearchRequest.objects.select_related(
             "search__bench", "search__improver", "search__rater", "base"
         )
-        found = {
+        requests = {
             (row.search_id, row.digest): row for row in rows.filter(digest__in=[call.part for call in calls])
         }
-        return [self._asked(call, found[call.run.scope["search"], call.part]) for call in calls]
+        return [self._prepare_call(call, requests[call.run.scope["search"], call.part]) for call in calls]
 
     def outcomes(self, calls: Sequence[Call]) -> Iterator[list[Outcome]]:
         """Improving models are asked, not computed."""
         raise AssertionError(f"{len(calls)} requests for proposals on the queue of metrics")
 
-    def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
+    def record(self, results: Sequence[tuple[Call, Sequence[Any]]]) -> int:
         """Take down what was proposed; a proposal is no label."""
-        for _, answers in given:
+        for _, answers in results:
             for request, proposal in answers:
                 SearchRequest.objects.filter(pk=request, done=False).update(
                     text=versions.store(wording=proposal.wording), diagnosis=proposal.diagnosis, done=True
@@ -142,7 +142,7 @@ class ImproveRun:
         run.missing, run.missing_reason = 0, ""
         benches.settled(run)
 
-    def _asked(self, call: Call, row: SearchRequest) -> PreparedCall:
+    def _prepare_call(self, call: Call, row: SearchRequest) -> PreparedCall:
         prompt = Prompt(row.system, row.user, reflection.SCHEMA)
         search = row.search
         sent = search.rater.spec.get("parameters", {})
@@ -153,8 +153,8 @@ class ImproveRun:
 def _read(row: SearchRequest, reply: str, _tokens: Tokens) -> Read:
     protocol = PROTOCOLS[row.search.bench.protocol]
     assert isinstance(protocol, Asking)
-    known = protocol.known_variables(row.search.variant)
-    proposal = reflection.read(reply, versions.wording_of(row.base), known)
+    variables = protocol.known_variables(row.search.variant)
+    proposal = reflection.read(reply, versions.wording_of(row.base), variables)
     return Read(((row.pk, proposal),))
 
 
@@ -199,33 +199,33 @@ class SearchCalls:
         """Return who asks, for `evolve`."""
         return Asks(self.judge, self.improve, self.disagreement)
 
-    def judge(self, wording: Wording, chosen: Sequence[Target]) -> list[Answers]:
+    def judge(self, wording: Wording, targets: Sequence[Target]) -> list[Answers]:
         """Return the judge's answers about targets under a text. Raises Waiting or OutOfBudget."""
         text = self.text_of(wording)
         self.bounds.reserved = self.search.texts.count() * len(self._held_back()[1]) * self.calls_each
-        if self._ask([(text, chosen)]):
+        if self._ask([(text, targets)]):
             raise Waiting
-        return self._answers(text, chosen)
+        return self._answers(text, targets)
 
     def _held_back(self) -> tuple[SearchText, list[BenchTarget]]:
         """Return the first text, and the targets that are held back."""
         first = self.search.texts.select_related("draft__rater").earliest("number")
         return first, [self.targets[target.key] for target in searches.targets_of(self.search, HELD_BACK)]
 
-    def judge_all(self, found: Iterable[Wording], chosen: Sequence[Target]) -> None:
+    def judge_all(self, wordings: Iterable[Wording], targets: Sequence[Target]) -> None:
         """See that the judge has answered about targets under several texts.
 
         Raises Waiting or OutOfBudget.
         """
-        if self._ask([(self.text_of(wording), chosen) for wording in found]):
+        if self._ask([(self.text_of(wording), targets) for wording in wordings]):
             raise Waiting
 
     def text_of(self, wording: Wording) -> SearchText:
         """Return the search's row of a text, made where it is new."""
         digest = wording.digest()
-        found = self.search.texts.select_related("draft__rater").filter(digest=digest).first()
-        if found is not None:
-            return found
+        existing = self.search.texts.select_related("draft__rater").filter(digest=digest).first()
+        if existing is not None:
+            return existing
         draft = drafts.write(
             by=self.search.created_by,
             bench=self.search.bench,
@@ -253,36 +253,36 @@ class SearchCalls:
             trouble = request.error
         return Proposed(None)
 
-    def _ask(self, wanted: Sequence[tuple[SearchText, Sequence[Target]]]) -> bool:
+    def _ask(self, requested: Sequence[tuple[SearchText, Sequence[Target]]]) -> bool:
         """Put into the queue what was not asked before; return whether answers are still to come."""
         waiting, missing = False, []
-        for text, chosen in wanted:
-            states = self._states(text, chosen)
+        for text, some in requested:
+            states = self._states(text, some)
             waiting = waiting or any(state in runs.UNFINISHED for state in states.values())
             missing.append(
-                (text, [target for target in chosen if self._place(target) not in {at[:2] for at in states}])
+                (text, [target for target in some if self._place(target) not in {at[:2] for at in states}])
             )
-        missing = [(text, chosen) for text, chosen in missing if chosen]
+        missing = [(text, some) for text, some in missing if some]
         if missing:
-            rows = [(text, [self.targets[target.key] for target in chosen]) for text, chosen in missing]
+            rows = [(text, [self.targets[target.key] for target in some]) for text, some in missing]
             self.bounds.allow(rows, self.calls_each)
-            for text, chosen in missing:
-                self._create(text, chosen)
+            for text, some in missing:
+                self._create(text, some)
         return bool(missing) or waiting
 
     def _place(self, target: Target) -> Place:
         row = self.targets[target.key]
         return row.continuation_id, row.item_id
 
-    def _states(self, text: SearchText, chosen: Sequence[Target]) -> dict[tuple[int, int | None, str], str]:
+    def _states(self, text: SearchText, targets: Sequence[Target]) -> dict[tuple[int, int | None, str], str]:
         """Return the state of every call about these targets under a text."""
-        places = {self._place(target) for target in chosen}
+        places = {self._place(target) for target in targets}
         rows = Call.objects.filter(rater=text.draft.rater).values_list(
             "continuation", "item", "part", "state"
         )
         return {(part, item, name): state for part, item, name, state in rows if (part, item) in places}
 
-    def _create(self, text: SearchText, chosen: Sequence[Target]) -> None:
+    def _create(self, text: SearchText, targets: Sequence[Target]) -> None:
         draft = text.draft
         plan = drafts.judge_of(draft, search=self.search.pk).plan(self.search.bench.campaign)
         drafts.require_same_server(draft, plan)
@@ -296,31 +296,31 @@ class SearchCalls:
         Call.objects.bulk_create(
             [
                 Call(run=run, rater=run.rater, continuation_id=place[0], item_id=place[1], part=part)
-                for place in map(self._place, chosen)
+                for place in map(self._place, targets)
                 for part in plan.parts
             ],
             ignore_conflicts=True,
         )
         runs.reopen(run)
 
-    def _run(self, **who: Any) -> Run:
+    def _run(self, **run_fields: Any) -> Run:
         search = self.search
         return drafts.run_on(
             by=search.created_by,
             bench=search.bench,
             place=hashlib.sha256(f"search {search.pk}".encode()).hexdigest(),
             scope={"search": search.pk, "bench": search.bench_id},
-            **who,
+            **run_fields,
         )
 
-    def _answers(self, text: SearchText, chosen: Sequence[Target]) -> list[Answers]:
+    def _answers(self, text: SearchText, targets: Sequence[Target]) -> list[Answers]:
         rows = DraftAnswer.objects.filter(draft=text.draft, sample=0).values_list(
             "question", "item", "number", "text"
         )
         by_item: dict[int, dict[str, Any]] = defaultdict(dict)
-        for question, item, number, said in rows:
-            by_item[item][self.questions[question]] = number if said is None else said
-        return [{(name, item): by_item[item].get(name) for name, item in target.people} for target in chosen]
+        for question, item, number, text_value in rows:
+            by_item[item][self.questions[question]] = number if text_value is None else text_value
+        return [{(name, item): by_item[item].get(name) for name, item in target.people} for target in targets]
 
     def _request(self, wording: Wording, cases: Sequence[Disagreement], trouble: str) -> SearchRequest:
         """Return the answered request; put it into the queue and raise Waiting where it was not asked."""
@@ -373,8 +373,8 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
                 _step(search)
             except Waiting:
                 search.save(update_fields=["state"])
-        asked = search.texts.count()
-    progress(asked, asked, search.state)
+        n_texts = search.texts.count()
+    progress(n_texts, n_texts, search.state)
     return {"search": search.pk, "state": search.state}
 
 
@@ -382,7 +382,7 @@ def _step(search: Search) -> None:
     asking = SearchCalls(search)
     first = versions.wording_of(search.text)
     asking.text_of(first)
-    found = evolve(
+    candidates = evolve(
         first=first,
         learn=searches.targets_of(search, "learn"),
         choose=searches.targets_of(search, "choose"),
@@ -390,38 +390,41 @@ def _step(search: Search) -> None:
         asks=asking.asks(),
         settings=Settings(search.rounds, search.few, search.most_calls, search.seed),
     )
-    for one in found:
-        _take_down(search, asking, one)
+    for candidate in candidates:
+        _take_down(search, asking, candidate)
     search.state = Search.State.SCORING
     asking.bounds.reserved = 0
-    note = _score(search, asking, found)
+    note = _score(search, asking, candidates)
     measured = figures(search)
     for text in search.texts.select_related("draft__rater", "draft__text", "parent"):
         _keep(search, text, [figure for figure in measured if figure.text.pk == text.pk])
     searches.end(search, Search.State.DONE, note)
 
 
-def _take_down(search: Search, asking: SearchCalls, one: SearchCandidate) -> None:
-    text = asking.text_of(one.wording)
-    text.parent = search.texts.filter(digest=one.parent).first() if one.parent else None
-    text.score, text.cases, text.diagnosis = one.score, list(one.cases), one.diagnosis
+def _take_down(search: Search, asking: SearchCalls, candidate: SearchCandidate) -> None:
+    text = asking.text_of(candidate.wording)
+    text.parent = search.texts.filter(digest=candidate.parent).first() if candidate.parent else None
+    text.score, text.cases, text.diagnosis = candidate.score, list(candidate.cases), candidate.diagnosis
     text.save(update_fields=["parent", "score", "cases", "diagnosis"])
 
 
-def _score(search: Search, asking: SearchCalls, found: Sequence[SearchCandidate]) -> str:
+def _score(search: Search, asking: SearchCalls, candidates: Sequence[SearchCandidate]) -> str:
     """See that the texts are asked about the held-back dialogues, the best first; say what was left out."""
     held_back = searches.targets_of(search, HELD_BACK)
-    tried = sorted((one for one in found[1:] if one.score is not None), key=lambda one: -(one.score or 0))
-    wanted = [found[0], *tried]
+    tried = sorted(
+        (candidate for candidate in candidates[1:] if candidate.score is not None),
+        key=lambda candidate: -(candidate.score or 0),
+    )
+    remaining = [candidates[0], *tried]
     left_out = 0
-    while wanted:
+    while remaining:
         try:
-            asking.judge_all([one.wording for one in wanted], held_back)
+            asking.judge_all([candidate.wording for candidate in remaining], held_back)
         except OutOfBudget:
-            wanted, left_out = wanted[:-1], left_out + 1
+            remaining, left_out = remaining[:-1], left_out + 1
         else:
             break
-    if not wanted:
+    if not remaining:
         return "The bounds left no calls to measure anything on the held-back dialogues."
     if left_out:
         return f"The bounds left no calls to measure {left_out} of the texts on the held-back dialogues."

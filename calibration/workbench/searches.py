@@ -62,10 +62,10 @@ def take_down(bench: Bench, seed: int) -> dict[str, Any]:
     An answer key stands in where no people answered. Raises WorkbenchRefused where too few clusters have
     answers.
     """
-    found = sheets(bench, [])
+    sheet_list = sheets(bench, [])
     names = {pk: name for name, pk in bench.questions.items()}
     answers: dict[int, list[list[Any]]] = defaultdict(list)
-    for sheet in found:
+    for sheet in sheet_list:
         for item, values in _answers(sheet):
             answers[item].append([names[sheet.question.id], item, values])
     targets = [row for row in _targets(bench, answers) if row["people"]]
@@ -74,14 +74,14 @@ def take_down(bench: Bench, seed: int) -> dict[str, Any]:
     except TooFew as error:
         raise WorkbenchRefused(f"{str(error)[0].upper()}{str(error)[1:]}.") from None
     return {
-        "questions": {names[sheet.question.id]: _scale(sheet) for sheet in found},
+        "questions": {names[sheet.question.id]: _scale(sheet) for sheet in sheet_list},
         "targets": [row | {"part": parts.part_of(row["cluster"])} for row in targets],
     }
 
 
 def questions_of(search: Search) -> dict[str, ScoredQuestion]:
     """Return the questions of a search as scores read them."""
-    return {name: ScoredQuestion(**one) for name, one in search.material["questions"].items()}
+    return {name: ScoredQuestion(**fields) for name, fields in search.material["questions"].items()}
 
 
 def targets_of(search: Search, part: str) -> list[Target]:
@@ -129,9 +129,9 @@ def _targets(bench: Bench, answers: Mapping[int, list[list[Any]]]) -> list[dict[
     rows = BenchTarget.objects.filter(bench=bench).select_related(
         "continuation__dialogue", "item__turn", "item__continuation"
     )
-    whole = [row.continuation_id for row in rows if row.item_id is None]
+    continuations = [row.continuation_id for row in rows if row.item_id is None]
     inside: dict[int, list[int]] = defaultdict(list)
-    owned = Item.objects.filter(continuation__in=whole).order_by("pk")
+    owned = Item.objects.filter(continuation__in=continuations).order_by("pk")
     for pk, continuation in owned.values_list("pk", "continuation"):
         inside[continuation].append(pk)
     return [
@@ -186,12 +186,12 @@ class Bounds:
             .annotate(n=Sum("n"))
         )
 
-    def allow(self, wanted: Sequence[tuple[SearchText, Sequence[BenchTarget]]], calls_each: int) -> None:
+    def allow(self, requested: Sequence[tuple[SearchText, Sequence[BenchTarget]]], calls_each: int) -> None:
         """Raise OutOfBudget where asking the judge about these targets under these texts is too much."""
-        count = sum(len(some) for _, some in wanted) * calls_each
+        count = sum(len(some) for _, some in requested) * calls_each
         if self.search.most_cost is None:
             return self._allow(count, Decimal(0), Decimal(0))
-        prices = [(self._cost_of_judging(text, some), len(some) * calls_each) for text, some in wanted]
+        prices = [(self._cost_of_judging(text, some), len(some) * calls_each) for text, some in requested]
         coming = sum((each * n for each, n in prices), Decimal(0))
         return self._allow(count, coming, max(each for each, _ in prices))
 
@@ -211,8 +211,8 @@ class Bounds:
         if self.calls + count + self.reserved > search.most_calls:
             raise OutOfBudget(f"{count} more calls would pass the bound of {search.most_calls:,}")
         if search.most_cost is not None:
-            whole = self.cost + coming + each * (self.waiting + self.reserved)
-            if whole > search.most_cost:
+            total = self.cost + coming + each * (self.waiting + self.reserved)
+            if total > search.most_cost:
                 raise OutOfBudget(f"{count} more calls would pass the bound of {search.most_cost:,.2f}")
         self.calls += count
         self.waiting += count
@@ -230,9 +230,11 @@ class Bounds:
         protocol = asker.protocol
         assert isinstance(protocol, Asking)
         loaded = load({row.continuation_id for row in some})
-        given = answers_for_needs(protocol, spec["needs"], loaded) if "needs" in spec else {}
+        needed_answers = answers_for_needs(protocol, spec["needs"], loaded) if "needs" in spec else {}
         cases = [
-            case_of(loaded[row.continuation_id], row.item_id, spec, given.get(row.continuation_id), part)
+            case_of(
+                loaded[row.continuation_id], row.item_id, spec, needed_answers.get(row.continuation_id), part
+            )
             for row in some
             for part in asker.parts()
         ]
@@ -244,10 +246,10 @@ class Bounds:
 
     @staticmethod
     def _price(endpoint: Endpoint, prompt: SentPrompt, reply: int) -> Decimal:
-        found = cost(endpoint, about_tokens(prompt.system) + about_tokens(prompt.user), reply)
-        if found is None:
+        price = cost(endpoint, about_tokens(prompt.system) + about_tokens(prompt.user), reply)
+        if price is None:
             raise OutOfBudget(f"the endpoint {endpoint.name} has no prices any more")
-        return found
+        return price
 
 
 # Searches: started, cancelled, resumed; their proposals adopted by a person. Logged, each of them.
@@ -284,15 +286,15 @@ def start(
     numbers = {"rounds": rounds, "few": few, "most_calls": most_calls}
     for field, (least, most) in BOUNDS.items():
         if not least <= numbers[field] <= most:
-            told = field.replace("_", " ")
-            raise WorkbenchRefused(f"The number of {told} must be between {least} and {most:,}.")
+            words = field.replace("_", " ")
+            raise WorkbenchRefused(f"The number of {words} must be between {least} and {most:,}.")
     _refuse_cost(most_cost, endpoint, improver)
     _refuse_unfit(bench, version)
     options = dict(options or {})
     bind_needs(benches.protocol_of(bench), options.get("needs", {}), drafts=True)
     options["parameters"] = parameters.checked(options.get("parameters", {}))
     benches.grow(bench, None)
-    taken = take_down(bench, seed)
+    material = take_down(bench, seed)
     prompt = _prompt(by, bench, version, name)
     search = Search.objects.create(
         bench=bench,
@@ -306,7 +308,7 @@ def start(
         options=options,
         most_cost=most_cost,
         seed=seed,
-        material=taken,
+        material=material,
         created_by=by,
         **numbers,
     )
@@ -337,8 +339,8 @@ def _refuse_unfit(bench: Bench, version: Version) -> None:
     """Refuse a version that a bench's drafts could not be."""
     if version.protocol != bench.protocol:
         raise WorkbenchRefused(f"{version.ref} is for {version.protocol}, the bench for {bench.protocol}.")
-    if version.variant not in (known := benches.variants(bench)):
-        asks = " or ".join(known)
+    if version.variant not in (variants := benches.variants(bench)):
+        asks = " or ".join(variants)
         raise WorkbenchRefused(f"{version.ref} asks as {version.variant}, the bench as {asks}.")
     if version.scheme_version not in (None, bench.scheme_version):
         raise WorkbenchRefused(f"{version.ref} is for another scheme than {benches.scheme_ref(bench)}.")
@@ -394,11 +396,11 @@ def _prompt(by: User | None, bench: Bench, version: Version, name: str) -> Promp
     return actions.copy(by=by, version=over, name=name).prompt
 
 
-def _rater(improver: Endpoint, bench: Bench, told: Mapping[str, Any]) -> Rater:
+def _rater(improver: Endpoint, bench: Bench, improver_parameters: Mapping[str, Any]) -> Rater:
     """Return who stands in the improving model's calls: it never has a label. Raises JobError for parameters
     that cannot be."""
     spec = {"draft": bench.pk, "search": secrets.token_hex(8), "model": improver.model, **improver.server}
-    if sent := parameters.checked(told):
+    if sent := parameters.checked(improver_parameters):
         spec["parameters"] = sent
     return labels.machine_rater(kind=Rater.Kind.JUDGE, name=f"{improver.model} proposing prompts", spec=spec)
 
@@ -449,7 +451,7 @@ class Figure:
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
         names = ("value", "low", "high", "n_items", "n_clusters", "status", "reason")
-        found = {
+        fields = {
             "question": self.question.key,
             "statistic": self.name,
             "against": self.against,
@@ -457,20 +459,20 @@ class Figure:
             "difference": None,
         }
         if self.difference is None:
-            return found
+            return fields
         more = {name: getattr(self.difference, name) for name in ("value", "low", "high", "reason")}
-        return found | {"difference": more | {"p_holm": self.p_holm.value if self.p_holm else None}}
+        return fields | {"difference": more | {"p_holm": self.p_holm.value if self.p_holm else None}}
 
 
 def figures(search: Search, plan: Plan = PLAN) -> list[Figure]:
     """Return the figures of all texts that answered about the held-back dialogues, text by text."""
-    found = list(search.texts.select_related("draft__rater", "draft__text", "version__prompt"))
-    judged = {text.pk: Judged(name_of(text), text.draft.rater, text.draft) for text in found}
+    texts = list(search.texts.select_related("draft__rater", "draft__text", "version__prompt"))
+    judged = {text.pk: Judged(name_of(text), text.draft.rater, text.draft) for text in texts}
     read = sheets(search.bench, list(judged.values()), only=items_of(search, HELD_BACK))
-    compared = {sheet.question.id: _compared(sheet, judged[found[0].pk], len(found), plan) for sheet in read}
+    compared = {sheet.question.id: _compared(sheet, judged[texts[0].pk], len(texts), plan) for sheet in read}
     return [
         _figure(text, row, compared[row.question.id])
-        for text in found
+        for text in texts
         for row in agreement(read, judged[text.pk], plan)
     ]
 
@@ -481,23 +483,23 @@ def name_of(text: SearchText) -> str:
 
 
 def _compared(sheet: Sheet, first: Judged, texts: int, plan: Plan) -> tuple[Compared, ...]:
-    chosen = next(iter(sheet.of(first)), None)
-    if chosen is None:
+    reading = next(iter(sheet.of(first)), None)
+    if reading is None:
         return ()
     contenders = [contender for _, contender in sheet.contenders]
-    found = compared_with(
-        sheet.ratings, contenders, chosen, statistics=statistics_of(sheet), plan=plan, tried=texts - 1
+    comparison = compared_with(
+        sheet.ratings, contenders, reading, statistics=statistics_of(sheet), plan=plan, tried=texts - 1
     )
-    return found.pairs
+    return comparison.pairs
 
 
 def _figure(text: SearchText, row: Agreement, compared: tuple[Compared, ...]) -> Figure:
     pair = next(
         (
-            one
-            for one in compared
-            if one.contenders[0].name == row.reading.name
-            and (one.statistic, one.reference) == (row.result.name, row.against)
+            candidate
+            for candidate in compared
+            if candidate.contenders[0].name == row.reading.name
+            and (candidate.statistic, candidate.reference) == (row.result.name, row.against)
         ),
         None,
     )
@@ -528,7 +530,7 @@ class ShownText:
 
 
 @dataclass(frozen=True)
-class Shown:
+class SearchState:
     """A search at one moment. `stuck` are runs that ended without their answers: it waits for them."""
 
     search: Search
@@ -538,14 +540,16 @@ class Shown:
     stuck: tuple[Run, ...]
 
 
-def shown(search: Search) -> Shown:
+def state_of(search: Search) -> SearchState:
     """Return a search as it stands; figures once its texts answered about the held-back dialogues."""
     rows = search.texts.select_related("draft__text", "version__prompt", "parent")
     measured = figures(search) if search.state == Search.State.DONE else []
     parts = {name: len(targets_of(search, name)) for name in ("learn", "choose", HELD_BACK)}
     stuck = runs_of(search).filter(state__in=[Run.State.FAILED, Run.State.CANCELLED])
     ended = tuple(run for run in stuck.select_related("rater") if search.active and _holds_up(run))
-    return Shown(search, Bounds(search), parts, tuple(_text(row, search, measured) for row in rows), ended)
+    return SearchState(
+        search, Bounds(search), parts, tuple(_text(row, search, measured) for row in rows), ended
+    )
 
 
 def _holds_up(run: Run) -> bool:
@@ -562,7 +566,7 @@ def _text(row: SearchText, search: Search, measured: Sequence[Figure]) -> ShownT
 
 def as_json(search: Search) -> dict[str, Any]:
     """Return a search as plain data: for the API and the command."""
-    found = shown(search)
+    state = state_of(search)
     return {
         "id": search.pk,
         "bench": search.bench.name,
@@ -580,13 +584,13 @@ def as_json(search: Search) -> dict[str, Any]:
         "most_calls": search.most_calls,
         "most_cost": None if search.most_cost is None else float(search.most_cost),
         "seed": search.seed,
-        "targets": found.parts,
-        "calls": found.bounds.calls,
-        "tokens_in": found.bounds.tokens_in,
-        "tokens_out": found.bounds.tokens_out,
-        "cost": float(found.bounds.cost),
-        "waits_for": [{"run": run.pk, "state": run.state, "error": run.error} for run in found.stuck],
-        "texts": [_text_json(text) for text in found.texts],
+        "targets": state.parts,
+        "calls": state.bounds.calls,
+        "tokens_in": state.bounds.tokens_in,
+        "tokens_out": state.bounds.tokens_out,
+        "cost": float(state.bounds.cost),
+        "waits_for": [{"run": run.pk, "state": run.state, "error": run.error} for run in state.stuck],
+        "texts": [_text_json(text) for text in state.texts],
     }
 
 

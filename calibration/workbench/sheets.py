@@ -80,7 +80,7 @@ class Sheet:
 
     def of(self, judged: Judged) -> list[Contender]:
         """Return the readings of one who is judged: by first answers, and where repeated by their mean."""
-        return [contender for one, contender in self.contenders if one.key == judged.key]
+        return [contender for owner, contender in self.contenders if owner.key == judged.key]
 
     def samples_of(self, judged: Judged) -> Ratings | None:
         """Return the samples of one who is judged, a column each; None for fewer than two."""
@@ -93,10 +93,10 @@ class Sheet:
         it has not answered."""
         columns = [j for j, name in enumerate(self.ratings.raters) if name == against]
         block = self.ratings.values[:, columns or list(self.ratings.of_kind("human"))]
-        asked = np.ones(len(self.items), np.bool_)
+        is_asked = np.ones(len(self.items), np.bool_)
         if judged.targets is not None:
-            asked = self.positions < judged.targets
-        return int((asked & ~np.isnan(block).all(axis=1) & np.isnan(reading.values)).sum())
+            is_asked = self.positions < judged.targets
+        return int((is_asked & ~np.isnan(block).all(axis=1) & np.isnan(reading.values)).sum())
 
     @property
     def unanswered(self) -> bool:
@@ -120,22 +120,22 @@ def judged_on(bench: Bench, *, checks: bool = False, discarded: bool = False) ->
         drafts = drafts.filter(of=None)
     if not discarded:
         drafts = drafts.filter(discarded_at=None)
-    found = [Judged(draft.name, draft.asker, draft) for draft in drafts]
-    own = {judged.rater.pk for judged in found}
+    judged_drafts = [Judged(draft.name, draft.asker, draft) for draft in drafts]
+    own = {judged.rater.pk for judged in judged_drafts}
     labels = Label.objects.filter(
         question__in=question_ids(bench), item__in=items_of(bench), superseded_at=None
     )
     judges = Rater.objects.filter(kind=Rater.Kind.JUDGE, pk__in=labels.values("rater")).exclude(pk__in=own)
-    return found + [Judged(rater.name, rater) for rater in judges.order_by("name")]
+    return judged_drafts + [Judged(rater.name, rater) for rater in judges.order_by("name")]
 
 
 def items_of(bench: Bench) -> dict[int, int]:
     """Return the items that a bench's targets are about, in their order, each with its target's position."""
     rows = list(bench.targets.order_by("position").values_list("position", "item", "continuation"))
-    whole = [continuation for _, item, continuation in rows if item is None]
+    continuations = [continuation for _, item, continuation in rows if item is None]
     of: dict[int, list[int]] = {}
-    found = Item.objects.filter(continuation__in=whole).order_by("turn__position")
-    for pk, continuation in found.values_list("pk", "continuation"):
+    items = Item.objects.filter(continuation__in=continuations).order_by("turn__position")
+    for pk, continuation in items.values_list("pk", "continuation"):
         of.setdefault(continuation, []).append(pk)
     return {
         pk: position
@@ -155,7 +155,7 @@ def _linked(bench: Bench) -> dict[int, list[int]]:
     An expected score stands beside the answers to the question that it is the expected answer of.
     """
     own = Question.objects.select_related("version__scheme").in_bulk(list(bench.questions.values()))
-    found: dict[int, list[int]] = {}
+    linked: dict[int, list[int]] = {}
     for pk, question in own.items():
         same = Question.objects.filter(
             asks_about(question.about),
@@ -164,9 +164,9 @@ def _linked(bench: Bench) -> dict[int, list[int]]:
             level=question.level,
             values=question.values,
         )
-        found[pk] = [pk, *same.exclude(pk=pk).order_by("-version__version").values_list("pk", flat=True)]
-        found[pk] += _expected_of(question)
-    return found
+        linked[pk] = [pk, *same.exclude(pk=pk).order_by("-version__version").values_list("pk", flat=True)]
+        linked[pk] += _expected_of(question)
+    return linked
 
 
 def _expected_of(question: Question) -> list[int]:
@@ -174,14 +174,14 @@ def _expected_of(question: Question) -> list[int]:
     base = base_of(question.version.scheme.key)
     if base == question.version.scheme.key:
         return []
-    asked = Question.objects.filter(
+    questions = Question.objects.filter(
         asks_about(question.about),
         version__scheme__key=base,
         key=question.key,
         level__in=("ordinal", "interval"),
     ).order_by("-version__version")
     ends = {float(value) for value in question.anchors}
-    return [row.pk for row in asked if set(map(float, (*row.values[:1], *row.values[-1:]))) == ends]
+    return [row.pk for row in questions if set(map(float, (*row.values[:1], *row.values[-1:]))) == ends]
 
 
 def sheets(bench: Bench, judged: Sequence[Judged], only: Iterable[int] | None = None) -> list[Sheet]:
@@ -190,14 +190,14 @@ def sheets(bench: Bench, judged: Sequence[Judged], only: Iterable[int] | None = 
     `only` limits them to these items. Raises WorkbenchRefused where an answer is off its scale.
     """
     positions = items_of(bench)
-    wanted = set(positions if only is None else only)
-    where = _places([pk for pk in positions if pk in wanted])
+    selected = set(positions if only is None else only)
+    where = _places([pk for pk in positions if pk in selected])
     linked = _linked(bench)
     questions = Question.objects.select_related("version__scheme").in_bulk(list(linked))
     order = benches.protocol_of(bench).answers  # a JSON object keeps no order
     infos = [question_info(questions[pk]) for key in order if (pk := bench.questions.get(key)) in questions]
     people = _people(bench, linked, where)
-    answers = {one.key: list(_answers(one, linked, where)) for one in judged}
+    answers = {judge.key: list(_answers(judge, linked, where)) for judge in judged}
     return [
         _sheet(info, where, positions, people.get(info.id, []), judged, answers)
         for info in infos
@@ -233,15 +233,15 @@ def _places(items: Sequence[int]) -> dict[int, Place]:
         .annotate(item_cluster=ITEM_PARTS["cluster"])
         .values_list("pk", *names)
     )
-    found = {
+    by_item = {
         pk: Place(
             key_of_item(dialogue, own, position, kind, record), cluster, system, item_key(dialogue, own, None)
         )
         for pk, dialogue, own, position, kind, record, cluster, system in rows
     }
     for pk, key in comparisons.keys_of(items).items():
-        found[pk] = Place(key, found[pk].cluster, "", key)
-    return {pk: found[pk] for pk in items if pk in found}
+        by_item[pk] = Place(key, by_item[pk].cluster, "", key)
+    return {pk: by_item[pk] for pk in items if pk in by_item}
 
 
 def _people(
@@ -256,33 +256,33 @@ def _people(
         .select_related("rater")
         .order_by("pk")
     )
-    given: dict[tuple[int, int, int, int], Label] = {}
+    labels_by_place: dict[tuple[int, int, int, int], Label] = {}
     for label in rows:
         label.rater.name = name_of(label.rater, bench.corpus_id)  # as sheets and files show it
-        given.setdefault((label.question_id, label.rater_id, label.item_id, label.sample), label)
-    found: dict[int, list[tuple[Rater, ItemAnswer]]] = {}
+        labels_by_place.setdefault((label.question_id, label.rater_id, label.item_id, label.sample), label)
+    by_question: dict[int, list[tuple[Rater, ItemAnswer]]] = {}
     for own, ids in linked.items():
         seen: set[tuple[int, int, int]] = set()
-        for asked in ids:
-            for (question, rater, item, sample), label in given.items():
-                if question == asked and (rater, item, sample) not in seen:
+        for question_id in ids:
+            for (question, rater, item, sample), label in labels_by_place.items():
+                if question == question_id and (rater, item, sample) not in seen:
                     seen.add((rater, item, sample))
                     answer = ItemAnswer(own, item, sample, label.value)
-                    found.setdefault(own, []).append((label.rater, answer))
-    return found
+                    by_question.setdefault(own, []).append((label.rater, answer))
+    return by_question
 
 
 def _answers(
-    one: Judged, linked: Mapping[int, Sequence[int]], where: Mapping[int, Place]
+    judge: Judged, linked: Mapping[int, Sequence[int]], where: Mapping[int, Place]
 ) -> Iterator[ItemAnswer]:
     """Yield what a draft or a judge answered about these items, by the bench's question."""
     own_of = {pk: own for own, ids in linked.items() for pk in ids}
     fields = ("question", "item", "sample", "number", "text")
-    if one.draft is not None and not one.draft.kept:
-        rows = DraftAnswer.objects.filter(draft=one.draft, item__in=list(where)).order_by("pk")
+    if judge.draft is not None and not judge.draft.kept:
+        rows = DraftAnswer.objects.filter(draft=judge.draft, item__in=list(where)).order_by("pk")
     else:
         rows = Label.objects.filter(  # type: ignore[assignment]
-            rater=one.rater,
+            rater=judge.rater,
             question__in=list(own_of),
             item__in=list(where),
             superseded_at=None,
@@ -312,9 +312,9 @@ def _sheet(
         name = names[str(rater.pk)]
         place = where[answer.item]
         collector.add(_record(place, name, rater.kind, rater.identified, answer.sample, answer.value))
-    for one in judged:
-        name = names[one.key]
-        for answer in answers[one.key]:
+    for judge in judged:
+        name = names[judge.key]
+        for answer in answers[judge.key]:
             if answer.question == info.id:
                 place = where[answer.item]
                 collector.add(_record(place, name, Rater.Kind.JUDGE, True, answer.sample, answer.value))
@@ -324,7 +324,7 @@ def _sheet(
         raise WorkbenchRefused(f"{info.title}: {error}") from error
     assert first is not None
     assert separate is not None
-    by_name = {names[one.key]: one for one in judged}
+    by_name = {names[judge.key]: judge for judge in judged}
     contenders = contenders_of(first, mean, collector.answers)
     return Sheet(
         info,
@@ -340,13 +340,13 @@ def _read(collector: Collector, info: QuestionInfo, samples: Samples) -> Ratings
     """Return the ratings by one policy of repeated answers, None where the level has no mean."""
     if samples == "mean" and default_samples(info.measured) != "mean":
         return None
-    found = collector.ratings(
+    ratings = collector.ratings(
         level=info.measured,
         values=info.values or None,
         positive=1 if info.positive is None else info.positive,
         samples=samples,
     )
-    return found.take([j for j, name in enumerate(found.raters) if name != NOBODY])
+    return ratings.take([j for j, name in enumerate(ratings.raters) if name != NOBODY])
 
 
 def _record(place: Place, rater: str, kind: str, identified: bool, sample: int, value: Value) -> Record:
@@ -365,9 +365,9 @@ def _record(place: Place, rater: str, kind: str, identified: bool, sample: int, 
 
 def _names(people: Iterable[Rater], judged: Sequence[Judged]) -> dict[str, str]:
     """Return a name for everybody that nobody else has, by rater id for people and by key for judges."""
-    found = {str(rater.pk): rater.name for rater in people} | {one.key: one.name for one in judged}
-    twice = {name for name, n in Counter(found.values()).items() if n > 1}
-    return {key: f"{name} ({key})" if name in twice else name for key, name in found.items()}
+    names = {str(rater.pk): rater.name for rater in people} | {judge.key: judge.name for judge in judged}
+    twice = {name for name, n in Counter(names.values()).items() if n > 1}
+    return {key: f"{name} ({key})" if name in twice else name for key, name in names.items()}
 
 
 # A bench's targets as cards: what was said there, what people answered and what a draft did.
@@ -412,25 +412,27 @@ class Card:
 
 def cards(bench: Bench, judged: Judged, targets: Sequence[BenchTarget]) -> list[Card]:
     """Return targets as cards, in their order. Questions that all deny are left out and counted."""
-    found = _empty(targets)
-    wanted = [item.pk for card in found for item in card.items]
-    read = sheets(bench, [judged], wanted)
-    why, points = _explanations(judged, wanted), _points(wanted)
-    whole = {item.pk: item for card in found for item in card.items}
+    empty_cards = _empty(targets)
+    item_ids = [item.pk for card in empty_cards for item in card.items]
+    read = sheets(bench, [judged], item_ids)
+    why, points = _explanations(judged, item_ids), _points(item_ids)
+    items_by_id = {item.pk: item for card in empty_cards for item in card.items}
     answers: dict[int, list[Answers | None]] = {}
     for sheet in read:
         for row, pk in enumerate(sheet.items):
-            answers.setdefault(pk, []).append(_answers_of_showing(sheet, judged, row, whole[pk], why, points))
+            answers.setdefault(pk, []).append(
+                _answers_of_showing(sheet, judged, row, items_by_id[pk], why, points)
+            )
     calls = _calls(judged, targets)
-    turn_numbers.number(item.turn for card in found for item in card.items)
-    lines = lines_of([card.shown for card in found])
-    for card in found:
-        listed = [one for item in card.items for one in answers.get(item.pk, [])]
-        card.answers = [one for one in listed if one is not None]
-        card.left_out = len(listed) - len(card.answers)
+    turn_numbers.number(item.turn for card in empty_cards for item in card.items)
+    lines = lines_of([card.shown for card in empty_cards])
+    for card in empty_cards:
+        all_answers = [answer for item in card.items for answer in answers.get(item.pk, [])]
+        card.answers = [answer for answer in all_answers if answer is not None]
+        card.left_out = len(all_answers) - len(card.answers)
         card.calls = calls.get((card.target.continuation_id, card.target.item_id), [])
         card.lines = lines[card.shown.pk]
-    return found
+    return empty_cards
 
 
 def _empty(targets: Sequence[BenchTarget]) -> list[Card]:
@@ -465,19 +467,21 @@ def _answers_of_showing(
         for j in (*ratings.of_kind("human"), *ratings.of_kind("key"))
         if not np.isnan(ratings.values[row, j])
     ]
-    own = [float(one.values[row]) for one in sheet.of(judged) if not np.isnan(one.values[row])]
-    said = [value for _, value in people] + own
-    if not said or (ratings.level == "binary" and all(value != ratings.positive for value in said)):
+    own = [
+        float(contender.values[row]) for contender in sheet.of(judged) if not np.isnan(contender.values[row])
+    ]
+    values = [value for _, value in people] + own
+    if not values or (ratings.level == "binary" and all(value != ratings.positive for value in values)):
         return None
 
-    def told(name: str, value: float) -> str:
+    def with_places(name: str, value: float) -> str:
         pointed = ", ".join(map(str, points.get((item.pk, question.key, name), ())))
         return " → ".join(filter(None, [named_value(question, ratings, value), pointed]))
 
     return Answers(
         item,
         question.title,
-        tuple((name, told(name, value)) for name, value in people),
+        tuple((name, with_places(name, value)) for name, value in people),
         tuple(named_value(question, ratings, value) for value in own),
         why.get((item.pk, question.key), ""),
         bool(own and people and any(value != own[0] for _, value in people)),
@@ -507,21 +511,21 @@ def _explanations(judged: Judged, items: Iterable[int]) -> dict[tuple[int, str],
     else:
         labels = Label.objects.filter(rater=judged.rater, item__in=items, superseded_at=None).order_by("pk")
         rows = list(labels.values_list("item_id", "question__key", "explanation"))
-    told: dict[tuple[int, str], str] = {}
+    explanations: dict[tuple[int, str], str] = {}
     for item, key, explanation in rows:
         if explanation:
-            told.setdefault((item, key), explanation)
-    return told
+            explanations.setdefault((item, key), explanation)
+    return explanations
 
 
 def _calls(judged: Judged, targets: Sequence[BenchTarget]) -> dict[tuple[int, int | None], list[Call]]:
     rows = Call.objects.filter(
         rater=judged.rater, continuation__in={target.continuation_id for target in targets}
     )
-    found: dict[tuple[int, int | None], list[Call]] = {}
+    by_place: dict[tuple[int, int | None], list[Call]] = {}
     for call in rows.order_by("sample", "part"):
-        found.setdefault((call.rated, call.item_id), []).append(call)
-    return found
+        by_place.setdefault((call.rated, call.item_id), []).append(call)
+    return by_place
 
 
 # How far a draft agrees with people, question by question, so far.
@@ -552,17 +556,17 @@ class Agreement:
         return "Accuracy" if self.result.name == ACCURACY else worded(self.result.name).name
 
 
-def agreement(found: Sequence[Sheet], judged: Judged, plan: Plan = PLAN) -> list[Agreement]:
+def agreement(sheet_list: Sequence[Sheet], judged: Judged, plan: Plan = PLAN) -> list[Agreement]:
     """Return the figures of one who is judged; a question that has none says why in one.
 
     Questions that nobody answered are in `unanswered`.
     """
-    return [row for sheet in found if not sheet.unanswered for row in _of(sheet, judged, plan)]
+    return [row for sheet in sheet_list if not sheet.unanswered for row in _of(sheet, judged, plan)]
 
 
-def unanswered(found: Sequence[Sheet]) -> list[str]:
+def unanswered(sheet_list: Sequence[Sheet]) -> list[str]:
     """Return the questions that neither people nor a key answered on these items."""
-    return [sheet.question.title for sheet in found if sheet.unanswered]
+    return [sheet.question.title for sheet in sheet_list if sheet.unanswered]
 
 
 def statistics_of(sheet: Sheet) -> tuple[str, ...]:
@@ -574,16 +578,16 @@ def _of(sheet: Sheet, judged: Judged, plan: Plan) -> list[Agreement]:
     readings = sheet.of(judged)
     if not readings:
         return []
-    found = each_alone(sheet.ratings, readings, statistics=statistics_of(sheet), plan=plan)
-    if found:
+    figures = each_alone(sheet.ratings, readings, statistics=statistics_of(sheet), plan=plan)
+    if figures:
         return [
             Agreement(
                 sheet.question,
-                one,
+                reading,
                 against,
-                replace(result, n_missing=sheet.missing(judged, one, against)),
+                replace(result, n_missing=sheet.missing(judged, reading, against)),
             )
-            for one, against, result in found
+            for reading, against, result in figures
         ]
     name = statistics_of(sheet)[0]
     result = Result(name, status="insufficient", reason=why_none(sheet), method=plan.method)

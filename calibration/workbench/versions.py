@@ -60,22 +60,22 @@ class Difference:
 
 
 def differences(
-    found: Sequence[Sheet], judged: Judged, *, question: str = "", direction: str = "", system: str = ""
+    sheet_list: Sequence[Sheet], judged: Judged, *, question: str = "", direction: str = "", system: str = ""
 ) -> list[Difference]:
     """Return where a judge differs from people, largest share of the scale first; filtered where asked."""
     rows = [
-        one
-        for sheet in found
+        row
+        for sheet in sheet_list
         if question in ("", sheet.question.key)
-        for one in _of(sheet, judged, item_systems(sheet.items))
-        if direction in ("", one.direction) and system in ("", one.system)
+        for row in _of(sheet, judged, item_systems(sheet.items))
+        if direction in ("", row.direction) and system in ("", row.system)
     ]
-    return sorted(rows, key=lambda one: (-one.share, one.sheet.question.position, one.row))
+    return sorted(rows, key=lambda row: (-row.share, row.sheet.question.position, row.row))
 
 
-def systems_of(found: Sequence[Sheet]) -> list[str]:
+def systems_of(sheet_list: Sequence[Sheet]) -> list[str]:
     """Return the systems whose items are on the bench."""
-    return sorted(set(_names([pk for sheet in found[:1] for pk in sheet.items]).values()))
+    return sorted(set(_names([pk for sheet in sheet_list[:1] for pk in sheet.items]).values()))
 
 
 def _of(sheet: Sheet, judged: Judged, systems: Sequence[str]) -> list[Difference]:
@@ -121,8 +121,8 @@ def item_systems(items: Sequence[int]) -> list[str]:
 
 
 def _names(items: Sequence[int]) -> dict[int, str]:
-    found = Item.objects.filter(pk__in=items).annotate(name=ITEM_PARTS["system_name"])
-    return dict(found.values_list("pk", "name"))
+    items_named = Item.objects.filter(pk__in=items).annotate(name=ITEM_PARTS["system_name"])
+    return dict(items_named.values_list("pk", "name"))
 
 
 PLAN = Plan(resamples=2000)
@@ -183,69 +183,73 @@ def side_by_side(bench: Bench, key: str = "", plan: Plan = PLAN) -> SideBySide:
     """
     judged = judged_on(bench)
     every = judged_on(bench, discarded=True)
-    for one in judged:
-        _note(bench, one)
+    for judge in judged:
+        _note(bench, judge)
     tried = benches.tried(bench)
     if not judged:
         return SideBySide(None, (), (), len(tried))
-    chosen = _chosen(judged, key)
-    found = sheets(bench, every)
-    rated = [sheet for sheet in found if not sheet.unanswered]
+    selected = _selected_judge(judged, key)
+    sheet_list = sheets(bench, every)
+    rated = [sheet for sheet in sheet_list if not sheet.unanswered]
     tables = []
     for sheet in rated:
-        readings = [(one, contender) for one, contender in sheet.contenders if one in judged]
+        readings = [(judge, contender) for judge, contender in sheet.contenders if judge in judged]
         comparisons = _comparisons(bench.protocol, readings, tried)
-        tables += _tables(sheet, readings, chosen, comparisons, plan)
-    return SideBySide(chosen, tuple(judged), tuple(tables), len(tried), tuple(unanswered(found)))
+        tables += _tables(sheet, readings, selected, comparisons, plan)
+    return SideBySide(selected, tuple(judged), tuple(tables), len(tried), tuple(unanswered(sheet_list)))
 
 
-def _note(bench: Bench, one: Judged) -> None:
+def _note(bench: Bench, judge: Judged) -> None:
     """Count a judge as tried, where its spec says what it is: one that was imported has no prompt."""
-    if _counts_as_tried(bench.protocol, one):
-        benches.note(bench=bench, spec=one.rater.spec, name=one.name)
+    if _counts_as_tried(bench.protocol, judge):
+        benches.note(bench=bench, spec=judge.rater.spec, name=judge.name)
 
 
-def _counts_as_tried(protocol: str, one: Judged) -> bool:
-    return bool(one.rater.spec.get("protocol") == protocol)
+def _counts_as_tried(protocol: str, judge: Judged) -> bool:
+    return bool(judge.rater.spec.get("protocol") == protocol)
 
 
 def _comparisons(protocol: str, readings: Sequence[tuple[Judged, Contender]], tried: AbstractSet[str]) -> int:
     """Return how many comparisons with the chosen one there are: those of a table, and one for every judge
     that was tried and is not in it."""
-    here = {benches.identity(one.rater.spec) for one, _ in readings if _counts_as_tried(protocol, one)}
-    return len(readings) - 1 + len(tried - here)
+    identities = {
+        benches.identity(judge.rater.spec) for judge, _ in readings if _counts_as_tried(protocol, judge)
+    }
+    return len(readings) - 1 + len(tried - identities)
 
 
-def _chosen(judged: Sequence[Judged], key: str) -> Judged:
+def _selected_judge(judged: Sequence[Judged], key: str) -> Judged:
     if not key:
-        drafts = [one for one in judged if one.draft is not None]
+        drafts = [judge for judge in judged if judge.draft is not None]
         return drafts[-1] if drafts else judged[0]
-    found = next((one for one in judged if one.key == key), None)
-    if found is None:
+    selected = next((judge for judge in judged if judge.key == key), None)
+    if selected is None:
         raise WorkbenchRefused(f"This bench has nobody {key[:40]!r} who was tried.")
-    return found
+    return selected
 
 
 def _tables(
     sheet: Sheet,
     readings: Sequence[tuple[Judged, Contender]],
-    chosen: Judged,
+    selected: Judged,
     comparisons: int,
     plan: Plan,
 ) -> list[Table]:
     if not readings:
         return []
-    wanted = statistics_of(sheet)
+    statistics = statistics_of(sheet)
     contenders = [contender for _, contender in readings]
     alone = {
-        (id(one), result.name, against): result
-        for one, against, result in each_alone(sheet.ratings, contenders, statistics=wanted, plan=plan)
+        (id(contender), result.name, against): result
+        for contender, against, result in each_alone(
+            sheet.ratings, contenders, statistics=statistics, plan=plan
+        )
     }
     if not alone:
-        return [Table(sheet.question, wanted[0], "people", (), reason=why_none(sheet))]
-    base = next((contender for one, contender in readings if one.key == chosen.key), None)
-    compared = _compared(sheet, contenders, base, wanted, comparisons, plan)
-    named = dict.fromkeys((name, against) for _, name, against in alone)
+        return [Table(sheet.question, statistics[0], "people", (), reason=why_none(sheet))]
+    base = next((contender for judge, contender in readings if judge.key == selected.key), None)
+    compared = _compared(sheet, contenders, base, statistics, comparisons, plan)
+    statistic_names = dict.fromkeys((name, against) for _, name, against in alone)
     return [
         Table(
             sheet.question,
@@ -253,17 +257,17 @@ def _tables(
             against,
             tuple(
                 Row(
-                    one,
+                    judge,
                     contender,
-                    replace(result, n_missing=sheet.missing(one, contender, against)),
+                    replace(result, n_missing=sheet.missing(judge, contender, against)),
                     compared.get((id(contender), name, against)),
                 )
-                for one, contender in readings
+                for judge, contender in readings
                 if (result := alone.get((id(contender), name, against))) is not None
             ),
             _best(sheet, base, name, plan) if position == 0 else None,
         )
-        for position, (name, against) in enumerate(named)
+        for position, (name, against) in enumerate(statistic_names)
     ]
 
 
@@ -271,14 +275,16 @@ def _compared(
     sheet: Sheet,
     contenders: Sequence[Contender],
     base: Contender | None,
-    wanted: Sequence[str],
+    statistics: Sequence[str],
     comparisons: int,
     plan: Plan,
 ) -> dict[tuple[int, str, str], Compared]:
     if base is None:
         return {}
-    found = compared_with(sheet.ratings, contenders, base, statistics=wanted, plan=plan, tried=comparisons)
-    return {(id(row.contenders[0]), row.statistic, row.reference): row for row in found.pairs}
+    comparison = compared_with(
+        sheet.ratings, contenders, base, statistics=statistics, plan=plan, tried=comparisons
+    )
+    return {(id(row.contenders[0]), row.statistic, row.reference): row for row in comparison.pairs}
 
 
 def _best(sheet: Sheet, base: Contender | None, statistic: str, plan: Plan) -> BestOf | None:
@@ -287,6 +293,6 @@ def _best(sheet: Sheet, base: Contender | None, statistic: str, plan: Plan) -> B
     if base is None or not references:
         return None
     least = SHARE * (~np.isnan(base.values)).sum()
-    first = [one for _, one in sheet.contenders if one.samples != "mean"]
-    some = [one for one in first if (~np.isnan(one.values)).sum() >= least]
+    first = [contender for _, contender in sheet.contenders if contender.samples != "mean"]
+    some = [contender for contender in first if (~np.isnan(contender.values)).sum() >= least]
     return best_of(sheet.ratings, some, statistic, references[0], plan)

@@ -20,7 +20,7 @@ from annotation.models import Continuation, Corpus, Dialogue, SplitCluster
 from annotation.records import HUMAN, SELF
 from calibration.errors import ExportRefused
 from calibration.exports.downloads import Content, Order
-from calibration.exports.parts import PARTS, Taken, take
+from calibration.exports.parts import PARTS, ExportPart, take
 from calibration.exports.writing import Blocks
 from judges.runs.material import load
 from suites.continuation.generators.base import Settings, WrongSettings
@@ -43,7 +43,7 @@ class Tuning:
     """What is written: of which corpus and part, under which settings. `left_out` fills as it is written."""
 
     corpus: Corpus
-    selection: Taken
+    selection: ExportPart
     part: str
     settings: Settings
     taught: int = 0
@@ -140,7 +140,9 @@ def settings_of(values: Mapping[str, Any]) -> dict[str, Any]:
         raise ExportRefused(str(refused).removesuffix(".")) from refused
 
 
-def taken_for(*, corpus: Corpus, part: str = "", purpose: str = "", by: User | None) -> tuple[Taken, str]:
+def taken_for(
+    *, corpus: Corpus, part: str = "", purpose: str = "", by: User | None
+) -> tuple[ExportPart, str]:
     """Return what is taken, and the named part of it, '' for a part of the split.
 
     A benchmark has its own parts, training where nothing is said. Elsewhere they are those of the split, and
@@ -178,7 +180,7 @@ def offered(corpus: Corpus) -> dict[str, Any] | None:
 def of_order(order: Order) -> Tuning:
     """Return what is written of an order: its choice names the part, and the settings."""
     settings = {name: value for name, value in order.choice.items() if name != "part"}
-    return Tuning(order.corpus, order.taken, order.choice.get("part", ""), settings)
+    return Tuning(order.corpus, order.export_part, order.choice.get("part", ""), settings)
 
 
 CONTENTS = {

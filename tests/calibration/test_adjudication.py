@@ -98,20 +98,20 @@ def test_a_round_is_frozen_and_is_topped_up_with_what_came_since(rated: World) -
             AdjudicationCase.objects.filter(pk=case.pk).update(**change)
     with pytest.raises(IntegrityError), transaction.atomic():
         case.delete()
-    assert rounds.top_up(by=None, found=found) == 0
+    assert rounds.top_up(by=None, adjudication_round=found) == 0
     rated.say("ann", "quality", {rated.turns[2]: 1.0})
-    assert rounds.top_up(by=None, found=found) == 1
+    assert rounds.top_up(by=None, adjudication_round=found) == 1
     assert [draw.n for draw in found.draws.order_by("number")] == [3, 1]
 
 
 def test_two_adjudicators_never_hold_the_same_case(rated: World) -> None:
     found = _begin(rated)
     one, two = (factories.user(researcher=True) for _ in range(2))
-    mine, theirs = (decisions.next_case(by=user, found=found) for user in (one, two))
+    mine, theirs = (decisions.next_case(by=user, adjudication_round=found) for user in (one, two))
     assert mine is not None
     assert theirs is not None
     assert mine.case_id != theirs.case_id
-    assert decisions.next_case(by=one, found=found) == mine
+    assert decisions.next_case(by=one, adjudication_round=found) == mine
     with pytest.raises(IntegrityError), transaction.atomic():
         AdjudicationDecision.objects.filter(pk=theirs.pk).update(case=mine.case_id)
     decisions.pass_on(by=two, decision=theirs.pk, reason="I know them")
@@ -121,14 +121,14 @@ def test_two_adjudicators_never_hold_the_same_case(rated: World) -> None:
     with pytest.raises(NotYours):
         decisions.decide(by=two, decision=mine.pk, answer=3, reason="mine now")
     with pytest.raises(NotYours):
-        decisions.next_case(by=factories.user(), found=found)
+        decisions.next_case(by=factories.user(), adjudication_round=found)
 
 
 @pytest.mark.exhaustive
 def test_a_lease_that_ran_out_goes_to_somebody_else_and_the_draft_is_kept(rated: World) -> None:
     found = _begin(rated, {"no_majority": True, "combine": "any"})
     one, two = (factories.user(researcher=True) for _ in range(2))
-    mine = decisions.next_case(by=one, found=found)
+    mine = decisions.next_case(by=one, adjudication_round=found)
     assert mine is not None
     told = {"version": 1, "client": "tab", "answer": 4, "cannot": False, "reason": "so far"}
     assert decisions.save_draft(by=one, decision=mine.pk, draft=told) == 1
@@ -136,10 +136,10 @@ def test_a_lease_that_ran_out_goes_to_somebody_else_and_the_draft_is_kept(rated:
         decisions.save_draft(by=one, decision=mine.pk, draft=told | {"client": "other", "answer": 2})
     AdjudicationDecision.objects.filter(pk=mine.pk).update(lease_expires="2020-01-01T00:00Z")
     for _ in range(2):
-        theirs = decisions.next_case(by=two, found=found)
+        theirs = decisions.next_case(by=two, adjudication_round=found)
         assert theirs is not None
         decisions.decide(by=two, decision=theirs.pk, answer=3, reason="the middle")
-    assert decisions.next_case(by=two, found=found) is None
+    assert decisions.next_case(by=two, adjudication_round=found) is None
     with pytest.raises(CaseLost):
         decisions.decide(by=one, decision=mine.pk, answer=4, reason="so far")
     mine.refresh_from_db()
@@ -151,7 +151,7 @@ def test_a_decision_is_a_label_of_its_own_that_is_superseded_and_withdrawn(rated
     by = factories.user("zoe", researcher=True)
     found = _begin(rated, {"no_majority": True})
     ForAdjudication.objects.create(item=rated.turns[1], question=rated.questions["quality"], reason="odd")
-    held = decisions.next_case(by=by, found=found)
+    held = decisions.next_case(by=by, adjudication_round=found)
     assert held is not None
     both, no_reason = {"answer": 3, "cannot": True}, {"answer": 3, "reason": " "}
     for wrong in ({"answer": 9}, {"answer": None}, both, no_reason):
@@ -173,7 +173,7 @@ def test_a_decision_is_a_label_of_its_own_that_is_superseded_and_withdrawn(rated
     decisions.withdraw(by=by, decision=held, reason="too soon")
     assert not Label.objects.filter(occasion=Occasion.ADJUDICATION, superseded_at=None).exists()
     assert rounds.progress(found) == (2, 0, 0, 2, 0)
-    while (again := decisions.next_case(by=by, found=found)) is not None:
+    while (again := decisions.next_case(by=by, adjudication_round=found)) is not None:
         decisions.decide(by=by, decision=again.pk, answer=2, reason="after all")
     assert rounds.progress(found).settled == 2
     assert not ForAdjudication.objects.filter(settled_at=None).exists()
@@ -182,7 +182,7 @@ def test_a_decision_is_a_label_of_its_own_that_is_superseded_and_withdrawn(rated
 def test_of_two_who_decide_differently_nothing_is_settled(rated: World) -> None:
     found = _begin(rated, {"no_majority": True}, adjudicators=2)
     one, two = (factories.user(researcher=True) for _ in range(2))
-    held = [decisions.next_case(by=user, found=found) for user in (one, two)]
+    held = [decisions.next_case(by=user, adjudication_round=found) for user in (one, two)]
     assert held[0] is not None
     assert held[1] is not None
     case = held[0].case_id
@@ -199,9 +199,9 @@ def test_nobody_decides_on_what_they_rated_unless_the_round_says_so(rated: World
     for item in (rated.turns[1], rated.turns[9]):
         answer = labels.Answer(item, rated.questions["quality"], 2.0)
         labels.record(rater=labels.rater_of_person(user=by), answers=[answer], occasion=Occasion.IMPORTED)
-    assert decisions.next_case(by=by, found=_begin(rated, {"spread": 3})) is None
+    assert decisions.next_case(by=by, adjudication_round=_begin(rated, {"spread": 3})) is None
     free = _begin(rated, {"spread": 3}, name="own", own_items=True)
-    assert decisions.next_case(by=by, found=free) is not None
+    assert decisions.next_case(by=by, adjudication_round=free) is not None
 
 
 def test_raters_keep_their_letters_and_nothing_else_tells_who_they_are(rated: World) -> None:
@@ -223,7 +223,7 @@ def test_raters_keep_their_letters_and_nothing_else_tells_who_they_are(rated: Wo
 def test_the_report_tells_control_apart_and_what_was_overturned(rated: World) -> None:
     by = factories.user(researcher=True)
     found = _begin(rated, {"spread": 1, "control": 4})
-    while (held := decisions.next_case(by=by, found=found)) is not None:
+    while (held := decisions.next_case(by=by, adjudication_round=found)) is not None:
         is_control = held.case.picked == ["control"]
         value = ANSWERS["ann"][rated.turns.index(held.case.item)] if is_control else 4
         decisions.decide(by=by, decision=held.pk, answer=value, reason="read again")
@@ -250,12 +250,14 @@ def test_decisions_made_elsewhere_are_read_line_by_line_or_not_at_all(rated: Wor
         ("item,value\n", "Line 1: there is no column 'question'"),
     ):
         with pytest.raises(AdjudicationRefused, match=line):
-            decisions.import_decisions(by=by, found=found, content=wrong.encode(), name="d.csv")
+            decisions.import_decisions(by=by, adjudication_round=found, content=wrong.encode(), name="d.csv")
     assert not Label.objects.filter(occasion=Occasion.ADJUDICATION).exists()
     good = f"{lines}{two},quality,,cannot be decided,cut off\n".encode()
-    assert decisions.import_decisions(by=by, found=found, content=good, name="d.csv") == 2
-    assert decisions.import_decisions(by=by, found=found, content=good, name="d.csv") == 0
-    kept = "".join(decisions.written(found, "decisions", "csv"))
+    assert decisions.import_decisions(by=by, adjudication_round=found, content=good, name="d.csv") == 2
+    assert decisions.import_decisions(by=by, adjudication_round=found, content=good, name="d.csv") == 0
+    kept = "".join(decisions.write_table(found, "decisions", "csv"))
     assert "'=read, again" in kept
-    assert decisions.import_decisions(by=by, found=found, content=kept.encode(), name="d.csv") == 0
-    assert "no_majority" in "".join(decisions.written(found, "queue", "jsonl"))
+    assert (
+        decisions.import_decisions(by=by, adjudication_round=found, content=kept.encode(), name="d.csv") == 0
+    )
+    assert "no_majority" in "".join(decisions.write_table(found, "queue", "jsonl"))

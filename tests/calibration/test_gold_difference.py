@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotation.corpora import splits
 from calibration.errors import GoldDifferenceRefused
 from calibration.exports import downloads
-from calibration.exports.parts import Taken
+from calibration.exports.parts import ExportPart
 from calibration.gold.derivation import make
 from calibration.gold.difference import difference
 from calibration.models import Export, Gold
@@ -207,7 +207,7 @@ def test_a_gold_that_is_not_there_is_not_compared(pair: tuple[Gold, Gold], resea
 def test_large_golds_are_written_by_a_job(pair: tuple[Gold, Gold], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(downloads, "AT_ONCE", 10)
     by = factories.user(researcher=True)
-    how = {"first": pair[0], "second": pair[1], "taken": Taken(None, ""), "form": "csv", "by": by}
+    how = {"first": pair[0], "second": pair[1], "export_part": ExportPart(None, ""), "form": "csv", "by": by}
     job = downloads.difference_or_job(**how)
     assert isinstance(job, Job)
     assert downloads.run(job, lambda done, total: None)["rows"] == 48

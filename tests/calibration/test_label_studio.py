@@ -18,7 +18,7 @@ from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Occas
 from annotation.work.labels import Answer, record
 from calibration.exports import label_studio
 from calibration.exports.downloads import ZIP, Order
-from calibration.exports.parts import Taken
+from calibration.exports.parts import ExportPart
 from calibration.exports.writing import MANIFEST
 from tests.calibration.world import World, world
 
@@ -30,7 +30,7 @@ TAGS = ("repetition", "off_topic", "unclear_intent")
 def files(corpus: Corpus, kind: str = "label-studio", **choice: Any) -> dict[str, bytes]:
     """Return the files of a package of all of a corpus."""
     file = io.BytesIO()
-    Order(kind, corpus, None, Taken(None, ""), ZIP, choice=choice).write(file)
+    Order(kind, corpus, None, ExportPart(None, ""), ZIP, choice=choice).write(file)
     with zipfile.ZipFile(file) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 

@@ -108,7 +108,7 @@ def test_adjudicators_get_cases_of_both_beside_the_transcript(campaign: Campaign
     plan = Plan(campaign.corpus, campaign, campaign.scheme_version, {"no_majority": True}, seed=1)
     adjudicator = factories.user("rosa", researcher=True)
     found = rounds.begin(by=adjudicator, name="r", plan=plan)
-    case = decisions.next_case(by=adjudicator, found=found)
+    case = decisions.next_case(by=adjudicator, adjudication_round=found)
     assert case is not None
     assert (case.case.item.kind, case.case.question.key) == ("dialogue", "overall")
     client = Client()

@@ -23,7 +23,7 @@ from calibration.errors import ExportRefused
 from calibration.exports import downloads
 from calibration.exports.downloads import ZIP, Order
 from calibration.exports.packages import PACKAGES
-from calibration.exports.parts import Taken
+from calibration.exports.parts import ExportPart
 from calibration.exports.writing import MANIFEST
 from calibration.models import Export
 from calibration.statistics import Plan, Record, ratings_from_records
@@ -79,7 +79,7 @@ def test_the_same_labels_give_the_same_bytes(rated: World, kind: str) -> None:
     written = []
     for _ in range(2):
         file = io.BytesIO()
-        written.append(Order(kind, rated.corpus, None, Taken(None, ""), ZIP).write(file))
+        written.append(Order(kind, rated.corpus, None, ExportPart(None, ""), ZIP).write(file))
     assert written[0] == written[1]
 
 
@@ -87,7 +87,7 @@ def test_the_same_labels_give_the_same_bytes(rated: World, kind: str) -> None:
 def test_without_labels_there_is_no_package_but_a_reason(kind: str) -> None:
     empty = world(dialogues=1, turns=1)
     with pytest.raises(ExportRefused):
-        Order(kind, empty.corpus, None, Taken(None, ""), ZIP).write(io.BytesIO())
+        Order(kind, empty.corpus, None, ExportPart(None, ""), ZIP).write(io.BytesIO())
 
 
 @pytest.mark.exhaustive
@@ -142,7 +142,7 @@ def test_a_dataset_holds_the_labels_and_the_turns(rated: World) -> None:
 def test_both_splits_of_a_dataset_have_one_type_of_value(rated: World) -> None:
     split = splits.draw(corpus=rated.corpus, by=None, seed=1)
     file = io.BytesIO()
-    Order("hugging-face", rated.corpus, None, Taken(split, "all"), ZIP).write(file)
+    Order("hugging-face", rated.corpus, None, ExportPart(split, "all"), ZIP).write(file)
     with zipfile.ZipFile(file) as archive:
         tables = [
             pq.read_table(io.BytesIO(archive.read(f"data/labels/{part}.parquet"))) for part in ("dev", "test")

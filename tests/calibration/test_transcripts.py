@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.models import Continuation, Dialogue, Item, System, Turn
 from calibration.errors import ExportRefused
 from calibration.exports.downloads import TRANSCRIPTS, Order
-from calibration.exports.parts import Taken
+from calibration.exports.parts import ExportPart
 from calibration.exports.transcripts import FORMS
 from tests.calibration.conftest import Compiled
 from tests.calibration.world import World, world
@@ -56,7 +56,7 @@ def tagged(module_database: None) -> World:
 
 def text(built: World, form: str, **choice: Any) -> str:
     file = io.BytesIO()
-    written = Order(TRANSCRIPTS, built.corpus, None, Taken(None, ""), form, choice=choice).write(file)
+    written = Order(TRANSCRIPTS, built.corpus, None, ExportPart(None, ""), form, choice=choice).write(file)
     assert written.rows == 3
     return file.getvalue().decode()
 

@@ -178,11 +178,11 @@ def test_a_mark_is_appended_counted_undone_and_exported(fake: FakeLLM) -> None:
     marks.mark(**again, verdict="unclear")
     assert marks.counts(bench) == {"judge_wrong": 0, "people_wrong": 0, "unclear": 1}
     marks.mark(**again, verdict="people_wrong", note="=1+1")
-    rows = list(csv.DictReader(io.StringIO(marks.written(bench, "csv"))))
+    rows = list(csv.DictReader(io.StringIO(marks.render_marks(bench, "csv"))))
     assert [(row["verdict"], row["note"], row["by"]) for row in rows] == [("people_wrong", "'=1+1", "rea")]
-    assert json.loads(marks.written(bench, "json"))["marks"][0]["note"] == "=1+1"
+    assert json.loads(marks.render_marks(bench, "json"))["marks"][0]["note"] == "=1+1"
     marks.mark(**again, verdict="withdrawn")
-    assert marks.standing(bench) == {}
+    assert marks.current_marks(bench) == {}
     assert Mark.objects.count() == 4
     with pytest.raises(WorkbenchRefused, match="no mark that could be withdrawn"):
         marks.mark(**again, verdict="withdrawn")

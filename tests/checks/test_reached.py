@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Assignment, CheckPlan, Item, KeyTask, Label, Rater, Standing
-from calibration.campaign_checks import written
+from calibration.campaign_checks import render_results
 from tests import factories
 from tests.checks.world import RIGHT, campaign, work
 
@@ -121,7 +121,7 @@ def test_programs_set_up_key_decide_and_read_the_results(made, rosa, client):
     factories.campaigns.open(by=rosa, campaign=made)
     ana = made.members.get().user
     work(ana, made)
-    (row,) = csv.DictReader(io.StringIO(written(made, "csv")))
+    (row,) = csv.DictReader(io.StringIO(render_results(made, "csv")))
     given = Assignment.objects.filter(occasion="check", state="submitted").count()  # where is drawn by ids
     assert given in (2, 3)
     assert (row["annotator"], row["score"], row["checks"]) == (factories.called(ana, made), "1.0", str(given))

@@ -136,7 +136,7 @@ def test_a_file_goes_after_its_time(client: Client, corpus: Corpus, rea: User) -
     _ask(client, corpus)
     job = _work_off()
     assert downloads.clear() == 0
-    Job.objects.update(finished_at=timezone.now() - downloads.KEPT - timedelta(minutes=1))
+    Job.objects.update(finished_at=timezone.now() - downloads.RETENTION - timedelta(minutes=1))
     assert client.get(reverse("export-file", args=[job.pk])).status_code == 302
     assert downloads.clear() == 1
     assert not downloads.path_of(job).exists()

@@ -28,8 +28,8 @@ def make_closed_round(by: User) -> dict[str, Any]:
     from calibration.adjudication import rounds
 
     made = make_round(by)
-    rounds.close(by=None, found=made)
-    return {"found": made}
+    rounds.close(by=None, adjudication_round=made)
+    return {"adjudication_round": made}
 
 
 def make_grown_round(by: User) -> dict[str, Any]:
@@ -48,13 +48,13 @@ def make_grown_round(by: User) -> dict[str, Any]:
         answers=[labels.Answer(said.item, said.question, 1.0)],
         occasion=said.occasion,
     )
-    return {"found": made}
+    return {"adjudication_round": made}
 
 
 def make_decision(by: User) -> dict[str, Any]:
     from calibration.adjudication import decisions
 
-    held = decisions.next_case(by=by, found=make_round(by))
+    held = decisions.next_case(by=by, adjudication_round=make_round(by))
     assert held is not None
     made = decisions.decide(by=by, decision=held.pk, answer=1, reason="because")
     return {"decision": made, "reason": "too soon"}

@@ -302,9 +302,9 @@ def make_export(by: User) -> dict[str, Any]:
 
 def make_order(by: User) -> dict[str, Any]:
     from calibration.exports.downloads import ZIP, Order
-    from calibration.exports.parts import Taken
+    from calibration.exports.parts import ExportPart
 
-    return {"order": Order("label-studio", make_world().corpus, None, Taken(None, ""), ZIP)}
+    return {"order": Order("label-studio", make_world().corpus, None, ExportPart(None, ""), ZIP)}
 
 
 def make_bench(by: User) -> Any:

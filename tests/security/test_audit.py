@@ -328,11 +328,11 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
     "calibration.workbench.marks.withdraw": lambda by: {"row": worlds.make_waiting(by)},
     "calibration.adjudication.rounds.begin": rounds.make_round_fields,
     "calibration.adjudication.rounds.top_up": rounds.make_grown_round,
-    "calibration.adjudication.rounds.close": lambda by: {"found": rounds.make_round(by)},
+    "calibration.adjudication.rounds.close": lambda by: {"adjudication_round": rounds.make_round(by)},
     "calibration.adjudication.rounds.reopen": rounds.make_closed_round,
     "calibration.adjudication.decisions.withdraw": rounds.make_decision,
     "calibration.adjudication.decisions.import_decisions": lambda by: {
-        "found": rounds.make_round(by),
+        "adjudication_round": rounds.make_round(by),
         "content": b"item,question,reason\n",
         "name": "decisions.csv",
     },

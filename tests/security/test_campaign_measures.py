@@ -16,7 +16,7 @@ from annotation.people import accounts
 from annotation.work import actions as labelling
 from calibration.exports import downloads
 from calibration.exports.downloads import Order
-from calibration.exports.parts import Taken
+from calibration.exports.parts import ExportPart
 from calibration.exports.writing import FORMATS
 from calibration.gold import derivation
 from calibration.models import Export, Gold, Study
@@ -121,7 +121,7 @@ def test_of_another_campaign_on_the_same_corpus_nothing_is_read(client: Client, 
 
 def test_lists_name_nothing_of_another_campaign(client: Client, own: Measured, other: Measured) -> None:
     for one in (own, other):
-        order = Order("labels", one.campaign.corpus, one.campaign, Taken(None, ""), "csv")
+        order = Order("labels", one.campaign.corpus, one.campaign, ExportPart(None, ""), "csv")
         found = downloads.send(order=order, by=one.campaign.created_by)
         b"".join(found.response("labels").streaming_content)  # type: ignore[arg-type]
     golds = client.get(reverse("api-golds")).json()["results"]

@@ -99,7 +99,7 @@ class Command(BaseCommand):
 
 def _by_level(plan: Plan, options: dict[str, Any]) -> str:
     """Return the tables of `--levels` in the form that is asked for."""
-    asked = levels.asked_of(options)
+    asked = levels.query_of(options)
     reading = _reading(options)
     if reading.questions and asked.reference_question:
         reading = replace(reading, questions=[*reading.questions, asked.reference_question])
@@ -114,7 +114,7 @@ def _by_level(plan: Plan, options: dict[str, Any]) -> str:
     if without := [why for why in missed.values() if why]:
         raise ValueError(without[0].rstrip("."))
     form = next((form for form in ("json", "csv", "latex", "html") if options[form]), "text")
-    return level_renderings.written(file, shown, form)
+    return level_renderings.render(file, shown, form)
 
 
 def _plan(options: dict[str, Any]) -> Plan:
@@ -232,14 +232,14 @@ def _notes(sections: Sequence[Section]) -> list[str]:
     ]
 
 
-def _made_of_others(options: dict[str, Any]) -> judges.Asked:
+def _made_of_others(options: dict[str, Any]) -> judges.JudgeOptions:
     """Return the panels and baselines asked for, with the ratings of dev where a file has them."""
     named = judges.panels_of(options)
     if not options["dev"]:
-        return judges.Asked(named, options["baselines"], None)
+        return judges.JudgeOptions(named, options["baselines"], None)
     file = read_ratings(options["dev"], _reading(options), _progress)
     dev = {part.question: file.ratings(part, **_how(file, part, options)) for part in file.parts}
-    return judges.Asked(named, options["baselines"], dev)
+    return judges.JudgeOptions(named, options["baselines"], dev)
 
 
 def _how(file: RatingsFile, part: Part, options: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.scenario_records import STAGES
-from calibration.api.serializers import OpensTestSerializer, ResultSerializer, asked, made_of
+from calibration.api.serializers import OpensTestSerializer, ResultSerializer, made_of, read_request
 from calibration.errors import CascadeRefused
 from suites.group_chat.cascade import decisions
 from suites.group_chat.cascade.decisions import raters_named
@@ -170,9 +170,9 @@ class AgentDecisionSerializer(Plain):
 def cascade(request: Request, pk: int) -> Response:
     """Return the three scores of group-chat agents; POST logs a look at test and reports there."""
     corpus = access.corpus(pk)
-    data, purpose = asked(request, CascadeQuerySerializer, CascadeTestSerializer)
-    report = made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose)
-    return Response(content(report))
+    data, purpose = read_request(request, CascadeQuerySerializer, CascadeTestSerializer)
+    made = made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose)
+    return Response(content(made))
 
 
 @extend_schema(

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.api.people import Text
-from calibration.api.serializers import OpensTestSerializer, asked, made_of
+from calibration.api.serializers import OpensTestSerializer, made_of, read_request
 from calibration.errors import CalibrationError
 from config.lists import Pages, paged
 from suites.long_dialogue.answers import answers as one_answer
@@ -186,9 +186,9 @@ class AnswerSerializer(Plain):
 def answers(request: Request, pk: int) -> Response:
     """Return how agents of long dialogues answer; POST logs a look at test and reports there."""
     corpus = access.corpus(pk)
-    data, purpose = asked(request, AnswersQuerySerializer, AnswersTestSerializer)
-    report = made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose)
-    return Response(content(report))
+    data, purpose = read_request(request, AnswersQuerySerializer, AnswersTestSerializer)
+    made = made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose)
+    return Response(content(made))
 
 
 LIST_PARAMETERS = [

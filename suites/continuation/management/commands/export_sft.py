@@ -7,7 +7,7 @@ from typing import IO, Any
 from django.core.management.base import CommandError, CommandParser
 
 from calibration.errors import CalibrationError
-from calibration.exports.writing import Written, write_blocks
+from calibration.exports.writing import FileSummary, write_blocks
 from calibration.management import options as exporting
 from calibration.management import options as places
 from config.commands import DatabaseCommand
@@ -55,7 +55,7 @@ class Command(DatabaseCommand):
         names = [setting.name for setting in CocoevalContinuation.settings]
         facts: dict[str, Any] = {"what": tuning.SFT, "corpus": corpus.name}
 
-        def write_into(file: IO[bytes]) -> Written:
+        def write_into(file: IO[bytes]) -> FileSummary:
             written = write_blocks(made.blocks(), file)
             facts.update(made.facts())
             return written
