@@ -349,7 +349,7 @@ def draw_sample(campaign: Campaign) -> Sample | None:
     return Sample(stratum_by_dialogue, is_stored=False)
 
 
-def keep(campaign: Campaign, by: User) -> None:
+def keep(campaign: Campaign, opened_by: User) -> None:
     """Draw the sample and keep it; what was kept stays. A split that it is drawn by is fixed."""
     keep_differing(campaign)
     reviewed.keep(campaign)
@@ -364,7 +364,7 @@ def keep(campaign: Campaign, by: User) -> None:
         batch_size=5_000,
     )
     if campaign.sample_by == PART and (split := splits.lock_of(campaign.corpus)):
-        splits.fix(split=split, by=by)
+        splits.fix(split=split, by=opened_by)
 
 
 def items(campaign: Campaign) -> list[int] | None:

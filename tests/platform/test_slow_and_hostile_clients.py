@@ -75,7 +75,7 @@ def test_the_second_request_of_a_connection_is_timed_too(monkeypatch):
 
 def test_more_connections_than_files_allow_are_answered_with_503_and_told_once(monkeypatch, caplog):
     monkeypatch.setattr(protocol, "most_connections", lambda: 3)
-    monkeypatch.setattr(protocol.LimitedHeaders, "_told", -protocol.TELL_EVERY)
+    monkeypatch.setattr(protocol.LimitedHeaders, "_last_logged_at", -protocol.TELL_EVERY)
     with serving(echo) as port:
         held = [send(port, b"GET / HTTP/1.1\r\n") for _ in range(3)]
         for _ in range(2):

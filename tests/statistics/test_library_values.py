@@ -58,7 +58,7 @@ def test_scikit_learn_is_asked_for_every_kappa_and_mcc_of_two_raters_and_says_th
     with second_opinions() as found:
         asked = analyse(ratings, statistics=names, plan=Plan(resamples=0))
     assert asked == plain, "the values stay ours"
-    assert found.asked == len(plain.pairs) == 6 * (2 if level == "nominal" else 3)
+    assert found.n_requested == len(plain.pairs) == 6 * (2 if level == "nominal" else 3)
 
 
 def test_a_kappa_that_scikit_learn_computes_differently_is_an_error_where_it_is_asked(
