@@ -51,14 +51,14 @@ class Command(BaseCommand):
             at = dict(discovery.at)
         for name, address in at.items():
             self.stdout.write(f"  {name}: {address}")
-        self.stdout.write(f"  {_keys(provider, at['jwks'])} keys for {provider.algorithm}")
+        self.stdout.write(f"  {_count_keys(provider, at['jwks'])} keys for {provider.algorithm}")
         back = options["address"].rstrip("/") + reverse("sign-in-return")
-        self.stdout.write(_client(provider, back))
+        self.stdout.write(_try_client(provider, back))
         self.stdout.write(f"Register at the provider that it leads back to {back}")
-        self.stdout.write(f"New people: {_new(provider)}. {_roles(provider)}")
+        self.stdout.write(f"New people: {_describe_new_people(provider)}. {_describe_roles(provider)}")
 
 
-def _keys(provider: Provider, address: str) -> int:
+def _count_keys(provider: Provider, address: str) -> int:
     """Return how many of the provider's keys can have signed a token; CommandError where none can."""
     try:
         fitting = single_sign_on.keys_for(single_sign_on.fetch_keys(provider, address), provider.algorithm)
@@ -69,7 +69,7 @@ def _keys(provider: Provider, address: str) -> int:
     return len(fitting)
 
 
-def _client(provider: Provider, back: str) -> str:
+def _try_client(provider: Provider, back: str) -> str:
     """Try the client's secret with a made-up code; CommandError where the provider refuses it."""
     oidc_settings = single_sign_on.library_settings(provider)
     form = {
@@ -89,12 +89,12 @@ def _client(provider: Provider, back: str) -> str:
     return "The provider answered a made-up code with tokens, which it should not."
 
 
-def _new(provider: Provider) -> str:
+def _describe_new_people(provider: Provider) -> str:
     outcome = "become annotators" if provider.new_accounts else "need an invitation to their e-mail address"
     return outcome + (", or open the account that has their verified address" * provider.link_by_email)
 
 
-def _roles(provider: Provider) -> str:
+def _describe_roles(provider: Provider) -> str:
     if not provider.roles:
         return "Roles are given in Concord."
     mapping = ", ".join(f"{group} is {role}" for group, role in provider.roles.items())

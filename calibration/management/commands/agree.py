@@ -64,7 +64,7 @@ class Command(BaseCommand):
             with second_opinions() if options["verify"] else nullcontext() as opinions:
                 sections, entries, beside = _analyse_parts(file, plan, options)
             if opinions is not None:
-                sections[0] = _with_facts(sections[0], [_verified(opinions.n_requested)])
+                sections[0] = _with_facts(sections[0], [_verification_fact(opinions.n_requested)])
             if options["csv"] or options["latex"]:  # forms that hold figures alone
                 self.stderr.write("".join(f"{line}\n" for line in _notes(sections)), ending="")
             tables = _table_seven(file, sections, plan, options)
@@ -107,7 +107,7 @@ def _by_level(plan: Plan, options: dict[str, Any]) -> str:
     derived_raters, missed = _derived_raters(options), dict[str, str]()
 
     def ratings_of(part: Part) -> Ratings:
-        ratings = file.ratings(part, **_how(file, part, options))
+        ratings = file.ratings(part, **_value_settings(file, part, options))
         return judges.at_levels(ratings, part.question, derived_raters, missed)
 
     tables = level_renderings.tables(file, level_query, plan, ratings_of, _progress, options["by"])
@@ -174,12 +174,12 @@ def _analyse_parts(
     for part in file.parts:
         facts = file.unread()
         again = any(m.repeats for m in options["more"] or ()) and not options["aggregate"]
-        samples = _repeated(file, part, options) if again else None
+        samples = _read_repeats(file, part, options) if again else None
         repeated |= part.collector.repeated
-        how = _how(file, part, options)
+        how = _value_settings(file, part, options)
         ratings = judges.with_key(file.ratings(part, **how, keep=True), options["key"])
         readings = judges.readings(file, part, ratings, how)
-        facts = [*_samples(part, ratings, options), *facts]
+        facts = [*_repeat_facts(part, ratings, options), *facts]
         part.collector = Collector()
         ratings, of_panels = judges.with_panels(ratings, part.question, derived_raters)
         readings = readings.beside(ratings)
@@ -216,7 +216,7 @@ def _with_facts(section: Section, facts: Sequence[str]) -> Section:
     return replace(section, facts=(*section.facts, *facts))
 
 
-def _verified(count: int) -> str:
+def _verification_fact(count: int) -> str:
     if not count:
         return "--verify: there was no kappa or MCC of two raters to compute again."
     return f"--verify: {count:,} values were computed by scikit-learn as well, and none differs."
@@ -238,11 +238,11 @@ def _derived_raters(options: dict[str, Any]) -> judges.Asked:
     if not options["dev"]:
         return judges.Asked(panels, options["baselines"], None)
     file = read_ratings(options["dev"], _reading(options), _progress)
-    dev = {part.question: file.ratings(part, **_how(file, part, options)) for part in file.parts}
+    dev = {part.question: file.ratings(part, **_value_settings(file, part, options)) for part in file.parts}
     return judges.Asked(panels, options["baselines"], dev)
 
 
-def _how(file: RatingsFile, part: Part, options: dict[str, Any]) -> dict[str, Any]:
+def _value_settings(file: RatingsFile, part: Part, options: dict[str, Any]) -> dict[str, Any]:
     """Return how a part's values and repeated answers are read."""
     level, values = _scale(file, part, options)
     return {
@@ -253,9 +253,9 @@ def _how(file: RatingsFile, part: Part, options: dict[str, Any]) -> dict[str, An
     }
 
 
-def _repeated(file: RatingsFile, part: Part, options: dict[str, Any]) -> Ratings | None:
+def _read_repeats(file: RatingsFile, part: Part, options: dict[str, Any]) -> Ratings | None:
     """Return a part's ratings with each repeated answer as a rater; None where nobody answered again."""
-    how = _how(file, part, options)
+    how = _value_settings(file, part, options)
     return file.samples(part, level=how["level"], values=how["values"], positive=how["positive"])
 
 
@@ -271,7 +271,7 @@ def _table_seven(
     return extras.tag_tables(questions, options["policy"], plan)
 
 
-def _samples(part: Part, ratings: Ratings, options: dict[str, Any]) -> list[str]:
+def _repeat_facts(part: Part, ratings: Ratings, options: dict[str, Any]) -> list[str]:
     """Say what becomes of repeated answers, where there are any."""
     if not part.collector.repeated:
         return []

@@ -62,7 +62,7 @@ class Command(DatabaseCommand):
 
 def _derive_gold(options: dict[str, Any]) -> Gold:
     corpus, campaign = places.find_place(options["corpus"], options["campaign"])
-    version = _version(corpus, campaign, options["scheme"])
+    version = _find_version(corpus, campaign, options["scheme"])
     part = options["part"] if options["part"] == TRAINING else ""
     counted = offered(scope_of(corpus, campaign, part))
     try:
@@ -88,7 +88,7 @@ def _summary(gold: Gold) -> str:
     return f"{described(gold)}: {gold.without:,} of {gold.n:,} {items} without a value{because}"
 
 
-def _version(corpus: Corpus, campaign: Campaign | None, scheme: str | None) -> SchemeVersion:
+def _find_version(corpus: Corpus, campaign: Campaign | None, scheme: str | None) -> SchemeVersion:
     """Return the scheme version named, or the only one that people's labels are about."""
     if campaign is not None and not scheme:
         return campaign.scheme_version

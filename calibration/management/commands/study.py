@@ -24,11 +24,11 @@ from calibration.studies.computing import Progress, result_of
 from config import request_json
 from config.commands import DatabaseCommand, refuse_unused
 
-# Verification: a stored report is computed again from its labels and compared with the stored figures.
+# Computes a stored report again from its labels and compares every figure.
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class Verification:
     """How many figures a report holds, and every place whose digits are not the same now.
 
     `second_opinions` of them were computed by a library as well, and found the same.
@@ -39,7 +39,7 @@ class Verified:
     different: tuple[str, ...]
 
 
-def verify(report: Report, progress: Progress | None = None) -> Verified:
+def verify(report: Report, progress: Progress | None = None) -> Verification:
     """Compute a report again and compare all that it holds, digit for digit. Nothing is stored or logged.
 
     Kappa and MCC of two raters are computed by scikit-learn as well; a difference raises Disagreement.
@@ -59,17 +59,19 @@ def verify(report: Report, progress: Progress | None = None) -> Verified:
         now = result_of(read, progress)
     figures = sum(len(question.figures) for question in snapshot.questions)
     figures += sum(1 for section in SECTIONS for _ in section.lines(snapshot))
-    return Verified(figures, opinions.n_requested, tuple(_different("", report.result, to_json(now))))
+    return Verification(
+        figures, opinions.n_requested, tuple(_find_differences("", report.result, to_json(now)))
+    )
 
 
-def _different(place: str, before: Any, now: Any) -> Iterator[str]:
+def _find_differences(place: str, before: Any, now: Any) -> Iterator[str]:
     """Yield each place where two JSON values differ, with both."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in sorted(before.keys() | now.keys()):
-            yield from _different(f"{place}.{key}" if place else key, before.get(key), now.get(key))
+            yield from _find_differences(f"{place}.{key}" if place else key, before.get(key), now.get(key))
     elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
         for number, (old, new) in enumerate(zip(before, now, strict=True)):
-            yield from _different(f"{place}[{number}]", old, new)
+            yield from _find_differences(f"{place}[{number}]", old, new)
     elif before != now:
         yield f"{place} was {before!r} and is {now!r}"
 

@@ -97,12 +97,12 @@ class Command(DatabaseCommand):
         base = versions.find(ref)
         wording = base.wording
         if options["file"]:
-            wording = files.read(_bytes(options["file"])).versions[-1].wording
+            wording = files.read(_read_bytes(options["file"])).versions[-1].wording
         if options["system"]:
-            wording = replace(wording, system=_text(options["system"]))
+            wording = replace(wording, system=_read_text(options["system"]))
         if options["user"]:
-            wording = replace(wording, user=_text(options["user"]))
-        prompt = _own(base)
+            wording = replace(wording, user=_read_text(options["user"]))
+        prompt = _own_prompt(base)
         prompt_version = actions.add_version(
             by=None, prompt=prompt, wording=wording, parent=base.ref, note=options["note"]
         )
@@ -125,7 +125,7 @@ class Command(DatabaseCommand):
         for part in parts:
             self._say(options, f"=== {part.name} ===")
             for row in part.rows:
-                self._say(options, "\n".join(_lines(row)))
+                self._say(options, "\n".join(_diff_lines(row)))
         return {part.name: [row.as_json() for row in part.rows] for part in parts}
 
     def _examples(self, options: dict[str, Any]) -> Any:
@@ -164,14 +164,16 @@ class Command(DatabaseCommand):
         return {"version": version.ref, "form": options["form"], "text": text}
 
     def _import(self, options: dict[str, Any]) -> Any:
-        prompt_versions = actions.import_file(by=None, content=_bytes(options["file"]), name=options["name"])
+        prompt_versions = actions.import_file(
+            by=None, content=_read_bytes(options["file"]), name=options["name"]
+        )
         refs = [f"{row.prompt.name}@{row.number}" for row in prompt_versions]
         self._say(options, f"Imported: {', '.join(refs) or 'nothing, all of it was there already'}.")
         return {"versions": refs}
 
     def _archive(self, options: dict[str, Any]) -> Any:
         version = versions.find(options["name"])
-        prompt = actions.archive(by=None, prompt=_own(version), archived=options["act"] == "archive")
+        prompt = actions.archive(by=None, prompt=_own_prompt(version), archived=options["act"] == "archive")
         self._say(options, f"{prompt.name} is {'archived' if prompt.archived else 'back'}.")
         return {"name": prompt.name, "archived": prompt.archived}
 
@@ -179,7 +181,7 @@ class Command(DatabaseCommand):
 
     def _delete(self, options: dict[str, Any]) -> Any:
         version = versions.find(options["version"])
-        _own(version)
+        _own_prompt(version)
         assert version.row is not None
         actions.delete(by=None, version=version.row)
         self._say(options, f"{version.ref} is deleted.")
@@ -237,13 +239,13 @@ def _add_request(parser: CommandParser) -> None:
     parser.add_argument("--show", action="append", default=[], metavar="NAME", help="shown beside the usual")
 
 
-def _own(version: Version) -> Prompt:
+def _own_prompt(version: Version) -> Prompt:
     if version.row is None:
         raise JudgeError(f"{version.ref} comes with Concord and cannot be changed: copy it.")
     return version.row.prompt
 
 
-def _lines(row: versions.Row) -> list[str]:
+def _diff_lines(row: versions.Row) -> list[str]:
     if row.skipped:
         return [f"  ... {row.skipped} lines alike"]
     if row.same and row.left:
@@ -252,7 +254,7 @@ def _lines(row: versions.Row) -> list[str]:
     return lines + ([f"+ {row.right.text}"] if row.right else [])
 
 
-def _bytes(name: str) -> bytes:
+def _read_bytes(name: str) -> bytes:
     """Return a file's content, or the input's for `-`; raise CommandError where it cannot be read."""
     try:
         if name == "-":
@@ -263,8 +265,8 @@ def _bytes(name: str) -> bytes:
         raise CommandError(f"{name}: {error.strerror}.") from None
 
 
-def _text(name: str) -> str:
+def _read_text(name: str) -> str:
     try:
-        return _bytes(name).decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n")
+        return _read_bytes(name).decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n")
     except UnicodeDecodeError:
         raise CommandError(f"{name} is not in UTF-8.") from None

@@ -107,7 +107,7 @@ def _run(options: dict[str, Any], out: TextIO, notes: OutputWrapper) -> int:
     n_values = 0
     with tqdm(total=total, unit="dialogue", desc="Scoring") as bar:
         mixed: list[str] = []
-        dialogues = _noting_mixed(read(path, target), mixed)
+        dialogues = _note_mixed(read(path, target), mixed)
         for line in lines(dialogues, instruments, tools, own=options["own"], advance=bar.update):
             n_values += _put(line, out)
             if averages is not None:
@@ -124,7 +124,8 @@ def _read_instruments(options: dict[str, Any]) -> list[Instrument]:
     """
     keys = expand(key for text in options["metrics"] for key in split_keys(text))
     by_name = {
-        instrument.name: instrument for instrument in (instrument_for(key, _shared(options)) for key in keys)
+        instrument.name: instrument
+        for instrument in (instrument_for(key, _shared_parameters(options)) for key in keys)
     }
     if not by_name:
         raise CommandError("--metrics names no metric")
@@ -139,7 +140,7 @@ def _read_instruments(options: dict[str, Any]) -> list[Instrument]:
     return list(by_name.values())
 
 
-def _noting_mixed(dialogues: Iterable[Dialogue], mixed: list[str]) -> Iterator[Dialogue]:
+def _note_mixed(dialogues: Iterable[Dialogue], mixed: list[str]) -> Iterator[Dialogue]:
     """Yield dialogues, and note the first that has turns of its own beside continuations."""
     for dialogue in dialogues:
         if not mixed and dialogue.turns and dialogue.continuations:
@@ -186,7 +187,7 @@ def _fit(instrument: Instrument, options: dict[str, Any], tools: Tools) -> Instr
     return instrument.fit(bar, tools)
 
 
-def _shared(options: dict[str, Any]) -> dict[str, str]:
+def _shared_parameters(options: dict[str, Any]) -> dict[str, str]:
     """Return the parameters that options set for every metric that has them."""
     shared = {"history": "0"} if options["no_history"] else {}
     if options["window"] is not None:

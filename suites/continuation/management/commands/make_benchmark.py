@@ -87,8 +87,8 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Start, drive, and print what came of it."""
         try:
-            sources = [_source(text) for text in options["sources"]]
-            order = _order(options)
+            sources = [_parse_source(text) for text in options["sources"]]
+            order = _read_order(options)
             endpoint = endpoint_named(options["endpoint"]) if options["endpoint"] else None
             if options["estimate"]:
                 self.stdout.write(json.dumps(estimate(sources, order, endpoint).as_json()))
@@ -143,7 +143,7 @@ class Command(DatabaseCommand):
                 time.sleep(_PAUSE)
 
 
-def _source(text: str) -> Source:
+def _parse_source(text: str) -> Source:
     """Return the corpus that an option names, and what its source is called."""
     if exact_match := Corpus.objects.filter(name=text).first():
         return exact_match, exact_match.name
@@ -152,7 +152,7 @@ def _source(text: str) -> Source:
     return corpus, called.strip() or corpus.name
 
 
-def _order(options: dict[str, Any]) -> Order:
+def _read_order(options: dict[str, Any]) -> Order:
     return Order(
         per_source=options["per_source"],
         train=options["train"],

@@ -47,13 +47,13 @@ class Command(DatabaseCommand):
             raise CommandError("Name files, or a corpus with --corpus: one of the two.")
         problems: list[str] = []
         dialogues = list(
-            _of_corpus(options["corpus"])
+            _read_corpus(options["corpus"])
             if options["corpus"]
-            else _of_files(options["path"], options["any_size"], problems)
+            else _read_files(options["path"], options["any_size"], problems)
         )
         if not dialogues and not problems:
             raise CommandError("There is no scenario: a dialogue is one where it says kind: scenario.")
-        duplicates = _duplicates(dialogues)
+        duplicates = _find_duplicates(dialogues)
         problems += [f"the scenario {key!r} is there twice" for key in duplicates]
         if options["write"] and not problems:
             self._write(dialogues, options["write"])
@@ -96,7 +96,7 @@ class Command(DatabaseCommand):
             )
 
 
-def _of_corpus(name: str) -> Iterator[Dialogue]:
+def _read_corpus(name: str) -> Iterator[Dialogue]:
     corpus = Corpus.objects.filter(name=name).first()
     if corpus is None:
         raise CommandError(f"There is no corpus {name!r}.")
@@ -107,7 +107,7 @@ def _of_corpus(name: str) -> Iterator[Dialogue]:
     yield from (records[row.pk] for row in stored)
 
 
-def _of_files(paths: list[str], any_size: bool, problems: list[str]) -> Iterator[Dialogue]:
+def _read_files(paths: list[str], any_size: bool, problems: list[str]) -> Iterator[Dialogue]:
     for path in map(Path, paths):
         files = (
             sorted(p for p in path.iterdir() if p.suffix in (".jsonl", ".txt")) if path.is_dir() else [path]
@@ -115,10 +115,10 @@ def _of_files(paths: list[str], any_size: bool, problems: list[str]) -> Iterator
         if not files:
             raise CommandError(f"{path}: the folder holds no .jsonl and no .txt file.")
         for file in files:
-            yield from _of_file(file, any_size, problems)
+            yield from _read_file(file, any_size, problems)
 
 
-def _of_file(file: Path, any_size: bool, problems: list[str]) -> Iterator[Dialogue]:
+def _read_file(file: Path, any_size: bool, problems: list[str]) -> Iterator[Dialogue]:
     """Yield the scenarios of a file; what is wrong with one is noted, and the others are read."""
     try:
         text = file.read_text(encoding="utf-8")
@@ -140,6 +140,6 @@ def _of_file(file: Path, any_size: bool, problems: list[str]) -> Iterator[Dialog
         problems += [str(fault) for fault in problem.placed(file=str(file)).all()]
 
 
-def _duplicates(dialogues: list[Dialogue]) -> list[str]:
+def _find_duplicates(dialogues: list[Dialogue]) -> list[str]:
     ids = [dialogue.id for dialogue in dialogues]
     return sorted({key for key in ids if ids.count(key) > 1})

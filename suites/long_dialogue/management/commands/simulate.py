@@ -48,9 +48,9 @@ class Command(DatabaseCommand):
         "Let an agent play the main character of a corpus's scripts: it hears what the character hears, and "
         "is asked the questions of a set in trials. A model at an endpoint answers, or a baseline that needs "
         f"none ({'; '.join(f'{baseline.key}: {baseline.title}' for baseline in BASELINES.values())}). "
-        "The command does the work itself, together with any workers that run. The same command again goes on: no question that "
-        "was answered is asked or paid for twice. The last line of the output is one JSON object; the exit "
-        "status is 1 where it did not come to its end."
+        "The command does the work itself, together with any workers that run. The same command again goes "
+        "on: no question that was answered is asked or paid for twice. The last line of the output is one "
+        "JSON object; the exit status is 1 where it did not come to its end."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
