@@ -24,7 +24,7 @@ from config.commands import refuse_unused
 # How commands name gold labels.
 
 
-def stored(number: int) -> Gold:
+def find_gold(number: int) -> Gold:
     """Return a gold by its number. Raises CommandError where there is none."""
     related = ("corpus", "campaign", "scheme_version__scheme")
     gold = Gold.objects.select_related(*related).filter(pk=number).first()
@@ -36,29 +36,29 @@ def stored(number: int) -> Gold:
 # How commands name a corpus or campaign.
 
 
-def add_arguments(parser: CommandParser) -> None:
+def add_place_arguments(parser: CommandParser) -> None:
     """Add --corpus and --campaign, of which one is given."""
     parser.add_argument("--corpus", metavar="NAME", help="labels of a whole corpus")
     parser.add_argument("--campaign", metavar="NAME", help="labels of a campaign")
 
 
-def place(corpus: str | None, campaign: str | None) -> tuple[Corpus, Campaign | None]:
-    """Return what was named. Raises CommandError with the names that there are."""
+def find_place(corpus: str | None, campaign: str | None) -> tuple[Corpus, Campaign | None]:
+    """Return the corpus, and the campaign if one is named. Raises CommandError that lists the names."""
     if bool(corpus) == bool(campaign):
         raise CommandError("name either --corpus or --campaign")
     if campaign:
-        found = Campaign.objects.select_related("corpus").filter(name=campaign).first()
-        if found is None:
+        campaign_row = Campaign.objects.select_related("corpus").filter(name=campaign).first()
+        if campaign_row is None:
             raise CommandError(
-                f"no campaign {campaign!r}; {there_are(Campaign.objects.values_list('name', flat=True))}"
+                f"no campaign {campaign!r}; {list_existing(Campaign.objects.values_list('name', flat=True))}"
             )
-        return found.corpus, found
-    whole = Corpus.objects.filter(name=corpus).first()
-    if whole is None:
+        return campaign_row.corpus, campaign_row
+    corpus_row = Corpus.objects.filter(name=corpus).first()
+    if corpus_row is None:
         raise CommandError(
-            f"no corpus {corpus!r}; {there_are(Corpus.objects.values_list('name', flat=True))}"
+            f"no corpus {corpus!r}; {list_existing(Corpus.objects.values_list('name', flat=True))}"
         )
-    return whole, None
+    return corpus_row, None
 
 
 def refuse_purpose(options: Mapping[str, Any], opening: Collection[str] = ("test",)) -> None:
@@ -67,35 +67,35 @@ def refuse_purpose(options: Mapping[str, Any], opening: Collection[str] = ("test
         refuse_unused(options, ["purpose"], f"it says what --part {' or '.join(opening)} is opened for")
 
 
-def there_are(names: Iterable[str]) -> str:
-    """Return the names that could have been meant."""
-    listed = sorted(names)[:20]
-    return f"there are {', '.join(listed)}" if listed else "there are none yet"
+def list_existing(names: Iterable[str]) -> str:
+    """Return a phrase that lists up to 20 existing names, for an error message."""
+    first_names = sorted(names)[:20]
+    return f"there are {', '.join(first_names)}" if first_names else "there are none yet"
 
 
 # How commands name a study.
 
 
-def study_named(options: dict[str, Any]) -> Study:
+def find_study(options: dict[str, Any]) -> Study:
     """Return the study that a command names, or the automatic one of a place. Raises CommandError."""
     if not options["name"]:
-        corpus, campaign = place(options["corpus"], options["campaign"])
+        corpus, campaign = find_place(options["corpus"], options["campaign"])
         everyone = bool(options.get("everyone"))
         return studies.automatic(corpus=corpus, campaign=campaign, everyone=everyone)
-    found = Study.objects.select_related("corpus", "campaign__corpus").filter(name=options["name"]).first()
-    if found is None:
-        known = there_are(Study.objects.values_list("name", flat=True))
+    study = Study.objects.select_related("corpus", "campaign__corpus").filter(name=options["name"]).first()
+    if study is None:
+        existing = list_existing(Study.objects.values_list("name", flat=True))
         raise CommandError(
-            f"no study {options['name']!r}; {known}. "
+            f"no study {options['name']!r}; {existing}. "
             "Every corpus and campaign has a report of its own: --corpus NAME or --campaign NAME"
         )
-    return found
+    return study
 
 
-# What a command made, printed or written into the file that `--output` names.
+# Write a command's output to the file of `--output`, or to standard output.
 
 
-def give_out(command: BaseCommand, content: str | bytes, path: str | None) -> None:
+def write_output(command: BaseCommand, content: str | bytes, path: str | None) -> None:
     """Write into a file, or to standard output. Raises CommandError where neither can take it."""
     if path:
         try:
@@ -116,7 +116,7 @@ def give_out(command: BaseCommand, content: str | bytes, path: str | None) -> No
 
 def add_export_arguments(parser: CommandParser) -> None:
     """Add --part and --purpose, --format and --output."""
-    add_part(parser)
+    add_part_arguments(parser)
     parser.add_argument(
         "--format", choices=list(FORMATS), default="csv", help="csv (default), jsonl or parquet"
     )
@@ -125,7 +125,7 @@ def add_export_arguments(parser: CommandParser) -> None:
     )
 
 
-def add_part(parser: CommandParser) -> None:
+def add_part_arguments(parser: CommandParser) -> None:
     """Add --part and --purpose."""
     parser.add_argument(
         "--part",
@@ -138,17 +138,19 @@ def add_part(parser: CommandParser) -> None:
     )
 
 
-def taken(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, Any]) -> ExportPart:
+def take_part(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, Any]) -> ExportPart:
     """Return the part of a corpus that the options name; CommandError for test without a purpose."""
     refuse_purpose(options, ("test", "all"))
     try:
-        given = {name: options[name] for name in ("part", "purpose")}
-        return take(corpus=corpus, about=about, **given, by=None)
+        part_options = {name: options[name] for name in ("part", "purpose")}
+        return take(corpus=corpus, about=about, **part_options, by=None)
     except CalibrationError as refused:
         raise CommandError(str(refused)) from refused
 
 
-def export(command: BaseCommand, query: ExportQuery, options: dict[str, Any], facts: dict[str, Any]) -> None:
+def export_query(
+    command: BaseCommand, query: ExportQuery, options: dict[str, Any], facts: dict[str, Any]
+) -> None:
     """Write the rows and say what was written: one JSON line, on standard error where rows go to output.
 
     Beside a file stands its manifest, which holds the same line: import checks the file against it.
@@ -167,12 +169,12 @@ def export_file(
     """Write a file and say what was written; `facts` may fill while it is."""
     try:
         if path == "-":
-            written = write_into(sys.stdout.buffer)
+            result = write_into(sys.stdout.buffer)
             sys.stdout.flush()
         else:
-            written = _into(Path(path), write_into)
-        told = {"rows": written.rows, "format": form, "sha256": written.sha256, **facts}
-        line = json.dumps(told, ensure_ascii=False)
+            result = _write_whole(Path(path), write_into)
+        manifest = {"rows": result.rows, "format": form, "sha256": result.sha256, **facts}
+        line = json.dumps(manifest, ensure_ascii=False)
         if path != "-":
             manifest_path(path).write_text(line + "\n")
     except OSError as error:
@@ -183,15 +185,15 @@ def export_file(
     (command.stderr if path == "-" else command.stdout).write(line)
 
 
-def _into(path: Path, write_into: Callable[[IO[bytes]], FileSummary]) -> FileSummary:
+def _write_whole(path: Path, write_into: Callable[[IO[bytes]], FileSummary]) -> FileSummary:
     """Write a file whole, under another name first: a broken-off export never looks complete."""
     part = path.with_name(f"{path.name}.part")
     try:
         with part.open("wb") as file:
-            written = write_into(file)
+            result = write_into(file)
     except CalibrationError:
         part.unlink(missing_ok=True)
         raise
     manifest_path(path).unlink(missing_ok=True)  # never one file with another's manifest
     part.replace(path)
-    return written
+    return result

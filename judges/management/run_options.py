@@ -75,10 +75,14 @@ class RunCommand(DatabaseCommand):
 
     def fail(self, summaries: Sequence[dict[str, Any]]) -> None:
         """Exit with a line that says what failed, where something did."""
-        for found in summaries:
-            if found["state"] != Run.State.DONE:
-                why = found["error"] or found["pause_reason"] or f"the run is {found['state']}"
-                raise CommandError(f"Run {found['run']} of {found['rater']}: {why}")
+        for run_summary in summaries:
+            if run_summary["state"] != Run.State.DONE:
+                why = (
+                    run_summary["error"]
+                    or run_summary["pause_reason"]
+                    or f"the run is {run_summary['state']}"
+                )
+                raise CommandError(f"Run {run_summary['run']} of {run_summary['rater']}: {why}")
 
 
 # The option of commands that says whose answers a judge reads.
@@ -96,7 +100,7 @@ def add_needs(parser: CommandParser) -> None:
     )
 
 
-def needs_told(options: Mapping[str, Any]) -> dict[str, str]:
+def needs_from_options(options: Mapping[str, Any]) -> dict[str, str]:
     """Return the rater named for each role; raise JudgeError where the form is another."""
     pairs = [text.partition("=") for text in options["need"]]
     if bad := [role for role, sign, rater in pairs if not (role and sign and rater)]:

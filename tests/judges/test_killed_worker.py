@@ -20,8 +20,7 @@ from annotation.models import Label
 from jobs.calls import claims
 from jobs.models import Call, Endpoint, OpenRequest, Run, Worker
 from jobs.progress import Progress, progress
-from jobs.queue import worker as heartbeat
-from jobs.queue.worker import Heartbeat
+from jobs.queue.worker import Heartbeat, sweep
 from judges.models import CallLabel
 from judges.runs.plans import Judge
 from tests.fake_llm import TOKENS_IN, TOKENS_OUT, FakeLLM
@@ -134,7 +133,7 @@ def test_what_a_killed_worker_had_sent_counts_as_sent_and_paid(fake: FakeLLM, st
     until(lambda: OpenRequest.objects.count() == 4)
     worker.send_signal(signal.SIGKILL)
     worker.wait()
-    heartbeat.sweep()
+    sweep()
     assert progress(run).lost == 4, "and what was only claimed is not"
     fake.delay = 0
     finish()
@@ -256,5 +255,5 @@ def test_what_a_living_worker_or_one_of_another_machine_holds_stays(fake: FakeLL
         }
         Worker.objects.create(name="far", **other)
         held += claims.claim(queue="calls", worker="far", limit=3, endpoint_id=run.endpoint_id)
-        assert heartbeat.sweep() == 0
+        assert sweep() == 0
         assert set(run.calls.filter(state=Call.State.LEASED).values_list("pk", flat=True)) == set(held)

@@ -180,7 +180,9 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "person": by,
         "role": "adjudicator",
     },
-    "annotation.people.accounts.take_campaign_role": lambda by: {"campaign_role": worlds.make_campaign_role(by)},
+    "annotation.people.accounts.take_campaign_role": lambda by: {
+        "campaign_role": worlds.make_campaign_role(by)
+    },
     "annotation.corpora.splits.open_for": lambda by: {
         "split": worlds.make_split(by),
         "raters": [worlds.make_judge()],

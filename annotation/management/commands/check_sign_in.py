@@ -41,24 +41,24 @@ class Command(BaseCommand):
                 f"The last sign-in that failed, {fault.at:%Y-%m-%d %H:%M} UTC: {fault.detail['cause']}"
             )
         try:
-            found = published(provider)
+            discovery = published(provider)
         except SignOnRefused as refused:
             if any(name not in provider.endpoints for name in ("authorization", "token", "jwks")):
                 raise CommandError(refused.cause) from None
             self.stdout.write(f"Not published, so taken as set: {refused.cause}")
             at = dict(provider.endpoints)
         else:
-            at = dict(found.at)
+            at = dict(discovery.at)
         for name, address in at.items():
             self.stdout.write(f"  {name}: {address}")
-        self.stdout.write(f"  {_keys(provider, at['jwks'])} keys for {provider.algorithm}")
+        self.stdout.write(f"  {_count_keys(provider, at['jwks'])} keys for {provider.algorithm}")
         back = options["address"].rstrip("/") + reverse("sign-in-return")
-        self.stdout.write(_client(provider, back))
+        self.stdout.write(_try_client(provider, back))
         self.stdout.write(f"Register at the provider that it leads back to {back}")
-        self.stdout.write(f"New people: {_new(provider)}. {_roles(provider)}")
+        self.stdout.write(f"New people: {_describe_new_people(provider)}. {_describe_roles(provider)}")
 
 
-def _keys(provider: Provider, address: str) -> int:
+def _count_keys(provider: Provider, address: str) -> int:
     """Return how many of the provider's keys can have signed a token; CommandError where none can."""
     try:
         fitting = single_sign_on.keys_for(single_sign_on.fetch_keys(provider, address), provider.algorithm)
@@ -69,9 +69,9 @@ def _keys(provider: Provider, address: str) -> int:
     return len(fitting)
 
 
-def _client(provider: Provider, back: str) -> str:
+def _try_client(provider: Provider, back: str) -> str:
     """Try the client's secret with a made-up code; CommandError where the provider refuses it."""
-    told = single_sign_on.library_settings(provider)
+    oidc_settings = single_sign_on.library_settings(provider)
     form = {
         "client_id": provider.client_id,
         "grant_type": "authorization_code",
@@ -79,7 +79,7 @@ def _client(provider: Provider, back: str) -> str:
         "redirect_uri": back,
     }
     try:
-        single_sign_on.token_answer(provider, told["OIDC_OP_TOKEN_ENDPOINT"], form, told)
+        single_sign_on.token_answer(provider, oidc_settings["OIDC_OP_TOKEN_ENDPOINT"], form, oidc_settings)
     except SignOnRefused as refused:
         if refused.why in ("client refused", "no answer"):
             raise CommandError(refused.cause) from None
@@ -89,13 +89,13 @@ def _client(provider: Provider, back: str) -> str:
     return "The provider answered a made-up code with tokens, which it should not."
 
 
-def _new(provider: Provider) -> str:
-    made = "become annotators" if provider.new_accounts else "need an invitation to their e-mail address"
-    return made + (", or open the account that has their verified address" * provider.link_by_email)
+def _describe_new_people(provider: Provider) -> str:
+    outcome = "become annotators" if provider.new_accounts else "need an invitation to their e-mail address"
+    return outcome + (", or open the account that has their verified address" * provider.link_by_email)
 
 
-def _roles(provider: Provider) -> str:
+def _describe_roles(provider: Provider) -> str:
     if not provider.roles:
         return "Roles are given in Concord."
-    told = ", ".join(f"{group} is {role}" for group, role in provider.roles.items())
-    return f"Roles follow the claim {provider.groups_claim}: {told}, else annotator."
+    mapping = ", ".join(f"{group} is {role}" for group, role in provider.roles.items())
+    return f"Roles follow the claim {provider.groups_claim}: {mapping}, else annotator."

@@ -50,9 +50,9 @@ class Command(DatabaseCommand):
             raise CommandError(str(error)) from None
 
 
-def address_of(made: links.IssuedLink, base: str) -> str:
+def address_of(link: links.IssuedLink, base: str) -> str:
     """Return the address of a one-time link, where Concord is found at `base`."""
-    return base.rstrip("/") + reverse("use-link", args=[made.token])
+    return base.rstrip("/") + reverse("use-link", args=[link.token])
 
 
 def _person(name: str) -> User:
@@ -63,10 +63,10 @@ def _person(name: str) -> User:
 
 
 def _make_first(options: dict[str, Any]) -> str:
-    made = links.first_administrator()
-    if made is None:
+    link = links.first_administrator()
+    if link is None:
         raise CommandError("There is an administrator already; they invite others on the page People.")
-    return address_of(made, options["address"])
+    return address_of(link, options["address"])
 
 
 def _reset(options: dict[str, Any]) -> str:

@@ -62,9 +62,9 @@ class Command(BaseCommand):
                 return
             file = read_ratings(options["ratings"], _reading(options), _progress)
             with second_opinions() if options["verify"] else nullcontext() as opinions:
-                sections, entries, beside = _analysed(file, plan, options)
+                sections, entries, beside = _analyse_parts(file, plan, options)
             if opinions is not None:
-                sections[0] = _with_facts(sections[0], [_verified(opinions.n_requested)])
+                sections[0] = _with_facts(sections[0], [_verification_fact(opinions.n_requested)])
             if options["csv"] or options["latex"]:  # forms that hold figures alone
                 self.stderr.write("".join(f"{line}\n" for line in _notes(sections)), ending="")
             tables = _table_seven(file, sections, plan, options)
@@ -73,16 +73,16 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         name = file.path.name
         if options["json"]:
-            whole = {
-                "input": _understood(file, sections),
+            document = {
+                "input": _describe_input(file, sections),
                 "statistics": entries,
                 "stand_in": _stand_ins(sections),
             }
             seven = {"table7": extras.tag_tables_as_json(tables)} if options["table7"] else {}
-            shown = json.dumps(whole | seven | beside.json | more.as_json(), allow_nan=False)
+            content = json.dumps(document | seven | beside.json | more.as_json(), allow_nan=False)
         elif options["csv"]:
             tagged = [e.as_dict() for t in tables for row in t.rows for e in extras.tag_entries(row, t)]
-            shown = renderings.as_csv([*entries, *tagged, *beside.entries, *more.entries()])
+            content = renderings.as_csv([*entries, *tagged, *beside.entries, *more.entries()])
         else:
             sections += [extras.tag_section(table, sections[0].ratings) for table in tables]
             sections += [*beside.sections, *more.sections]
@@ -93,28 +93,28 @@ class Command(BaseCommand):
                 if options["latex"]
                 else renderings.as_text
             )
-            shown = writer(name, sections)
-        self.stdout.write(shown)
+            content = writer(name, sections)
+        self.stdout.write(content)
 
 
 def _by_level(plan: Plan, options: dict[str, Any]) -> str:
-    """Return the tables of `--levels` in the form that is asked for."""
-    asked = levels.query_of(options)
+    """Return the tables of `--levels` in the requested form."""
+    level_query = levels.query_of(options)
     reading = _reading(options)
-    if reading.questions and asked.reference_question:
-        reading = replace(reading, questions=[*reading.questions, asked.reference_question])
+    if reading.questions and level_query.reference_question:
+        reading = replace(reading, questions=[*reading.questions, level_query.reference_question])
     file = read_ratings(options["ratings"], reading, _progress)
-    made, missed = _made_of_others(options), dict[str, str]()
+    derived_raters, missed = _derived_raters(options), dict[str, str]()
 
     def ratings_of(part: Part) -> Ratings:
-        ratings = file.ratings(part, **_how(file, part, options))
-        return judges.at_levels(ratings, part.question, made, missed)
+        ratings = file.ratings(part, **_value_settings(file, part, options))
+        return judges.at_levels(ratings, part.question, derived_raters, missed)
 
-    shown = level_renderings.tables(file, asked, plan, ratings_of, _progress, options["by"])
+    tables = level_renderings.tables(file, level_query, plan, ratings_of, _progress, options["by"])
     if without := [why for why in missed.values() if why]:
         raise ValueError(without[0].rstrip("."))
     form = next((form for form in ("json", "csv", "latex", "html") if options[form]), "text")
-    return level_renderings.render(file, shown, form)
+    return level_renderings.render(file, tables, form)
 
 
 def _plan(options: dict[str, Any]) -> Plan:
@@ -166,24 +166,24 @@ def _progress(table: Table) -> Iterable[tuple[int, Row]]:
     return tqdm(table.rows, total=table.size, unit=" rows", disable=quiet, delay=1, file=sys.stderr)
 
 
-def _analysed(
+def _analyse_parts(
     file: RatingsFile, plan: Plan, options: dict[str, Any]
 ) -> tuple[list[Section], list[dict[str, Any]], judges.Beside]:
     sections, entries, idle, repeated = [], [], list(options["more"] or ()), False
-    beside, made = judges.Beside(plan, options), _made_of_others(options)
+    beside, derived_raters = judges.Beside(plan, options), _derived_raters(options)
     for part in file.parts:
-        said = file.unread()
+        facts = file.unread()
         again = any(m.repeats for m in options["more"] or ()) and not options["aggregate"]
-        samples = _repeated(file, part, options) if again else None
+        samples = _read_repeats(file, part, options) if again else None
         repeated |= part.collector.repeated
-        how = _how(file, part, options)
+        how = _value_settings(file, part, options)
         ratings = judges.with_key(file.ratings(part, **how, keep=True), options["key"])
         readings = judges.readings(file, part, ratings, how)
-        said = [*_samples(part, ratings, options), *said]
+        facts = [*_repeat_facts(part, ratings, options), *facts]
         part.collector = Collector()
-        ratings, of_panels = judges.with_panels(ratings, part.question, made)
+        ratings, of_panels = judges.with_panels(ratings, part.question, derived_raters)
         readings = readings.beside(ratings)
-        said += of_panels
+        facts += of_panels
         against = options["against"]
         if against is not None and against not in ratings.raters:
             raise ValueError(f"--against: no rater {against!r}; there are {', '.join(ratings.raters)}")
@@ -194,18 +194,18 @@ def _analysed(
         )
         stratum = f"{options['by']} {part.stratum}" if options["by"] else ""
         title = ", ".join(filter(None, [part.question, stratum]))
-        asked: list[Block] = []
+        more_blocks: list[Block] = []
         for option in options["more"] or ():
             blocks = list(option.blocks(ratings, analysis, plan))
             if option.repeats and samples is not None:
                 blocks += option.repeats(ratings, samples, plan)
-            asked += blocks
+            more_blocks += blocks
             idle = [other for other in idle if other is not option or not blocks]
-        asked += judges.floor(ratings, part.question, made, plan)
-        sections.append(section_of(title, ratings, analysis, file.cluster, said, asked))
+        more_blocks += judges.floor(ratings, part.question, derived_raters, plan)
+        sections.append(section_of(title, ratings, analysis, file.cluster, facts, more_blocks))
         marked = {"stratum": part.stratum} if options["by"] else {}
         beside.add(part.question, title, readings, marked)
-        more = [replace(entry, question=part.question) for block in asked for entry in block.entries]
+        more = [replace(entry, question=part.question) for block in more_blocks for entry in block.entries]
         entries += [entry.as_dict() | marked for entry in (*analysis.entries, *more)]
     beside.check()
     sections[0] = _with_facts(sections[0], without_effect(options, sections, idle, repeated=repeated))
@@ -216,7 +216,7 @@ def _with_facts(section: Section, facts: Sequence[str]) -> Section:
     return replace(section, facts=(*section.facts, *facts))
 
 
-def _verified(count: int) -> str:
+def _verification_fact(count: int) -> str:
     if not count:
         return "--verify: there was no kappa or MCC of two raters to compute again."
     return f"--verify: {count:,} values were computed by scikit-learn as well, and none differs."
@@ -232,17 +232,17 @@ def _notes(sections: Sequence[Section]) -> list[str]:
     ]
 
 
-def _made_of_others(options: dict[str, Any]) -> judges.JudgeOptions:
-    """Return the panels and baselines asked for, with the ratings of dev where a file has them."""
-    named = judges.panels_of(options)
+def _derived_raters(options: dict[str, Any]) -> judges.JudgeOptions:
+    """Return the requested panels and baselines, with the ratings of dev where a file has them."""
+    panels = judges.panels_of(options)
     if not options["dev"]:
-        return judges.JudgeOptions(named, options["baselines"], None)
+        return judges.JudgeOptions(panels, options["baselines"], None)
     file = read_ratings(options["dev"], _reading(options), _progress)
-    dev = {part.question: file.ratings(part, **_how(file, part, options)) for part in file.parts}
-    return judges.JudgeOptions(named, options["baselines"], dev)
+    dev = {part.question: file.ratings(part, **_value_settings(file, part, options)) for part in file.parts}
+    return judges.JudgeOptions(panels, options["baselines"], dev)
 
 
-def _how(file: RatingsFile, part: Part, options: dict[str, Any]) -> dict[str, Any]:
+def _value_settings(file: RatingsFile, part: Part, options: dict[str, Any]) -> dict[str, Any]:
     """Return how a part's values and repeated answers are read."""
     level, values = _scale(file, part, options)
     return {
@@ -253,9 +253,9 @@ def _how(file: RatingsFile, part: Part, options: dict[str, Any]) -> dict[str, An
     }
 
 
-def _repeated(file: RatingsFile, part: Part, options: dict[str, Any]) -> Ratings | None:
+def _read_repeats(file: RatingsFile, part: Part, options: dict[str, Any]) -> Ratings | None:
     """Return a part's ratings with each repeated answer as a rater; None where nobody answered again."""
-    how = _how(file, part, options)
+    how = _value_settings(file, part, options)
     return file.samples(part, level=how["level"], values=how["values"], positive=how["positive"])
 
 
@@ -271,13 +271,13 @@ def _table_seven(
     return extras.tag_tables(questions, options["policy"], plan)
 
 
-def _samples(part: Part, ratings: Ratings, options: dict[str, Any]) -> list[str]:
+def _repeat_facts(part: Part, ratings: Ratings, options: dict[str, Any]) -> list[str]:
     """Say what becomes of repeated answers, where there are any."""
     if not part.collector.repeated:
         return []
     policy = options["samples"] or default_samples(ratings.level)
-    said = {"mean": "their mean is taken", "first": "the first is taken", "separate": "each is a rater"}
-    sentence = f"Repeated answers of a rater: {said[policy]}"
+    phrases = {"mean": "their mean is taken", "first": "the first is taken", "separate": "each is a rater"}
+    sentence = f"Repeated answers of a rater: {phrases[policy]}"
     if ratings.firsts:
         names = join_names(list(ratings.firsts))
         sentence += f"; agreement, which needs an answer on the scale, reads the first one of {names}"
@@ -287,13 +287,18 @@ def _samples(part: Part, ratings: Ratings, options: dict[str, Any]) -> list[str]
 def _stand_ins(sections: list[Section]) -> list[dict[str, Any]]:
     """Return whether each judge may stand in for a person, as the report words it."""
     return [
-        {"question": section.title, "rater": one.rater, "state": one.state, "reasons": list(one.reasons)}
+        {
+            "question": section.title,
+            "rater": stand_in.rater,
+            "state": stand_in.state,
+            "reasons": list(stand_in.reasons),
+        }
         for section in sections
-        for one in section.analysis.stand_ins
+        for stand_in in section.analysis.stand_ins
     ]
 
 
-def _understood(file: RatingsFile, sections: list[Section]) -> dict[str, Any]:
+def _describe_input(file: RatingsFile, sections: list[Section]) -> dict[str, Any]:
     """Say back what was taken from the file, so that nothing is guessed silently."""
     return {
         "file": file.path.name,

@@ -12,7 +12,7 @@ from calibration.comparisons.count_inputs import SAMPLES, read
 from calibration.comparisons.counts import Counts, compute, compute_on_test
 from calibration.errors import CalibrationError
 from calibration.management import options as places
-from calibration.management.options import give_out
+from calibration.management.options import write_output
 from calibration.statistics.judge_errors import CORRECTIONS
 from config.commands import DatabaseCommand
 
@@ -30,7 +30,7 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Scope, rater, questions, rows, and how to count."""
-        places.add_arguments(parser)
+        places.add_place_arguments(parser)
         parser.add_argument(
             "--rater", default="", metavar="NAME", help="a judge, person or key; people: together"
         )
@@ -71,16 +71,16 @@ class Command(DatabaseCommand):
         """Compute and print; exit with one line on a mistake."""
         places.refuse_purpose(options)
         try:
-            made = _made(options)
+            counts = _compute_counts(options)
         except CalibrationError as error:
             raise CommandError(str(error)) from error
         form = options["format"]
-        content = as_text(made) if form == "table" else RENDERINGS[form].write(made)
-        give_out(self, content, options["output"])
+        content = as_text(counts) if form == "table" else RENDERINGS[form].write(counts)
+        write_output(self, content, options["output"])
 
 
-def _made(options: dict[str, Any]) -> Counts:
-    corpus, campaign = places.place(options["corpus"], options["campaign"])
+def _compute_counts(options: dict[str, Any]) -> Counts:
+    corpus, campaign = places.find_place(options["corpus"], options["campaign"])
     query = read(options, corpus, campaign)
     if query.part == "test":
         return compute_on_test(query=query, by=None, purpose=options["purpose"])

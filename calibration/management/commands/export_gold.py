@@ -15,7 +15,7 @@ from calibration.gold.derivation import TIE, default_rule_of, described, make, r
 from calibration.gold.rules import MEANING, RULES, help_line
 from calibration.management import options as exporting
 from calibration.management import options as places
-from calibration.management.options import stored
+from calibration.management.options import find_gold
 from calibration.models import Gold
 from calibration.ratings.scope import offered, scope_of
 from config.commands import DatabaseCommand, refuse_unused
@@ -32,19 +32,19 @@ class Command(DatabaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Which gold, or how to choose it; format, output."""
         parser.add_argument("--gold", type=int, metavar="NUMBER", help="a derivation that is stored")
-        places.add_arguments(parser)
+        places.add_place_arguments(parser)
         parser.add_argument(
             "--scheme", help="the questions, as key or key@version; may be left out where there is one"
         )
-        meant = "; ".join(f"{rule.key}: {rule.explanation}" for rule in RULES.values())
+        meanings = "; ".join(f"{rule.key}: {rule.explanation}" for rule in RULES.values())
         parser.add_argument(
             "--rule",
             choices=list(RULES),
-            help=f"how to choose ({MEANING}). {meant}".replace("%", "%%"),
+            help=f"how to choose ({MEANING}). {meanings}".replace("%", "%%"),
         )
         for name, option in rules.known_options().items():
-            told = help_line(name, option).replace("%", "%%")
-            parser.add_argument(f"--{name}", metavar="VALUE", help=told)
+            help_text = help_line(name, option).replace("%", "%%")
+            parser.add_argument(f"--{name}", metavar="VALUE", help=help_text)
         parser.add_argument("--raters", nargs="*", default=[], help="whose answers count (all people)")
         exporting.add_export_arguments(parser)
 
@@ -53,16 +53,16 @@ class Command(DatabaseCommand):
         if options["gold"]:
             unread = ["corpus", "campaign", "scheme", "rule", *rules.known_options(), "raters"]
             refuse_unused(options, unread, "gold that is stored is written as it was made")
-        gold = stored(options["gold"]) if options["gold"] else _made(options)
-        taken = exporting.taken(gold.corpus, gold, options)
+        gold = find_gold(options["gold"]) if options["gold"] else _derive_gold(options)
+        selection = exporting.take_part(gold.corpus, gold, options)
         self.stderr.write(_summary(gold))
-        facts = gold_export.provenance(gold) | {"part": taken.part or "all"}
-        exporting.export(self, gold_export.query(gold, taken), options, facts)
+        facts = gold_export.provenance(gold) | {"part": selection.part or "all"}
+        exporting.export_query(self, gold_export.query(gold, selection), options, facts)
 
 
-def _made(options: dict[str, Any]) -> Gold:
-    corpus, campaign = places.place(options["corpus"], options["campaign"])
-    version = _version(corpus, campaign, options["scheme"])
+def _derive_gold(options: dict[str, Any]) -> Gold:
+    corpus, campaign = places.find_place(options["corpus"], options["campaign"])
+    version = _find_version(corpus, campaign, options["scheme"])
     part = options["part"] if options["part"] == TRAINING else ""
     counted = offered(scope_of(corpus, campaign, part))
     try:
@@ -88,19 +88,19 @@ def _summary(gold: Gold) -> str:
     return f"{described(gold)}: {gold.without:,} of {gold.n:,} {items} without a value{because}"
 
 
-def _version(corpus: Corpus, campaign: Campaign | None, named: str | None) -> SchemeVersion:
+def _find_version(corpus: Corpus, campaign: Campaign | None, scheme: str | None) -> SchemeVersion:
     """Return the scheme version named, or the only one that people's labels are about."""
-    if campaign is not None and not named:
+    if campaign is not None and not scheme:
         return campaign.scheme_version
     labelled = SchemeVersion.objects.filter(
         questions__labels__item__corpus=corpus, questions__labels__rater__kind="human"
     )
-    found = {f"{v.scheme.key}@{v.version}": v for v in labelled.select_related("scheme").distinct()}
-    if not named and len(found) == 1:
-        return next(iter(found.values()))
-    fitting = [version for ref, version in found.items() if named in (ref, version.scheme.key)]
+    versions = {f"{v.scheme.key}@{v.version}": v for v in labelled.select_related("scheme").distinct()}
+    if not scheme and len(versions) == 1:
+        return next(iter(versions.values()))
+    fitting = [version for ref, version in versions.items() if scheme in (ref, version.scheme.key)]
     if len(fitting) != 1:
         raise CommandError(
-            f"name one scheme with --scheme; people answered {', '.join(sorted(found)) or 'none'}"
+            f"name one scheme with --scheme; people answered {', '.join(sorted(versions)) or 'none'}"
         )
     return fitting[0]

@@ -25,7 +25,7 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Place, format, output."""
-        places.add_arguments(parser)
+        places.add_place_arguments(parser)
         exporting.add_export_arguments(parser)
         parser.add_argument(
             "--notes",
@@ -35,14 +35,16 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the file."""
-        corpus, campaign = places.place(options["corpus"], options["campaign"])
-        taken = exporting.taken(corpus, campaign, options)
+        corpus, campaign = places.find_place(options["corpus"], options["campaign"])
+        selection = exporting.take_part(corpus, campaign, options)
         facts = {
             "corpus": corpus.name,
             "campaign": campaign.name if campaign else None,
-            "part": taken.part or "all",
+            "part": selection.part or "all",
         }
         if options["notes"]:
             facts["what"] = "notes"
         read = notes if options["notes"] else labels
-        exporting.export(self, read(scope_of(corpus, campaign, taken.part), taken), options, facts)
+        exporting.export_query(
+            self, read(scope_of(corpus, campaign, selection.part), selection), options, facts
+        )

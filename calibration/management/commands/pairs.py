@@ -24,7 +24,7 @@ from calibration.comparisons.preferences import (
     write_text,
 )
 from calibration.management import options as places
-from calibration.management.options import give_out
+from calibration.management.options import write_output
 from calibration.statistics import Plan
 from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS, Vote, checked
 from calibration.statistics.preferences import Choices, preferences
@@ -41,8 +41,8 @@ Watch = Callable[[Table], Iterable[tuple[int, Row]]]
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What of a file is read: questions and systems (all where empty), and the column of clusters.
+class Selection:
+    """Filters for reading a file: questions and systems (all where empty), and the column of clusters.
 
     `names` says what becomes of names that differ in case or space alone (`calibration.agree.ratings_file`).
     """
@@ -68,17 +68,17 @@ class VotesFile:
     @property
     def facts(self) -> tuple[str, ...]:
         """What was understood, as sentences."""
-        found = [
+        sentences = [
             f"Clusters: column {self.cluster}."
             if self.cluster
             else "Clusters: none; every item counts as independent of the others."
         ]
         if self.unmatched:
-            found.append(f"{self.unmatched:,} answers are about systems that were not chosen.")
-        return (*found, *self.spelling.joined())
+            sentences.append(f"{self.unmatched:,} answers are about systems that were not chosen.")
+        return (*sentences, *self.spelling.joined())
 
 
-def read_votes(path: Path, wanted: Wanted, watch: Watch = lambda table: table.rows) -> VotesFile:
+def read_votes(path: Path, selection: Selection, watch: Watch = lambda table: table.rows) -> VotesFile:
     """Return the votes of a file; RatingsFileError for what cannot be one."""
     table = read_table(path)
     lacking = [name for name in NEEDED if name not in table.columns]
@@ -87,20 +87,20 @@ def read_votes(path: Path, wanted: Wanted, watch: Watch = lambda table: table.ro
     if lacking:
         either = f" (or {SYSTEMS}, as in a|b|c)" if set(lacking) & set(PAIR_OF) else ""
         raise RatingsFileError(path, f"no column {', '.join(lacking)}{either}", 1)
-    cluster = wanted.cluster if wanted.clustered and wanted.cluster in table.columns else ""
-    if wanted.required and not cluster:
-        raise RatingsFileError(path, f"no column {wanted.cluster!r}, which --cluster names", 1)
+    cluster = selection.cluster if selection.clustered and selection.cluster in table.columns else ""
+    if selection.required and not cluster:
+        raise RatingsFileError(path, f"no column {selection.cluster!r}, which --cluster names", 1)
     table.used = frozenset({*NEEDED, *PAIR_OF, SYSTEMS, MEMBERS, *OPTIONAL, *filter(None, [cluster])})
-    file = VotesFile(path, cluster, spelling=Spelling(wanted.names))
-    reader = _Reader(file, wanted)
+    file = VotesFile(path, cluster, spelling=Spelling(selection.names))
+    reader = _Reader(file, selection)
     for line, row in watch(table):
         reader.add(line, row)
     file.spelling.check(path, [("items", reader.items)])
     file.spelling.check_kinds(path)
-    missing = [name for name in wanted.questions if name not in file.votes]
+    missing = [name for name in selection.questions if name not in file.votes]
     if missing:
         raise RatingsFileError(path, f"no question {missing[0]!r}; there are {', '.join(reader.questions)}")
-    if wanted.systems and (strange := [name for name in wanted.systems if name not in reader.systems]):
+    if selection.systems and (strange := [name for name in selection.systems if name not in reader.systems]):
         raise RatingsFileError(
             path, f"no system {strange[0]!r}; there are {', '.join(sorted(reader.systems))}"
         )
@@ -117,9 +117,9 @@ def _is_about_something_else(cells: dict[str, str]) -> bool:
 class _Reader:
     """Takes rows one by one, and knows what an item and an answer were said to be before."""
 
-    def __init__(self, file: VotesFile, wanted: Wanted) -> None:
+    def __init__(self, file: VotesFile, selection: Selection) -> None:
         self.file = file
-        self.wanted = wanted
+        self.selection = selection
         self.items: dict[str, tuple[tuple[str, ...], str, int]] = {}
         self.answers: dict[tuple[str, str, str, int], int] = {}
         self.questions: dict[str, None] = {}
@@ -135,13 +135,13 @@ class _Reader:
                 raise self._wrong("is empty", line, name)
         question = cells.get("question", "")
         self.questions[question] = None
-        if self.wanted.questions and question not in self.wanted.questions:
+        if self.selection.questions and question not in self.selection.questions:
             return
         systems = self._systems_of(cells, line)
         self.systems.update(systems)
         vote = self._vote(cells, systems, line)
-        self._known_before(vote, question, line)
-        if self.wanted.systems and not set(systems) <= set(self.wanted.systems):
+        self._check_repeats(vote, question, line)
+        if self.selection.systems and not set(systems) <= set(self.selection.systems):
             self.file.unmatched += 1
             self.file.votes.setdefault(question, [])
             return
@@ -169,8 +169,8 @@ class _Reader:
         several = cells.get(SYSTEMS, "")
         if not several and cells.get(MEMBERS):
             return self._members(cells[MEMBERS], line)
-        named = several.split(SEVERAL) if several else [cells.get(name, "") for name in PAIR_OF]
-        systems = tuple(self.file.spelling.systems[name] for name in named)
+        names = several.split(SEVERAL) if several else [cells.get(name, "") for name in PAIR_OF]
+        systems = tuple(self.file.spelling.systems[name] for name in names)
         column = SYSTEMS if several or PAIR_OF[0] not in cells else PAIR_OF[not systems[1]]
         if not all(systems):
             raise self._wrong("a member has no system", line, column)
@@ -181,10 +181,10 @@ class _Reader:
     def _members(self, text: str, line: int) -> tuple[str, ...]:
         """Return the systems of the members as a label export lists them."""
         try:
-            return tuple(self.file.spelling.systems[str(one["system"])] for one in json.loads(text))
+            return tuple(self.file.spelling.systems[str(member["system"])] for member in json.loads(text))
         except (ValueError, TypeError, KeyError):
-            wanted = 'a list such as [{"system": "a"}, {"system": "b"}]'
-            raise self._wrong(f"{text[:60]!r} is not {wanted}", line, MEMBERS) from None
+            expected = 'a list such as [{"system": "a"}, {"system": "b"}]'
+            raise self._wrong(f"{text[:60]!r} is not {expected}", line, MEMBERS) from None
 
     def _swapped(self, text: str, n: int, line: int) -> bool | None:
         """Return whether a pair's second member was shown first."""
@@ -202,21 +202,21 @@ class _Reader:
             raise self._wrong(f"{text!r} is not a whole number from 0", line, "sample")
         return int(text or 0)
 
-    def _known_before(self, vote: Vote, question: str, line: int) -> None:
+    def _check_repeats(self, vote: Vote, question: str, line: int) -> None:
         """Refuse an answer given twice, and an item that is another than it was."""
         systems, place, before = self.items.setdefault(vote.item, (vote.systems, vote.place, line))
         if systems != vote.systems:
-            told = (
+            message = (
                 f"item {vote.item} compares {', '.join(vote.systems)}, in line {before} {', '.join(systems)}"
             )
-            raise self._wrong(told, line)
+            raise self._wrong(message, line)
         if place != vote.place:
-            told = f"item {vote.item} lies in cluster {vote.place}, in line {before} in {place}"
-            raise self._wrong(told, line, self.file.cluster)
+            message = f"item {vote.item} lies in cluster {vote.place}, in line {before} in {place}"
+            raise self._wrong(message, line, self.file.cluster)
         answer = (vote.item, vote.rater, question, vote.sample)
         if (first := self.answers.setdefault(answer, line)) != line:
-            told = f"{vote.rater} answered item {vote.item} in line {first}, too: number repeated answers"
-            raise self._wrong(f"{told} in a column sample", line)
+            message = f"{vote.rater} answered item {vote.item} in line {first}, too: number repeated answers"
+            raise self._wrong(f"{message} in a column sample", line)
 
     def _wrong(self, message: str, line: int, column: str | None = None) -> RatingsFileError:
         return RatingsFileError(self.file.path, message, line, column)
@@ -240,7 +240,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """A file or a place, how votes are read, intervals, and the form of the answer."""
         parser.add_argument("ratings", nargs="?", type=Path, help="the ratings file")
-        places.add_arguments(parser)
+        places.add_place_arguments(parser)
         parser.add_argument("--question", action="append", default=[], help="only this question (repeatable)")
         parser.add_argument("--systems", default="", help="only comparisons among these, by commas")
         parser.add_argument(
@@ -288,11 +288,11 @@ class Command(BaseCommand):
         if not stored:
             refuse_unused(options, ["part"], "a file has no parts: name --corpus or --campaign")
         try:
-            made = _of_labels(options) if stored else _of_file(options["ratings"], options)
+            report = _report_of_labels(options) if stored else _report_of_file(options["ratings"], options)
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
         write = RENDERINGS[options["format"]].write if options["format"] in RENDERINGS else write_text
-        give_out(self, write(made), options["output"])
+        write_output(self, write(report), options["output"])
 
 
 def _plan(options: dict[str, Any]) -> Plan:
@@ -301,37 +301,37 @@ def _plan(options: dict[str, Any]) -> Plan:
     return Plan(options["resamples"], options["seed"], options["level"])
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def _split_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def _of_file(path: Path, options: dict[str, Any]) -> Report:
+def _report_of_file(path: Path, options: dict[str, Any]) -> Report:
     """Return the report of a file. Raises RatingsFileError and ValueError, each of one line."""
     if options["cluster"] and options["no_cluster"]:
         raise ValueError("--cluster and --no-cluster exclude each other")
-    wanted = Wanted(
+    selection = Selection(
         questions=tuple(options["question"]),
-        systems=_listed(options["systems"]),
+        systems=_split_names(options["systems"]),
         cluster=options["cluster"] or "cluster",
         clustered=not options["no_cluster"],
         required=bool(options["cluster"]),
         names={"yes": JOIN, "no": KEEP}.get(options["fold_names"], ""),
     )
     choices, plan = Choices(options["ties"], options["both_bad"], options["anchor"]), _plan(options)
-    file = read_votes(path, wanted, _progress)
+    file = read_votes(path, selection, _progress)
     if not file.votes:
         raise RatingsFileError(path, "the file has no answers")
-    made = []
+    question_reports = []
     for question, votes in file.votes.items():
         try:
-            made.append(QuestionReport(question, question, preferences(votes, choices, plan)))
+            question_reports.append(QuestionReport(question, question, preferences(votes, choices, plan)))
         except ValueError as error:
             of = f"question {question}: " if question else ""
             raise RatingsFileError(path, f"{of}{error}") from None
-    return Report(path.name, tuple(made), file.facts)
+    return Report(path.name, tuple(question_reports), file.facts)
 
 
-def _of_labels(options: dict[str, Any]) -> Report:
+def _report_of_labels(options: dict[str, Any]) -> Report:
     """Return the report of a corpus or campaign. Raises CalibrationError, a ValueError, of one line."""
     for name in ("cluster", "no_cluster", "fold_names"):
         if options[name]:
@@ -339,23 +339,23 @@ def _of_labels(options: dict[str, Any]) -> Report:
     if len(options["question"]) > 1:
         raise ValueError("name one --question, or none for all")
     prepare_tables()
-    corpus, campaign = places.place(options["corpus"], options["campaign"])
+    corpus, campaign = places.find_place(options["corpus"], options["campaign"])
     query = PreferencesQuery(
         corpus,
         campaign,
         "".join(options["question"]),
-        _listed(options["systems"]),
+        _split_names(options["systems"]),
         Choices(options["ties"], options["both_bad"], options["anchor"]),
         options["part"],
         _plan(options),
     )
     on_test = options["part"] == "test" and options["purpose"]
-    made = (
+    result = (
         compute_on_test(query=query, by=None, purpose=options["purpose"])
         if on_test
         else compute(query=query, by=None)
     )
-    return made.report
+    return result.report
 
 
 def _progress(table: Table) -> Iterable[tuple[int, Row]]:

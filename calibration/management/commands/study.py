@@ -12,7 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from calibration.errors import CalibrationError, StudyError
 from calibration.management import options as places
-from calibration.management.options import give_out, study_named
+from calibration.management.options import find_study, write_output
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sections import SECTIONS
@@ -24,11 +24,11 @@ from calibration.studies.computing import Progress, result_of
 from config import request_json
 from config.commands import DatabaseCommand, refuse_unused
 
-# A kept report computed once more from its labels, and held against what was kept.
+# Computes a stored report again from its labels and compares every figure.
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
+class Verification:
     """How many figures a report holds, and every place whose digits are not the same now.
 
     `second_opinions` of them were computed by a library as well, and found the same.
@@ -39,15 +39,15 @@ class Verified:
     different: tuple[str, ...]
 
 
-def verify(report: Report, progress: Progress | None = None) -> Verified:
-    """Compute a report again and compare all that it holds, digit for digit. Nothing is kept or logged.
+def verify(report: Report, progress: Progress | None = None) -> Verification:
+    """Compute a report again and compare all that it holds, digit for digit. Nothing is stored or logged.
 
     Kappa and MCC of two raters are computed by scikit-learn as well; a difference raises Disagreement.
 
     Raises OlderFormat for a report of an older format, and StudyError where its inputs are no longer those of
     now: labels came or changed, or the definition or the split did.
     """
-    kept = snapshot_of(report)
+    snapshot = snapshot_of(report)
     read = inputs.read(report.study, report.part)
     if read.hash != report.inputs_hash:
         raise StudyError(
@@ -55,23 +55,25 @@ def verify(report: Report, progress: Progress | None = None) -> Verified:
             f"{report.inputs_hash[:16]}, and they are {read.hash[:16]} now: labels, definition or split "
             "changed, so there is nothing to hold it against"
         )
-    with second_opinions() as asked:
+    with second_opinions() as opinions:
         now = result_of(read, progress)
-    figures = sum(len(question.figures) for question in kept.questions)
-    figures += sum(1 for section in SECTIONS for _ in section.lines(kept))
-    return Verified(figures, asked.n_requested, tuple(_different("", report.result, to_json(now))))
+    figures = sum(len(question.figures) for question in snapshot.questions)
+    figures += sum(1 for section in SECTIONS for _ in section.lines(snapshot))
+    return Verification(
+        figures, opinions.n_requested, tuple(_find_differences("", report.result, to_json(now)))
+    )
 
 
-def _different(place: str, kept: Any, now: Any) -> Iterator[str]:
+def _find_differences(place: str, before: Any, now: Any) -> Iterator[str]:
     """Yield each place where two JSON values differ, with both."""
-    if isinstance(kept, dict) and isinstance(now, dict):
-        for key in sorted(kept.keys() | now.keys()):
-            yield from _different(f"{place}.{key}" if place else key, kept.get(key), now.get(key))
-    elif isinstance(kept, list) and isinstance(now, list) and len(kept) == len(now):
-        for number, (old, new) in enumerate(zip(kept, now, strict=True)):
-            yield from _different(f"{place}[{number}]", old, new)
-    elif kept != now:
-        yield f"{place} was {kept!r} and is {now!r}"
+    if isinstance(before, dict) and isinstance(now, dict):
+        for key in sorted(before.keys() | now.keys()):
+            yield from _find_differences(f"{place}.{key}" if place else key, before.get(key), now.get(key))
+    elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        for number, (old, new) in enumerate(zip(before, now, strict=True)):
+            yield from _find_differences(f"{place}[{number}]", old, new)
+    elif before != now:
+        yield f"{place} was {before!r} and is {now!r}"
 
 
 MOST = 20
@@ -90,7 +92,7 @@ class Command(DatabaseCommand):
         """Name, form, place, part."""
         parser.add_argument("name", nargs="?", help="the study's name")
         parser.add_argument("--format", choices=list(RENDERINGS), help="form of the report (md)")
-        places.add_arguments(parser)
+        places.add_place_arguments(parser)
         parser.add_argument(
             "--definition",
             metavar="FILE",
@@ -123,7 +125,7 @@ class Command(DatabaseCommand):
             refuse_unused(options, ["format", "output", "purpose"], "--verify writes no report")
         places.refuse_purpose(options)
         try:
-            study = _made(options) if options["definition"] else study_named(options)
+            study = _create_study(options) if options["definition"] else find_study(options)
             if options["verify"]:
                 self._verify(study, options)
                 return
@@ -131,7 +133,7 @@ class Command(DatabaseCommand):
         except CalibrationError as error:
             raise CommandError(str(error)) from error
         text = RENDERINGS[options["format"] or "md"].write(report)
-        give_out(self, text, options["output"])
+        write_output(self, text, options["output"])
 
     def _report(self, study: Study, options: dict[str, Any]) -> Report:
         part = options["part"] or studies.default_part(study)
@@ -146,22 +148,24 @@ class Command(DatabaseCommand):
             raise CommandError(
                 f"the study {study.name} has no report on {part} yet: there is nothing to verify"
             )
-        found = verify(report, self._progress)
+        verification = verify(report, self._progress)
         name = f"the report of {study.name} ({part}, {report.created_at:%d %B %Y %H:%M} UTC)"
-        if found.different:
-            first = "\n  ".join(found.different[:MOST])
-            raise CommandError(f"{name} differs in {len(found.different):,} places:\n  {first}")
-        said = f"{name[0].upper()}{name[1:]}: {found.figures:,} figures, all digits the same."
-        if found.second_opinions:
-            said += f" scikit-learn gives the same {found.second_opinions:,} values of kappa and MCC."
-        self.stdout.write(said)
+        if verification.different:
+            first = "\n  ".join(verification.different[:MOST])
+            raise CommandError(f"{name} differs in {len(verification.different):,} places:\n  {first}")
+        message = f"{name[0].upper()}{name[1:]}: {verification.figures:,} figures, all digits the same."
+        if verification.second_opinions:
+            message += (
+                f" scikit-learn gives the same {verification.second_opinions:,} values of kappa and MCC."
+            )
+        self.stdout.write(message)
 
     def _progress(self, done: int, total: int) -> None:
         if sys.stderr.isatty():
             self.stderr.write(f"\r{done} of {total} questions", ending="\n" if done == total else "")
 
 
-def _made(options: dict[str, Any]) -> Study:
+def _create_study(options: dict[str, Any]) -> Study:
     """Make the study that a file defines. Raises CommandError where it cannot be read."""
     path = options["definition"]
     if not options["name"]:
@@ -174,6 +178,6 @@ def _made(options: dict[str, Any]) -> Study:
         raise CommandError(f"{path}: {error}".replace("The request", "the file")) from error
     if not isinstance(definition, dict):
         raise CommandError(f"{path}: a definition is a JSON object")
-    corpus, campaign = places.place(options["corpus"], options["campaign"])
+    corpus, campaign = places.find_place(options["corpus"], options["campaign"])
     name = options["name"]
     return studies.create(name=name, corpus=corpus, campaign=campaign, definition=definition, by=None)

@@ -128,8 +128,10 @@ def account(name: str | None) -> User:
         return person
     administrators = User.objects.filter(is_superuser=True, is_active=True)[:2]
     if len(administrators) != 1:
-        there = "several administrators" if administrators else "no administrator yet"
-        raise CommandError(f"Say whose request it is with --as NAME: there are {there}.", returncode=MISTAKE)
+        situation = "several administrators" if administrators else "no administrator yet"
+        raise CommandError(
+            f"Say whose request it is with --as NAME: there are {situation}.", returncode=MISTAKE
+        )
     return administrators[0]
 
 

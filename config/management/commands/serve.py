@@ -111,8 +111,8 @@ class Command(BaseCommand):
         from annotation.management.commands.people import address_of  # the apps are loaded by now
         from annotation.people.links import first_administrator
 
-        made = first_administrator()
-        return address_of(made, supervisor.address) if made else ""
+        link = first_administrator()
+        return address_of(link, supervisor.address) if link else ""
 
     def _greet(self, supervisor: Supervisor, first: str) -> None:
         self._say(f"Concord is ready: {supervisor.address}")

@@ -41,54 +41,57 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Load everything, then print the accounts."""
         try:
-            made = self._load()
-            self._judge_and_report(made, options["fake_model"])
+            accounts = self._load()
+            self._judge_and_report(accounts, options["fake_model"])
         except (loading.ForeignAccount, AnnotationError, JobError, JudgeError, CalibrationError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write("Demo accounts:")
-        for role, account in made.items():
+        for role, account in accounts.items():
             self.stdout.write(f"  {role:<13} password {account.password or 'as you have set it'}")
 
     @transaction.atomic
     def _load(self) -> dict[str, loading.Account]:
         """Load what is missing, all of it or nothing, and return the accounts by role."""
-        made = {role: loading.ensure(role) for role in loading.ROLES}
-        by = made["researcher"].user
+        accounts = {role: loading.ensure(role) for role in loading.ROLES}
+        by = accounts["researcher"].user
         for corpus in loading.CORPORA:
             self._load_corpus(corpus, by)
         for corpus in group_chats.CORPORA:
             self._load_group_chats(corpus, by)
         for demo in loading.CAMPAIGNS:
-            loading.campaign(demo, by=by, annotators=[account.user for account in made.values()])
+            loading.campaign(demo, by=by, annotators=[account.user for account in accounts.values()])
         for played in group_chats.agents(by=by):
             self.stdout.write(f"{group_chats.SHORT.name}, {played.sentence()}")
-        group_chats.play(by=by, annotators=[account.user for account in made.values()])
-        visitors = [account.user for account in made.values()]
-        asked = long_dialogues.load(by=by)
-        self.stdout.write(f"{asked.corpus.name}: the question set {asked.name!r}, answered by two baselines")
+        group_chats.play(by=by, annotators=[account.user for account in accounts.values()])
+        visitors = [account.user for account in accounts.values()]
+        question_set = long_dialogues.load(by=by)
+        self.stdout.write(
+            f"{question_set.corpus.name}: the question set {question_set.name!r}, answered by two baselines"
+        )
         new = study.load_study(by=by, visitors=visitors)
         self.stdout.write(f"{build.NAME}: a study under way{'' if new else ', there already'}")
-        return made
+        return accounts
 
     def _load_corpus(self, corpus: loading.DemoCorpus, by: User) -> None:
         if loading.is_of_another_release(corpus):
             self.stdout.write(f"{corpus.name}: kept as an earlier release of Concord loaded it")
             return
-        found, rated = loading.dialogues(corpus, by=by), loading.ratings(corpus, by=by)
-        counts = f"{found.dialogues} dialogues, {rated.labels} labels by simulated raters"
+        load_result, rated = loading.dialogues(corpus, by=by), loading.ratings(corpus, by=by)
+        counts = f"{load_result.dialogues} dialogues, {rated.labels} labels by simulated raters"
         self.stdout.write(f"{corpus.name}: {counts}{'' if rated.created else ', there already'}")
 
     def _load_group_chats(self, corpus: loading.DemoCorpus, by: User) -> None:
         if loading.is_of_another_release(corpus):
             self.stdout.write(f"{corpus.name}: kept as an earlier release of Concord loaded it")
             return
-        found = group_chats.load(corpus, by=by)
+        load_result = group_chats.load(corpus, by=by)
         self.stdout.write(
-            f"{corpus.name}: {found.dialogues} scenarios{'' if found.created else ', there already'}"
+            f"{corpus.name}: {load_result.dialogues} scenarios"
+            f"{'' if load_result.created else ', there already'}"
         )
 
-    def _judge_and_report(self, made: dict[str, loading.Account], fake: str | None) -> None:
-        by = made["researcher"].user
+    def _judge_and_report(self, accounts: dict[str, loading.Account], fake: str | None) -> None:
+        by = accounts["researcher"].user
         moved = fake is not None and loading.has_moved(fake)
         if fake and moved:
             loading.endpoint(fake, by=by)
@@ -102,7 +105,7 @@ class Command(DatabaseCommand):
             self.stdout.write(f"Endpoint “{ENDPOINT}”: A FAKE MODEL at {fake}, for this demo only")
             endpoint = loading.endpoint(fake, by=by)
             done += continued.load(by=by, endpoint=endpoint, finish=loading.finish)
-            visitors = [account.user for account in made.values()]
+            visitors = [account.user for account in accounts.values()]
             done += long_dialogues.load_readers(
                 by=by, endpoint=endpoint, annotators=visitors, finish=loading.finish
             )

@@ -17,7 +17,7 @@ from config.commands import DatabaseCommand, acts_of
 from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from judges.errors import JudgeError
-from judges.management.run_options import add_needs, needs_told
+from judges.management.run_options import add_needs, needs_from_options
 from judges.models import Prompt, PromptVersion
 from judges.prompts import actions, files, requests, versions
 from judges.prompts.examples import RULES, Pick
@@ -67,23 +67,25 @@ class Command(DatabaseCommand):
         """Do it, and say it."""
         doing: Callable[[dict[str, Any]], Any] = getattr(self, f"_{options['act']}")
         try:
-            told = doing(options)
+            result = doing(options)
         except JobError as error:
             raise CommandError(str(error)) from None
         if options["json"]:
-            self.stdout.write(json.dumps(told, ensure_ascii=False))
+            self.stdout.write(json.dumps(result, ensure_ascii=False))
 
     def _say(self, options: dict[str, Any], text: str) -> None:
         if not options["json"]:
             self.stdout.write(text)
 
     def _list(self, options: dict[str, Any]) -> Any:
-        found = [one.as_json() for one in (*versions.own(), *versions.coming_with_concord())]
-        for one in found:
-            extra = ", built in" if one["built_in"] else ", archived" if one["archived"] else ""
-            about = " ".join(filter(None, (one["protocol"], one["variant"])))
-            self._say(options, f"{one['name']}@{one['newest']}  {about}  {one['judges']} judges{extra}")
-        return found
+        prompts = [prompt.as_json() for prompt in (*versions.own(), *versions.coming_with_concord())]
+        for prompt in prompts:
+            extra = ", built in" if prompt["built_in"] else ", archived" if prompt["archived"] else ""
+            about = " ".join(filter(None, (prompt["protocol"], prompt["variant"])))
+            self._say(
+                options, f"{prompt['name']}@{prompt['newest']}  {about}  {prompt['judges']} judges{extra}"
+            )
+        return prompts
 
     def _show(self, options: dict[str, Any]) -> Any:
         version = versions.find(options["version"])
@@ -91,31 +93,31 @@ class Command(DatabaseCommand):
         return versions.as_json(version)
 
     def _save(self, options: dict[str, Any]) -> Any:
-        named = options["name"] + (f"@{options['parent']}" if options["parent"] else "")
-        base = versions.find(named)
+        ref = options["name"] + (f"@{options['parent']}" if options["parent"] else "")
+        base = versions.find(ref)
         wording = base.wording
         if options["file"]:
-            wording = files.read(_bytes(options["file"])).versions[-1].wording
+            wording = files.read(_read_bytes(options["file"])).versions[-1].wording
         if options["system"]:
-            wording = replace(wording, system=_text(options["system"]))
+            wording = replace(wording, system=_read_text(options["system"]))
         if options["user"]:
-            wording = replace(wording, user=_text(options["user"]))
-        prompt = _own(base)
-        made = actions.add_version(
+            wording = replace(wording, user=_read_text(options["user"]))
+        prompt = _own_prompt(base)
+        prompt_version = actions.add_version(
             by=None, prompt=prompt, wording=wording, parent=base.ref, note=options["note"]
         )
-        return self._saved(options, made)
+        return self._report_saved(options, prompt_version)
 
-    def _saved(self, options: dict[str, Any], made: PromptVersion) -> Any:
-        version = versions.find(f"{made.prompt.name}@{made.number}")
+    def _report_saved(self, options: dict[str, Any], prompt_version: PromptVersion) -> Any:
+        version = versions.find(f"{prompt_version.prompt.name}@{prompt_version.number}")
         self._say(options, f"{version.ref} is saved.")
         return versions.as_json(version)
 
     def _copy(self, options: dict[str, Any]) -> Any:
         version = versions.find(options["version"])
-        told = options["description"]
-        made = actions.copy(by=None, version=version, name=options["name"], description=told)
-        return self._saved(options, made)
+        description = options["description"]
+        prompt_version = actions.copy(by=None, version=version, name=options["name"], description=description)
+        return self._report_saved(options, prompt_version)
 
     def _diff(self, options: dict[str, Any]) -> Any:
         first, second = versions.find(options["first"]), versions.find(options["second"])
@@ -123,11 +125,11 @@ class Command(DatabaseCommand):
         for part in parts:
             self._say(options, f"=== {part.name} ===")
             for row in part.rows:
-                self._say(options, "\n".join(_lines(row)))
+                self._say(options, "\n".join(_diff_lines(row)))
         return {part.name: [row.as_json() for row in part.rows] for part in parts}
 
     def _examples(self, options: dict[str, Any]) -> Any:
-        told = Pick(
+        criteria = Pick(
             corpus_named(options["corpus"]),
             options["rule"],
             options["n"],
@@ -139,17 +141,19 @@ class Command(DatabaseCommand):
             options["part"],
         )
         version = versions.find(options["version"])
-        made = actions.add_examples(by=None, version=version, criteria=told, note=options["note"])
-        return self._saved(options, made)
+        prompt_version = actions.add_examples(
+            by=None, version=version, criteria=criteria, note=options["note"]
+        )
+        return self._report_saved(options, prompt_version)
 
     def _export(self, options: dict[str, Any]) -> Any:
         version = versions.find(options["version"])
         prompt = version.row.prompt if version.row else None
-        told = prompt.description if prompt else ""
+        description = prompt.description if prompt else ""
         if options["form"] == "md":
-            text = files.as_markdown(version, told)
+            text = files.as_markdown(version, description)
         else:
-            text = files.as_yaml(versions.versions_of(prompt) if prompt else [version], told)
+            text = files.as_yaml(versions.versions_of(prompt) if prompt else [version], description)
         if options["output"]:
             try:
                 Path(options["output"]).write_text(text, encoding="utf-8")
@@ -160,14 +164,16 @@ class Command(DatabaseCommand):
         return {"version": version.ref, "form": options["form"], "text": text}
 
     def _import(self, options: dict[str, Any]) -> Any:
-        made = actions.import_file(by=None, content=_bytes(options["file"]), name=options["name"])
-        refs = [f"{row.prompt.name}@{row.number}" for row in made]
+        prompt_versions = actions.import_file(
+            by=None, content=_read_bytes(options["file"]), name=options["name"]
+        )
+        refs = [f"{row.prompt.name}@{row.number}" for row in prompt_versions]
         self._say(options, f"Imported: {', '.join(refs) or 'nothing, all of it was there already'}.")
         return {"versions": refs}
 
     def _archive(self, options: dict[str, Any]) -> Any:
-        found = versions.find(options["name"])
-        prompt = actions.archive(by=None, prompt=_own(found), archived=options["act"] == "archive")
+        version = versions.find(options["name"])
+        prompt = actions.archive(by=None, prompt=_own_prompt(version), archived=options["act"] == "archive")
         self._say(options, f"{prompt.name} is {'archived' if prompt.archived else 'back'}.")
         return {"name": prompt.name, "archived": prompt.archived}
 
@@ -175,7 +181,7 @@ class Command(DatabaseCommand):
 
     def _delete(self, options: dict[str, Any]) -> Any:
         version = versions.find(options["version"])
-        _own(version)
+        _own_prompt(version)
         assert version.row is not None
         actions.delete(by=None, version=version.row)
         self._say(options, f"{version.ref} is deleted.")
@@ -190,24 +196,24 @@ class Command(DatabaseCommand):
             parameters=parameters_from_options(options),
             budget=options["budget"],
             scheme=options["scheme"],
-            needs=needs_told(options),
+            needs=needs_from_options(options),
         )
         corpus, covers = corpus_named(options["corpus"]), judge.asks().covers
         key = options["item"]
         item = requests.item_of(corpus, key, covers) if key else requests.any_item(corpus, covers)
-        found = requests.requests(judge, item)
-        for one in found:
-            self._say(options, one.readable or f"Nothing would be sent: {one.unasked}.")
-            flags = f" Flags: {'; '.join(one.flags)}." if one.flags else ""
+        previews = requests.requests(judge, item)
+        for preview in previews:
+            self._say(options, preview.readable or f"Nothing would be sent: {preview.unasked}.")
+            flags = f" Flags: {'; '.join(preview.flags)}." if preview.flags else ""
             self.stderr.write(
-                f"{one.item}: about {one.tokens_in:,} tokens to read ({requests.COUNTED}), about "
-                f"{one.tokens_out:,} to write, cost {one.price}.{flags}"
+                f"{preview.item}: about {preview.tokens_in:,} tokens to read ({requests.COUNTED}), about "
+                f"{preview.tokens_out:,} to write, cost {preview.price}.{flags}"
             )
-        return [one.as_json() for one in found]
+        return [preview.as_json() for preview in previews]
 
 
 def _add_picking(parser: CommandParser) -> None:
-    rules = "; ".join(f"{key}: {told}" for key, told in RULES.items())
+    rules = "; ".join(f"{key}: {explanation}" for key, explanation in RULES.items())
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--rule", choices=list(RULES), required=True, help=rules)
     parser.add_argument("--n", type=int, default=4, help="examples in a call (4)")
@@ -233,22 +239,22 @@ def _add_request(parser: CommandParser) -> None:
     parser.add_argument("--show", action="append", default=[], metavar="NAME", help="shown beside the usual")
 
 
-def _own(version: Version) -> Prompt:
+def _own_prompt(version: Version) -> Prompt:
     if version.row is None:
         raise JudgeError(f"{version.ref} comes with Concord and cannot be changed: copy it.")
     return version.row.prompt
 
 
-def _lines(row: versions.Row) -> list[str]:
+def _diff_lines(row: versions.Row) -> list[str]:
     if row.skipped:
         return [f"  ... {row.skipped} lines alike"]
     if row.same and row.left:
         return [f"  {row.left.text}"]
-    told = [f"- {row.left.text}"] if row.left else []
-    return told + ([f"+ {row.right.text}"] if row.right else [])
+    lines = [f"- {row.left.text}"] if row.left else []
+    return lines + ([f"+ {row.right.text}"] if row.right else [])
 
 
-def _bytes(name: str) -> bytes:
+def _read_bytes(name: str) -> bytes:
     """Return a file's content, or the input's for `-`; raise CommandError where it cannot be read."""
     try:
         if name == "-":
@@ -259,8 +265,8 @@ def _bytes(name: str) -> bytes:
         raise CommandError(f"{name}: {error.strerror}.") from None
 
 
-def _text(name: str) -> str:
+def _read_text(name: str) -> str:
     try:
-        return _bytes(name).decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n")
+        return _read_bytes(name).decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n")
     except UnicodeDecodeError:
         raise CommandError(f"{name} is not in UTF-8.") from None

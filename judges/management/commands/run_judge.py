@@ -11,7 +11,7 @@ from django.core.management.base import CommandError, CommandParser
 from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
 from jobs.models import Run
-from judges.management.run_options import RunCommand, add_needs, needs_told
+from judges.management.run_options import RunCommand, add_needs, needs_from_options
 from judges.protocols import PROTOCOLS
 from judges.runs import actions
 from judges.runs.estimates import estimate, unanswered
@@ -32,9 +32,9 @@ class Command(RunCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the judge's options and those of the selection."""
-        what = parser.add_mutually_exclusive_group(required=True)
-        what.add_argument("--protocol", choices=list(PROTOCOLS), default="")
-        what.add_argument(
+        judge_group = parser.add_mutually_exclusive_group(required=True)
+        judge_group.add_argument("--protocol", choices=list(PROTOCOLS), default="")
+        judge_group.add_argument(
             "--prompt",
             default="",
             metavar="NAME@N",
@@ -80,17 +80,17 @@ class Command(RunCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Start, drive, and print the counts."""
         try:
-            judge, selection = self._chosen(options)
-            asked = estimate(judge, selection, options["mode"])
-            lacking = asked.unanswered if asked else unanswered(judge, selection)
+            judge, selection = self._prepare_run(options)
+            run_estimate = estimate(judge, selection, options["mode"])
+            lacking = run_estimate.unanswered if run_estimate else unanswered(judge, selection)
             if options["estimate"]:
-                nothing = {"calls": 0, "unanswered": [one.as_json() for one in lacking]}
-                self.stdout.write(json.dumps(asked.as_json() if asked else nothing))
+                nothing = {"calls": 0, "unanswered": [gap.as_json() for gap in lacking]}
+                self.stdout.write(json.dumps(run_estimate.as_json() if run_estimate else nothing))
                 return
-            if asked is not None:
-                self.stderr.write(asked.sentence())
+            if run_estimate is not None:
+                self.stderr.write(run_estimate.sentence())
             elif lacking:
-                self.stderr.write("".join(f"Of all calls, {one.sentence()}." for one in lacking))
+                self.stderr.write("".join(f"Of all calls, {gap.sentence()}." for gap in lacking))
             if options["open_test"] and not judge_needs_opening(judge, selection):
                 self.stderr.write("--open-test: this run opens no test that is closed to the judge")
             run = actions.start(
@@ -106,7 +106,7 @@ class Command(RunCommand):
         self.stdout.write(json.dumps(summaries[0]))
         self.fail(summaries)
 
-    def _chosen(self, options: dict[str, Any]) -> tuple[Judge, Selection]:
+    def _prepare_run(self, options: dict[str, Any]) -> tuple[Judge, Selection]:
         judge = Judge(
             options["protocol"],
             options["variant"],
@@ -114,7 +114,7 @@ class Command(RunCommand):
             parameters_from_options(options),
             tuple(options["show"]),
             options["budget"],
-            needs=needs_told(options),
+            needs=needs_from_options(options),
             prompt=options["prompt"],
             scheme=options["scheme"],
         )
@@ -122,8 +122,8 @@ class Command(RunCommand):
 
     def _samples(self, judge: Judge, options: dict[str, Any]) -> int:
         """Return the number that is asked for, else the judge's usual one."""
-        told: int | None = options["samples"]
-        return judge.usual_samples() if told is None else told
+        samples: int | None = options["samples"]
+        return judge.usual_samples() if samples is None else samples
 
 
 def add_settings(parser: CommandParser, how: str = "--mode") -> None:

@@ -50,8 +50,8 @@ class Command(RunCommand):
 
     def _warn(self, plans: list[RaterPlan], selection: Selection) -> None:
         """Say what will have no value here, or values that mean little."""
-        looked = availability(selection.corpus)
+        by_metric = availability(selection.corpus)
         for plan in plans:
-            found = looked[plan.rater.spec["metric"]]
-            for line in filter(None, (found.obstacle, found.warning)):
+            status = by_metric[plan.rater.spec["metric"]]
+            for line in filter(None, (status.obstacle, status.warning)):
                 self.stderr.write(f"{plan.rater.name}: {line}")

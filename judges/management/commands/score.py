@@ -84,7 +84,7 @@ class Command(BaseCommand):
         part = output.with_name(output.name + ".part")
         try:
             with part.open("w", encoding="utf-8") as out:
-                written = _run(options, out, self.stderr)
+                n_values = _run(options, out, self.stderr)
             os.replace(part, output)
         except MetricError as error:
             raise CommandError(str(error)) from None
@@ -92,49 +92,55 @@ class Command(BaseCommand):
             raise CommandError(f"{error.filename or output}: {error.strerror or error}") from None
         finally:
             part.unlink(missing_ok=True)
-        self.stdout.write(f"{written} values written to {output}")
+        self.stdout.write(f"{n_values} values written to {output}")
 
 
 def _run(options: dict[str, Any], out: TextIO, notes: OutputWrapper) -> int:
     """Write the values; return how many there are."""
     path, target = options["path"], options["target"]
-    instruments = _chosen(options)
+    instruments = _read_instruments(options)
     tools = Tools(embed=Embedder(options["embedding_model"] or settings.EMBEDDING_MODEL or DEFAULT_MODEL))
     total = count(path)
-    instruments = [_fitted(one, options, tools) for one in instruments]
+    instruments = [_fit(instrument, options, tools) for instrument in instruments]
     _warn_unused(options, instruments, notes)
     averages = Averages() if options["averages"] else None
-    written = 0
+    n_values = 0
     with tqdm(total=total, unit="dialogue", desc="Scoring") as bar:
         mixed: list[str] = []
-        dialogues = _noting_mixed(read(path, target), mixed)
+        dialogues = _note_mixed(read(path, target), mixed)
         for line in lines(dialogues, instruments, tools, own=options["own"], advance=bar.update):
-            written += _put(line, out)
+            n_values += _put(line, out)
             if averages is not None:
                 averages.add(line)
     if options["own"] and not mixed:
         notes.write("--own: no dialogue here has turns of its own beside others")
-    return written + sum(_put(line, out) for line in (averages.lines() if averages else ()))
+    return n_values + sum(_put(line, out) for line in (averages.lines() if averages else ()))
 
 
-def _chosen(options: dict[str, Any]) -> list[Instrument]:
-    """Return what `--metrics` names, each once; refuse what the lines of one file could not tell apart."""
+def _read_instruments(options: dict[str, Any]) -> list[Instrument]:
+    """Return the instruments of `--metrics`, each once.
+
+    Raises CommandError for two whose lines in one file could not be told apart.
+    """
     keys = expand(key for text in options["metrics"] for key in split_keys(text))
-    named = {one.name: one for one in (instrument_for(key, _shared(options)) for key in keys)}
-    if not named:
+    by_name = {
+        instrument.name: instrument
+        for instrument in (instrument_for(key, _shared_parameters(options)) for key in keys)
+    }
+    if not by_name:
         raise CommandError("--metrics names no metric")
     seen: dict[tuple[str, str], str] = {}
-    for name, one in named.items():
-        other = seen.setdefault((one.metric.key, one.variant), name)
+    for name, instrument in by_name.items():
+        other = seen.setdefault((instrument.metric.key, instrument.variant), name)
         if other != name:
             raise CommandError(
                 f"{other} and {name} differ in parameters alone, which lines do not show: "
                 "score them into two files"
             )
-    return list(named.values())
+    return list(by_name.values())
 
 
-def _noting_mixed(dialogues: Iterable[Dialogue], mixed: list[str]) -> Iterator[Dialogue]:
+def _note_mixed(dialogues: Iterable[Dialogue], mixed: list[str]) -> Iterator[Dialogue]:
     """Yield dialogues, and note the first that has turns of its own beside continuations."""
     for dialogue in dialogues:
         if not mixed and dialogue.turns and dialogue.continuations:
@@ -144,13 +150,14 @@ def _noting_mixed(dialogues: Iterable[Dialogue], mixed: list[str]) -> Iterator[D
 
 def _warn_unused(options: dict[str, Any], instruments: list[Instrument], notes: OutputWrapper) -> None:
     """Say of each option from which no metric takes anything that it does nothing."""
-    parameters = {name for one in instruments for name in one.settings.values}
+    parameters = {name for instrument in instruments for name in instrument.settings.values}
     unused = {
         "window": "window" not in parameters and "no metric here has a local context",
         "no_history": "history" not in parameters and "no metric here sees the history as a choice",
         "against": "against" not in parameters and "no metric here compares with a reference",
-        "fit_on": not any(one.learns for one in instruments) and "no metric here learns from a corpus",
-        "embedding_model": not any("embeddings" in one.metric.needs for one in instruments)
+        "fit_on": not any(instrument.learns for instrument in instruments)
+        and "no metric here learns from a corpus",
+        "embedding_model": not any("embeddings" in instrument.metric.needs for instrument in instruments)
         and "no metric here embeds texts",
     }
     for name, reason in unused.items():
@@ -163,21 +170,24 @@ def _put(line: Line, out: TextIO) -> int:
     return 1
 
 
-def _fitted(one: Instrument, options: dict[str, Any], tools: Tools) -> Instrument:
+def _fit(instrument: Instrument, options: dict[str, Any], tools: Tools) -> Instrument:
     """Return the instrument, fitted on a corpus where its metric learns from one."""
-    if not one.learns:
-        return one
-    if named := one.settings.values.get(LEARN_FROM):
+    if not instrument.learns:
+        return instrument
+    if learn_from := instrument.settings.values.get(LEARN_FROM):
         raise CommandError(
-            f"{LEARN_FROM}={named} is for runs over a corpus: here --fit-on PATH says what is learned from"
+            f"{LEARN_FROM}={learn_from} is for runs over a corpus: "
+            "here --fit-on PATH says what is learned from"
         )
     path = options["fit_on"] or options["path"]
     corpus = read(path, options["target"])
-    bar = tqdm(corpus, total=count(path), unit="dialogue", desc=f"Fitting {one.metric.key}", leave=False)
-    return one.fit(bar, tools)
+    bar = tqdm(
+        corpus, total=count(path), unit="dialogue", desc=f"Fitting {instrument.metric.key}", leave=False
+    )
+    return instrument.fit(bar, tools)
 
 
-def _shared(options: dict[str, Any]) -> dict[str, str]:
+def _shared_parameters(options: dict[str, Any]) -> dict[str, str]:
     """Return the parameters that options set for every metric that has them."""
     shared = {"history": "0"} if options["no_history"] else {}
     if options["window"] is not None:

@@ -51,21 +51,21 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the file."""
         places.refuse_purpose(options, ("test", "all"))
-        corpus, _ = places.place(options["corpus"], None)
+        corpus, _ = places.find_place(options["corpus"], None)
         names = [setting.name for setting in CocoevalContinuation.settings]
         facts: dict[str, Any] = {"what": tuning.SFT, "corpus": corpus.name}
 
         def write_into(file: IO[bytes]) -> FileSummary:
-            written = write_blocks(made.blocks(), file)
-            facts.update(made.facts())
-            return written
+            result = write_blocks(examples.blocks(), file)
+            facts.update(examples.facts())
+            return result
 
         try:
             settings = tuning.settings_of({name: options[name] for name in names})
-            taken, part = tuning.taken_for(
+            selection, part = tuning.taken_for(
                 corpus=corpus, part=options["part"], purpose=options["purpose"], by=None
             )
-            made = tuning.Tuning(corpus, taken, part, settings)
+            examples = tuning.Tuning(corpus, selection, part, settings)
             exporting.export_file(self, write_into, "jsonl", options["output"], facts)
         except CalibrationError as refused:
             raise CommandError(str(refused)) from refused

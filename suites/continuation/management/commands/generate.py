@@ -35,18 +35,18 @@ class Settings(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *args: Any, **kwargs: Any) -> None:
         """Print them."""
-        parser.exit(message="\n".join(listed()) + "\n")
+        parser.exit(message="\n".join(list_settings()) + "\n")
 
 
-def listed() -> list[str]:
+def list_settings() -> list[str]:
     """Return every generator with its settings, as lines."""
     lines = []
     for generator in GENERATORS.values():
         lines.append(f"{generator.key}: {generator.title}")
-        for one in generator.settings:
-            choices = f" ({', '.join(map(str, one.choices))})" if one.choices else ""
-            varies = ", part of the condition" if one.varies else ""
-            lines.append(f"  {one.name}={one.default}{choices}  {one.help}{varies}")
+        for setting in generator.settings:
+            choices = f" ({', '.join(map(str, setting.choices))})" if setting.choices else ""
+            varies = ", part of the condition" if setting.varies else ""
+            lines.append(f"  {setting.name}={setting.default}{choices}  {setting.help}{varies}")
     return lines
 
 
@@ -58,7 +58,7 @@ class Command(DatabaseCommand):
         "does the work itself, together with any workers that run. The same command again resumes: no step "
         "whose reply is there is asked or paid for twice. The last line of the output is one JSON object; "
         "the exit status is 1 where a production failed. Generators: "
-        + "; ".join(f"{one.key} ({one.title})" for one in GENERATORS.values())
+        + "; ".join(f"{generator.key} ({generator.title})" for generator in GENERATORS.values())
         + "."
     )
 
@@ -96,12 +96,12 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Start, drive, and print the counts."""
         try:
-            generation, dialogues = _chosen(options)
-            asked = estimate(generation.plan(), dialogues, options["trials"])
+            generation, dialogues = _prepare_generation(options)
+            expected = estimate(generation.plan(), dialogues, options["trials"])
             if options["estimate"]:
-                self.stdout.write(json.dumps(asked.as_json()))
+                self.stdout.write(json.dumps(expected.as_json()))
                 return
-            self.stderr.write(asked.sentence())
+            self.stderr.write(expected.sentence())
             run = actions.start(
                 by=None,
                 generation=generation,
@@ -130,12 +130,12 @@ class Command(DatabaseCommand):
 
 
 def summary(run: Run) -> dict[str, Any]:
-    """Return what a run came to, as plain data; `flags` counts the productions that have each."""
+    """Summarise a run as plain data; `flags` counts the productions that have each."""
     rows = Production.objects.filter(run=run)
     flags: Counter[str] = Counter()
-    for found in rows.exclude(flags=[]).values_list("flags", flat=True):
-        flags.update({flag.partition(":")[0] for flag in found})
-    taken = CallCount.objects.filter(run=run).aggregate(
+    for row_flags in rows.exclude(flags=[]).values_list("flags", flat=True):
+        flags.update({flag.partition(":")[0] for flag in row_flags})
+    usage = CallCount.objects.filter(run=run).aggregate(
         calls=Sum("asked"),
         read=Sum("tokens_in"),
         written=Sum("tokens_out"),
@@ -150,23 +150,23 @@ def summary(run: Run) -> dict[str, Any]:
         "done": rows.filter(status=Production.Status.DONE).count(),
         "failed": rows.filter(status=Production.Status.FAILED).count(),
         "reused": run.reused,
-        "calls": taken["calls"] or 0,
-        "tokens_in": taken["read"] or 0,
-        "tokens_out": taken["written"] or 0,
-        "cost": float(taken["cost"] or 0) if taken["costed"] or not taken["calls"] else None,
+        "calls": usage["calls"] or 0,
+        "tokens_in": usage["read"] or 0,
+        "tokens_out": usage["written"] or 0,
+        "cost": float(usage["cost"] or 0) if usage["costed"] or not usage["calls"] else None,
         "flags": dict(sorted(flags.items())),
     }
 
 
-def _chosen(options: dict[str, Any]) -> tuple[Generation, Dialogues]:
+def _prepare_generation(options: dict[str, Any]) -> tuple[Generation, Dialogues]:
     corpus = corpus_named(options["corpus"])
     generation = Generation(
         options["generator"],
         endpoint_named(options["endpoint"]),
-        pairs(options["set"], "--set"),
+        parse_pairs(options["set"], "--set"),
         parameters_from_options(options),
         options["name"],
-        pairs(options["condition"], "--condition"),
+        parse_pairs(options["condition"], "--condition"),
     )
     dialogues = Dialogues(
         corpus,
@@ -179,14 +179,14 @@ def _chosen(options: dict[str, Any]) -> tuple[Generation, Dialogues]:
     return generation, dialogues
 
 
-def pairs(told: Sequence[str], option: str) -> dict[str, Any]:
-    """Return what `NAME=VALUE` options give; raise CommandError."""
-    found: dict[str, Any] = {}
-    for one in told:
-        name, equals, value = one.partition("=")
+def parse_pairs(texts: Sequence[str], option: str) -> dict[str, Any]:
+    """Return the values of `NAME=VALUE` options by name. Raises CommandError."""
+    values: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
         if not equals or not name:
-            raise CommandError(f"{option}: {one[:60]!r} is not NAME=VALUE.")
-        if name in found:
+            raise CommandError(f"{option}: {text[:60]!r} is not NAME=VALUE.")
+        if name in values:
             raise CommandError(f"{option}: {name} is given twice.")
-        found[name] = value
-    return found
+        values[name] = value
+    return values

@@ -87,13 +87,13 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Start, drive, and print what came of it."""
         try:
-            sources = [_source(one) for one in options["sources"]]
-            order = _order(options)
+            sources = [_parse_source(text) for text in options["sources"]]
+            order = _read_order(options)
             endpoint = endpoint_named(options["endpoint"]) if options["endpoint"] else None
             if options["estimate"]:
                 self.stdout.write(json.dumps(estimate(sources, order, endpoint).as_json()))
                 return
-            found = benchmark_actions.start(
+            benchmark = benchmark_actions.start(
                 by=None,
                 name=options["into"],
                 sources=sources,
@@ -102,57 +102,57 @@ class Command(DatabaseCommand):
                 leave_out_failed=options["leave_out_failed"],
             )
             if options["retry_failed"]:
-                found = self._retried(found)
+                benchmark = self._retry(benchmark)
         except JobError as error:
             raise CommandError(str(error)) from None
-        found, ended = self._bring_on(found, options)
-        self.stdout.write(json.dumps(as_json(found), ensure_ascii=False))
+        benchmark, ended = self._run_to_end(benchmark, options)
+        self.stdout.write(json.dumps(as_json(benchmark), ensure_ascii=False))
         if not ended:
             raise CommandError(
                 "Interrupted. The same command again goes on from here.", returncode=INTERRUPTED
             )
-        if not found.is_done:
-            raise CommandError(found.error or f"The benchmark {found.name} is {found.state}.")
+        if not benchmark.is_done:
+            raise CommandError(benchmark.error or f"The benchmark {benchmark.name} is {benchmark.state}.")
 
     @staticmethod
-    def _retried(found: Benchmark) -> Benchmark:
+    def _retry(benchmark: Benchmark) -> Benchmark:
         """Look again at a benchmark, and try again what failed where it is stuck."""
-        found = benchmark_actions.advance(found.pk)
+        benchmark = benchmark_actions.advance(benchmark.pk)
         return (
-            benchmark_actions.go_on(by=None, benchmark=found)
-            if found.state == Benchmark.State.STUCK
-            else found
+            benchmark_actions.go_on(by=None, benchmark=benchmark)
+            if benchmark.state == Benchmark.State.STUCK
+            else benchmark
         )
 
-    def _bring_on(self, found: Benchmark, options: dict[str, Any]) -> tuple[Benchmark, bool]:
+    def _run_to_end(self, benchmark: Benchmark, options: dict[str, Any]) -> tuple[Benchmark, bool]:
         """Go on until it is done, stuck or waits for a person; False where it was interrupted."""
         bar = None if options["quiet"] else sys.stderr
         while True:
-            found = benchmark_actions.advance(found.pk)
-            links = Run.objects.filter(benchmarks__benchmark=found, state__in=OPEN).distinct()
+            benchmark = benchmark_actions.advance(benchmark.pk)
+            links = Run.objects.filter(benchmarks__benchmark=benchmark, state__in=OPEN).distinct()
             active = [run for run in links if run.state in ACTIVE]
-            if found.state != Benchmark.State.MAKING:
-                return found, True
+            if benchmark.state != Benchmark.State.MAKING:
+                return benchmark, True
             if links and not active:
                 raise CommandError(f"Run {links[0].pk} is paused: {links[0].pause_reason}")
             if bar is not None and active:
-                self.stderr.write(f"{found.step}: {active[0].name}")
+                self.stderr.write(f"{benchmark.step}: {active[0].name}")
             if active and not Drive(active, wait=options["wait"], bar_to=bar).to_the_end():
-                return found, False
+                return benchmark, False
             if not active:
                 time.sleep(_PAUSE)
 
 
-def _source(told: str) -> Source:
+def _parse_source(text: str) -> Source:
     """Return the corpus that an option names, and what its source is called."""
-    if found := Corpus.objects.filter(name=told).first():
-        return found, found.name
-    name, _, called = told.rpartition("=")
-    corpus = corpus_named(name or told)
+    if exact_match := Corpus.objects.filter(name=text).first():
+        return exact_match, exact_match.name
+    name, _, called = text.rpartition("=")
+    corpus = corpus_named(name or text)
     return corpus, called.strip() or corpus.name
 
 
-def _order(options: dict[str, Any]) -> Order:
+def _read_order(options: dict[str, Any]) -> Order:
     return Order(
         per_source=options["per_source"],
         train=options["train"],

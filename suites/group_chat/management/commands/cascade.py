@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotation.models import Corpus
 from annotation.scenario_records import STAGES
 from calibration.errors import CalibrationError
-from calibration.management.options import give_out, refuse_purpose, there_are
+from calibration.management.options import list_existing, refuse_purpose, write_output
 from config.commands import DatabaseCommand, refuse_unused
 from suites.group_chat.cascade.renderings import RENDERINGS, as_text
 from suites.group_chat.cascade.report import CascadeReport, compute, compute_on_test
@@ -71,18 +71,20 @@ class Command(DatabaseCommand):
         if options["success"] != TURN_SCORE:
             refuse_unused(options, ["threshold"], f"it goes with --success {TURN_SCORE}")
         try:
-            made = _made(options)
+            report = _compute_report(options)
         except CalibrationError as error:
             raise CommandError(str(error)) from error
         form = options["format"]
-        give_out(self, as_text(made) if form == "table" else RENDERINGS[form].write(made), options["output"])
+        write_output(
+            self, as_text(report) if form == "table" else RENDERINGS[form].write(report), options["output"]
+        )
 
 
-def _made(options: dict[str, Any]) -> CascadeReport:
+def _compute_report(options: dict[str, Any]) -> CascadeReport:
     corpus = Corpus.objects.filter(name=options["corpus"]).first()
     if corpus is None:
-        known = there_are(Corpus.objects.values_list("name", flat=True))
-        raise CommandError(f"no corpus {options['corpus']!r}; {known}")
+        existing = list_existing(Corpus.objects.values_list("name", flat=True))
+        raise CommandError(f"no corpus {options['corpus']!r}; {existing}")
     query = read({**options, "jaccard": "yes" if options["jaccard"] else ""}, corpus)
     if query.part == "test":
         return compute_on_test(query=query, by=None, purpose=options["purpose"])

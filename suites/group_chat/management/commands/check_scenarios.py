@@ -46,47 +46,47 @@ class Command(DatabaseCommand):
         if bool(options["path"]) == bool(options["corpus"]):
             raise CommandError("Name files, or a corpus with --corpus: one of the two.")
         problems: list[str] = []
-        found = list(
-            _of_corpus(options["corpus"])
+        dialogues = list(
+            _read_corpus(options["corpus"])
             if options["corpus"]
-            else _of_files(options["path"], options["any_size"], problems)
+            else _read_files(options["path"], options["any_size"], problems)
         )
-        if not found and not problems:
+        if not dialogues and not problems:
             raise CommandError("There is no scenario: a dialogue is one where it says kind: scenario.")
-        taken = _twice(found)
-        problems += [f"the scenario {key!r} is there twice" for key in taken]
+        duplicates = _find_duplicates(dialogues)
+        problems += [f"the scenario {key!r} is there twice" for key in duplicates]
         if options["write"] and not problems:
-            self._write(found, options["write"])
+            self._write(dialogues, options["write"])
             return
-        summaries = [summary(dialogue) for dialogue in found]
+        summaries = [summary(dialogue) for dialogue in dialogues]
         problems += [
-            f"{one.dialogue.id}, turn {wrong.point}, field {wrong.field}: {wrong.reason}"
-            for one in summaries
-            for wrong in one.problems
+            f"{scenario.dialogue.id}, turn {wrong.point}, field {wrong.field}: {wrong.reason}"
+            for scenario in summaries
+            for wrong in scenario.problems
         ]
-        self._tell(summaries)
+        self._print_summaries(summaries)
         for problem in problems:
             self.stderr.write(problem)
-        told = overview(summaries).as_dict() | {"problems": problems}
-        self.stdout.write(json.dumps(told, ensure_ascii=False))
+        report = overview(summaries).as_dict() | {"problems": problems}
+        self.stdout.write(json.dumps(report, ensure_ascii=False))
         if problems:
             raise CommandError(f"{len(problems)} problem{'s' if len(problems) > 1 else ''}: see above.")
 
-    def _write(self, found: list[Dialogue], form: str) -> None:
-        for number, dialogue in enumerate(found):
+    def _write(self, dialogues: list[Dialogue], form: str) -> None:
+        for number, dialogue in enumerate(dialogues):
             if form == "jsonl":
                 self.stdout.write(json.dumps(native(dialogue), ensure_ascii=False))
             else:
                 self.stdout.write(("\n" if number else "") + text_of(dialogue), ending="")
 
-    def _tell(self, summaries: list[Summary]) -> None:
-        for one in summaries:
-            kinds = ", ".join(one.kinds) or "no probe"
-            people, turns = one.people, len(one.dialogue.turns)
-            oracle = "fails" if one.problems else "right"
+    def _print_summaries(self, summaries: list[Summary]) -> None:
+        for scenario in summaries:
+            kinds = ", ".join(scenario.kinds) or "no probe"
+            people, turns = scenario.people, len(scenario.dialogue.turns)
+            oracle = "fails" if scenario.problems else "right"
             self.stdout.write(
-                f"{one.dialogue.id} ({one.dialogue.cluster or one.dialogue.id}): {people} people, "
-                f"{turns} turns, {one.points} points, {kinds}; oracle {oracle}"
+                f"{scenario.dialogue.id} ({scenario.dialogue.cluster or scenario.dialogue.id}): "
+                f"{people} people, {turns} turns, {scenario.points} points, {kinds}; oracle {oracle}"
             )
         for count in overview(summaries).kinds:
             lack = "; no control in the set" if count.lacks_control else ""
@@ -96,7 +96,7 @@ class Command(DatabaseCommand):
             )
 
 
-def _of_corpus(name: str) -> Iterator[Dialogue]:
+def _read_corpus(name: str) -> Iterator[Dialogue]:
     corpus = Corpus.objects.filter(name=name).first()
     if corpus is None:
         raise CommandError(f"There is no corpus {name!r}.")
@@ -107,7 +107,7 @@ def _of_corpus(name: str) -> Iterator[Dialogue]:
     yield from (records[row.pk] for row in stored)
 
 
-def _of_files(paths: list[str], any_size: bool, problems: list[str]) -> Iterator[Dialogue]:
+def _read_files(paths: list[str], any_size: bool, problems: list[str]) -> Iterator[Dialogue]:
     for path in map(Path, paths):
         files = (
             sorted(p for p in path.iterdir() if p.suffix in (".jsonl", ".txt")) if path.is_dir() else [path]
@@ -115,10 +115,10 @@ def _of_files(paths: list[str], any_size: bool, problems: list[str]) -> Iterator
         if not files:
             raise CommandError(f"{path}: the folder holds no .jsonl and no .txt file.")
         for file in files:
-            yield from _of_file(file, any_size, problems)
+            yield from _read_file(file, any_size, problems)
 
 
-def _of_file(file: Path, any_size: bool, problems: list[str]) -> Iterator[Dialogue]:
+def _read_file(file: Path, any_size: bool, problems: list[str]) -> Iterator[Dialogue]:
     """Yield the scenarios of a file; what is wrong with one is noted, and the others are read."""
     try:
         text = file.read_text(encoding="utf-8")
@@ -137,9 +137,9 @@ def _of_file(file: Path, any_size: bool, problems: list[str]) -> Iterator[Dialog
                 yield entry.record
         faults.refuse()
     except ImportProblem as problem:
-        problems += [str(one) for one in problem.placed(file=str(file)).all()]
+        problems += [str(fault) for fault in problem.placed(file=str(file)).all()]
 
 
-def _twice(found: list[Dialogue]) -> list[str]:
-    ids = [dialogue.id for dialogue in found]
+def _find_duplicates(dialogues: list[Dialogue]) -> list[str]:
+    ids = [dialogue.id for dialogue in dialogues]
     return sorted({key for key in ids if ids.count(key) > 1})

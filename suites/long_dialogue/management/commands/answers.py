@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotation.models import Corpus
 from calibration.errors import CalibrationError
-from calibration.management.options import give_out, refuse_purpose, there_are
+from calibration.management.options import list_existing, refuse_purpose, write_output
 from config.commands import DatabaseCommand, refuse_unused
 from suites.long_dialogue.answers.renderings import RENDERINGS, as_text
 from suites.long_dialogue.answers.report import AnswersReport, compute, compute_on_test
@@ -75,18 +75,20 @@ class Command(DatabaseCommand):
             unread = [*rules, "judge", "resamples", "seed", "level"]
             refuse_unused({**options, **rules}, unread, "table2 counts questions, and scores no answer")
         try:
-            made = _made(options)
+            report = _compute_report(options)
         except CalibrationError as error:
             raise CommandError(str(error)) from error
         form = options["format"]
-        give_out(self, as_text(made) if form == "table" else RENDERINGS[form].write(made), options["output"])
+        write_output(
+            self, as_text(report) if form == "table" else RENDERINGS[form].write(report), options["output"]
+        )
 
 
-def _made(options: dict[str, Any]) -> AnswersReport:
+def _compute_report(options: dict[str, Any]) -> AnswersReport:
     corpus = Corpus.objects.filter(name=options["corpus"]).first()
     if corpus is None:
-        known = there_are(Corpus.objects.values_list("name", flat=True))
-        raise CommandError(f"no corpus {options['corpus']!r}; {known}")
+        existing = list_existing(Corpus.objects.values_list("name", flat=True))
+        raise CommandError(f"no corpus {options['corpus']!r}; {existing}")
     query = read(options, corpus)
     if query.part == "test":
         return compute_on_test(query=query, by=None, purpose=options["purpose"])

@@ -56,25 +56,25 @@ class Command(DatabaseCommand):
         corpus = Corpus.objects.filter(name=options["corpus"]).first()
         if corpus is None:
             raise CommandError(f"There is no corpus {options['corpus']!r}.")
-        chosen = [name for name in GENERATORS if options[name]]
-        if not (chosen or options["apply"] or options["name"]):
+        generators = [name for name in GENERATORS if options[name]]
+        if not (generators or options["apply"] or options["name"]):
             raise CommandError("Say what to do: --set NAME, --apply, --facts, --quiz or --styles.")
-        if chosen and not options["endpoint"]:
+        if generators and not options["endpoint"]:
             raise CommandError("Say which endpoint drafts: --endpoint NAME.")
-        for name in chosen:
+        for name in generators:
             self._draft(name, corpus, options)
-        told: dict[str, Any] = (
-            {"wordings": scripts.take(corpus=corpus, by=None)} if "styles" in chosen else {}
+        report: dict[str, Any] = (
+            {"wordings": scripts.take(corpus=corpus, by=None)} if "styles" in generators else {}
         )
         if options["apply"]:
-            told["applied"] = [
+            report["applied"] = [
                 question_editing.apply_reviews(corpus=corpus, kind=kind, by=None).as_json()
                 for kind in (FACT, QUESTION)
             ]
-        if options["name"] and not chosen:
-            told |= self._make(corpus, options)
-        if told:
-            self.stdout.write(json.dumps(told, ensure_ascii=False))
+        if options["name"] and not generators:
+            report |= self._make(corpus, options)
+        if report:
+            self.stdout.write(json.dumps(report, ensure_ascii=False))
 
     def _draft(self, name: str, corpus: Corpus, options: dict[str, Any]) -> None:
         """Bring a generator to its end over the corpus; it prints its counts itself."""
@@ -91,7 +91,7 @@ class Command(DatabaseCommand):
 
     def _make(self, corpus: Corpus, options: dict[str, Any]) -> dict[str, Any]:
         try:
-            made = question_sets.make(
+            question_set = question_sets.make(
                 corpus=corpus,
                 name=options["name"],
                 seed=options["seed"],
@@ -101,4 +101,4 @@ class Command(DatabaseCommand):
             )
         except QuestionsRefused as error:
             raise CommandError(str(error)) from None
-        return made.as_json()
+        return question_set.as_json()

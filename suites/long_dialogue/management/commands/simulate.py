@@ -18,7 +18,7 @@ from jobs.runs import ACTIVE, CAPS, OPEN
 from judges.management.commands.run_judge import add_settings
 from judges.runs.lookup import NOTHING_FAILED, Drive, corpus_named, endpoint_named
 from judges.runs.selection import settings_of
-from suites.continuation.management.commands.generate import pairs
+from suites.continuation.management.commands.generate import parse_pairs
 from suites.long_dialogue.agent.agent import BASELINES
 from suites.long_dialogue.agent.memory import (
     BM25,
@@ -47,10 +47,10 @@ class Command(DatabaseCommand):
     help = (
         "Let an agent play the main character of a corpus's scripts: it hears what the character hears, and "
         "is asked the questions of a set in trials. A model at an endpoint answers, or a baseline that needs "
-        f"none ({'; '.join(f'{one.key}: {one.title}' for one in BASELINES.values())}). The command does the "
-        "work itself, together with any workers that run. The same command again goes on: no question that "
-        "was answered is asked or paid for twice. The last line of the output is one JSON object; the exit "
-        "status is 1 where it did not come to its end."
+        f"none ({'; '.join(f'{baseline.key}: {baseline.title}' for baseline in BASELINES.values())}). "
+        "The command does the work itself, together with any workers that run. The same command again goes "
+        "on: no question that was answered is asked or paid for twice. The last line of the output is one "
+        "JSON object; the exit status is 1 where it did not come to its end."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -81,29 +81,29 @@ class Command(DatabaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Start, drive, and print the counts."""
         try:
-            asked, order, endpoint = _chosen(options)
-            expected = estimate(asked, order, endpoint)
+            question_set, order, endpoint = _prepare_order(options)
+            expected = estimate(question_set, order, endpoint)
             if options["estimate"]:
                 self.stdout.write(json.dumps(expected.as_json(), ensure_ascii=False))
                 return
             self.stderr.write(expected.sentence())
-            held = simulation_actions.start(
+            simulation = simulation_actions.start(
                 by=None,
-                question_set=asked,
+                question_set=question_set,
                 order=order,
                 endpoint=endpoint,
                 settings=settings_of(options) if endpoint else None,
             )
-            held = self._retried(held) if options["retry_failed"] else held
+            simulation = self._retry(simulation) if options["retry_failed"] else simulation
         except JobError as error:
             raise CommandError(str(error)) from None
-        held, ended, why = self._bring_on(held, options)
-        name, condition = simulation_actions.system_of(held)
+        simulation, ended, why = self._run_to_end(simulation, options)
+        name, condition = simulation_actions.system_of(simulation)
         self.stdout.write(
             json.dumps(
                 {
-                    "simulation": held.pk, "system": name, "condition": condition, "state": held.state,
-                    **counts(held),
+                    "simulation": simulation.pk, "system": name, "condition": condition,
+                    "state": simulation.state, **counts(simulation),
                 },
                 ensure_ascii=False,
             )
@@ -115,34 +115,37 @@ class Command(DatabaseCommand):
         if why:
             raise CommandError(why)
 
-    def _retried(self, held: Simulation) -> Simulation:
+    def _retry(self, simulation: Simulation) -> Simulation:
         """Look again at a simulation, and try again what failed where it is stuck."""
-        held = simulation_actions.advance(held.pk)
-        if held.state != Simulation.State.STUCK:
+        simulation = simulation_actions.advance(simulation.pk)
+        if simulation.state != Simulation.State.STUCK:
             self.stderr.write(NOTHING_FAILED)
         return (
-            simulation_actions.go_on(by=None, simulation=held)
-            if held.state == Simulation.State.STUCK
-            else held
+            simulation_actions.go_on(by=None, simulation=simulation)
+            if simulation.state == Simulation.State.STUCK
+            else simulation
         )
 
-    def _bring_on(self, held: Simulation, options: dict[str, Any]) -> tuple[Simulation, bool, str]:
+    def _run_to_end(self, simulation: Simulation, options: dict[str, Any]) -> tuple[Simulation, bool, str]:
         """Go on until it is done or waits for a person; return it, False if interrupted, and why not done."""
         bar = None if options["quiet"] else sys.stderr
         while True:
-            held = simulation_actions.advance(held.pk)
-            if held.state == Simulation.State.DONE:
-                return held, True, ""
-            if held.state != Simulation.State.MAKING:
-                return held, True, held.error or f"The simulation is {held.state}."
-            if stopped := paused(held):
-                return held, True, f"Run {stopped.pk} is paused: {stopped.pause_reason}"
-            active = list(Run.objects.filter(simulations__simulation=held, state__in=ACTIVE).distinct())
+            simulation = simulation_actions.advance(simulation.pk)
+            if simulation.state == Simulation.State.DONE:
+                return simulation, True, ""
+            if simulation.state != Simulation.State.MAKING:
+                return simulation, True, simulation.error or f"The simulation is {simulation.state}."
+            if stopped := paused(simulation):
+                return simulation, True, f"Run {stopped.pk} is paused: {stopped.pause_reason}"
+            active = list(Run.objects.filter(simulations__simulation=simulation, state__in=ACTIVE).distinct())
             if bar is not None and active:
-                self.stderr.write(f"{TITLES.get(held.step, held.step)}: {active[0].name}")
+                self.stderr.write(f"{TITLES.get(simulation.step, simulation.step)}: {active[0].name}")
             if active and not Drive(active, wait=options["wait"], bar_to=bar).to_the_end():
-                return held, False, ""
-            if not active and not Run.objects.filter(simulations__simulation=held, state__in=OPEN).exists():
+                return simulation, False, ""
+            if (
+                not active
+                and not Run.objects.filter(simulations__simulation=simulation, state__in=OPEN).exists()
+            ):
                 time.sleep(_PAUSE)
 
 
@@ -169,8 +172,8 @@ def _add_asking(parser: CommandParser) -> None:
     parser.add_argument("--seed", type=int, dest="draws", metavar="N", help="seed of what is asked when (0)")
 
 
-def _chosen(options: dict[str, Any]) -> tuple[QuestionSet, Order, Endpoint | None]:
-    asked = simulation_actions.question_set(corpus_named(options["corpus"]), options["set"])
+def _prepare_order(options: dict[str, Any]) -> tuple[QuestionSet, Order, Endpoint | None]:
+    question_set = simulation_actions.question_set(corpus_named(options["corpus"]), options["set"])
     if options["agent"] is not None:
         unread = {**options, "no_cache": options["use_cache"] is False}
         names = [*UNREAD, *parameters_from_options(options), *CAPS, "mode", "no_cache"]
@@ -181,14 +184,14 @@ def _chosen(options: dict[str, Any]) -> tuple[QuestionSet, Order, Endpoint | Non
         refuse_unused(options, names, f"the memory {memory} chooses nothing of what was heard")
     elif retriever != EMBEDDING:
         refuse_unused(options, ["embedder"], f"the retriever {retriever} compares no vectors")
-    named = {**options, SEED: options["draws"]}
-    given = {name: named[name] for name in SETTING_NAMES if named[name] is not None}
+    by_name = {**options, SEED: options["draws"]}
+    settings = {name: by_name[name] for name in SETTING_NAMES if by_name[name] is not None}
     order = Order(
         options["agent"] or "",
-        given,
+        settings,
         options["trials"],
         dict(SAMPLING) | parameters_from_options(options),
         options["name"],
-        pairs(options["condition"], "--condition"),
+        parse_pairs(options["condition"], "--condition"),
     )
-    return asked, order, endpoint_named(options["endpoint"]) if options["endpoint"] else None
+    return question_set, order, endpoint_named(options["endpoint"]) if options["endpoint"] else None
