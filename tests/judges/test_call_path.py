@@ -43,9 +43,14 @@ def traced(files: set[str]) -> Iterator[None]:
 def test_a_call_passes_from_its_queue_to_its_labels_through_few_files() -> None:
     files: set[str] = set()
     with FakeLLM() as fake:
-        begin(small_corpus(1), Judge("cpdscore_simple", endpoint=endpoint_of(fake)))
+        endpoint, corpus = endpoint_of(fake), small_corpus(1)
+        begin(corpus, Judge("cpdscore_simple", endpoint=endpoint))
+        assert finish().done, "what is loaded at the first call is no part of its path"
+        requests = fake.requests.total()
+        begin(corpus, Judge("cpdscore_simple", endpoint=endpoint, parameters={"temperature": 0.5}))
         with traced(files):
             assert finish().done
+        assert fake.requests.total() == 2 * requests, "no reply is taken from the cache"
     paths = {Path(file).relative_to(BASE_DIR) for file in files if file.startswith(f"{BASE_DIR}/")}
     own = sorted(str(path) for path in paths if path.parts[0] in ROOMS)
     assert len(own) <= MOST, own
