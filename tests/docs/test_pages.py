@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+from django.core.management import get_commands
+from django.urls import resolve
+
+from config.declared_input import declared_input
+from config.management.commands import api
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -48,3 +54,31 @@ def test_every_command_is_on_a_page() -> None:
     ]
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert [name for name in sorted(commands) if not re.search(rf"manage\.py {name}\b", text)] == []
+
+
+def test_every_command_on_a_page_exists() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert set(re.findall(r"manage\.py ([a-z_]+)", text)) - {"help"} <= set(get_commands())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_call_of_the_api_on_a_page_has_its_route_and_its_fields(page: Path) -> None:
+    wrong = []
+    for line in re.findall(r"manage\.py api ([A-Z]+ [^\n`]+)", page.read_text(encoding="utf-8")):
+        if "METHOD" in line or "…" in line or "..." in line:
+            continue
+        method, path, *words = shlex.split(line, comments=True)
+        match = resolve(api._full_path(path.partition("?")[0]))
+        if "--help" in words:
+            continue
+        declared = declared_input(match.func, method, f"/{match.route}")
+        fields = (declared.body or {}).get("properties") or (declared.components or {}).get(
+            str((declared.body or {}).get("$ref")).rpartition("/")[2], {}
+        ).get("properties", {})
+        names = {
+            re.split(":?=", word)[0] for word in words if "=" in word and not word.startswith(("-", "@"))
+        }
+        unknown = names - set(declared.parameters) - set(fields)
+        if method not in api._methods(match.func) or unknown:
+            wrong.append((line, sorted(unknown)))
+    assert wrong == []
