@@ -79,6 +79,15 @@ class PlanQuerySerializer(Plain):
         required=False, default=False, help_text="compute a new one where the last is of earlier labels"
     )
 
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a parameter of the other goal, which would change nothing."""
+        goal = attrs.get("goal", "width")
+        unused = {"power": ("statistic", "width", "half_width"), "width": ("power",)}[goal]
+        other = next(name for name in GOALS if name != goal)
+        if wrong := {name: f"It goes with goal={other}." for name in unused if name in attrs}:
+            raise ValidationError(wrong)
+        return attrs
+
 
 class PlanRowSerializer(Plain):
     """The expected width (null: no interval) or power with so many dialogues, and its range over pilots."""

@@ -251,6 +251,19 @@ def test_the_route_gives_what_the_file_holds(study: Study, client: Client) -> No
     assert client.get(reverse("api-plan", args=[study.pk + 1])).status_code == 404
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("query", "field", "goal"),
+    [({"goal": "power", "width": "0.1"}, "width", "width"), ({"power": "0.9"}, "power", "power")],
+)
+def test_a_parameter_of_the_other_goal_is_refused(
+    study: Study, client: Client, query: dict[str, str], field: str, goal: str
+) -> None:
+    client.force_login(user(researcher=True))
+    refused = client.get(reverse("api-plan", args=[study.pk]), query)
+    assert (refused.status_code, refused.json()["fields"]) == (400, {field: [f"It goes with goal={goal}."]})
+
+
 @pytest.mark.exhaustive
 @pytest.mark.django_db
 def test_a_corpus_is_planned_by_the_study_of_its_own_report(rated: World, client: Client) -> None:

@@ -32,8 +32,6 @@ REFUSED = {
     "raters for stored gold": ("export_gold --gold 1 --raters ann", "--raters: gold that is stored"),
     "a form of what is verified": ("study s --verify --format csv", "--format: --verify writes no report"),
     "a file of what is verified": ("study s --verify --output x", "--output: --verify writes no report"),
-    "a width for power": ("plan s --goal power --width 0.1", "--width: it goes with --goal width"),
-    "power for a width": ("plan s --power 0.9", "--power: it goes with --goal power"),
     "rows of a paper's table": (
         "answers --corpus c --layout table3 --by script",
         "--by: the rows of table3 are those of the paper",
