@@ -364,21 +364,6 @@ def use_json(use: Use) -> Json:
     return content | {"sessions": list(use.sessions), "rule": use.rule}
 
 
-def use_record(stored: Mapping[str, Any]) -> Use:
-    """Return a use from the form of `use_json`, which has been checked before."""
-    return Use(
-        question=stored["question"],
-        session=stored["session"],
-        answerable=bool(stored["answerable"]),
-        key=stored["key"],
-        type=stored["type"],
-        order=stored.get("order", "0123"),
-        since=stored.get("since"),
-        sessions=tuple(stored.get("sessions") or ()),
-        rule=stored.get("rule") or "",
-    )
-
-
 def set_json(question_set: QuestionSet) -> Json:
     """Return a question set as the native format writes it."""
     return {

@@ -55,6 +55,8 @@ def cursor() -> CursorWrapper:
     return connection.make_debug_cursor(wrapper) if logged else connection.make_cursor(wrapper)
 
 
+ADDRESS = "http://localhost:8000"
+"""Where Concord is, in links that a command prints, unless it is told."""
 LOCK = 0x636F6E636F7264
 """The advisory lock under which tables are prepared: "concord" in ASCII."""
 

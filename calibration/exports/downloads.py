@@ -26,7 +26,7 @@ from calibration.exports.labels import Download
 from calibration.exports.packages import PACKAGES, Contents
 from calibration.exports.parts import ExportPart
 from calibration.exports.transcripts import FORMS, Sheet, of_part, sheet
-from calibration.exports.writing import Blocks, ExportQuery, FileSummary, Hashed, Zip, write, write_blocks
+from calibration.exports.writing import Blocks, Bundle, ExportQuery, FileSummary, Hashed, write, write_blocks
 from calibration.gold import difference as gold_difference
 from calibration.gold import export as gold_export
 from calibration.models import Gold
@@ -166,7 +166,7 @@ class Order:
 
     def _package(self, file: IO[bytes]) -> FileSummary:
         hashed = Hashed(file)
-        bundle = Zip(hashed)  # type: ignore[arg-type]
+        bundle = Bundle(hashed)  # type: ignore[arg-type]
         try:
             rows = self.fill(bundle)
             bundle.close()
@@ -175,7 +175,7 @@ class Order:
             raise
         return FileSummary(rows, hashed.size, hashed.sha256)
 
-    def fill(self, bundle: Any) -> int:
+    def fill(self, bundle: Bundle) -> int:
         """Add a package's files and its manifest to a bundle; return how many labels they hold."""
         scope = scope_of(self.corpus, self.campaign, self.export_part.part)
         questions = tuple(self.choice.get("questions", ()))

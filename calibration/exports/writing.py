@@ -12,7 +12,6 @@ import json
 import re
 import tempfile
 import zipfile
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
@@ -43,15 +42,19 @@ class Part:
     sha256: str
 
 
-class Bundle(ABC):
-    """What files are added to, one after the other."""
+class Bundle:
+    """A zip to which files are added, one after the other; it is written as it comes."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: IO[bytes]) -> None:
         self.parts: list[Part] = []
+        self._zip = zipfile.ZipFile(file, "w")
 
-    @abstractmethod
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
         """Open a new file of the bundle for writing; names have `/` between folders."""
+        entry = zipfile.ZipInfo(name, DATE)
+        entry.external_attr = 0o644 << 16
+        entry.compress_type = zipfile.ZIP_STORED if name.endswith(PACKED) else zipfile.ZIP_DEFLATED
+        return self._zip.open(entry, "w", force_zip64=True)
 
     def add(self, name: str, blocks: Iterable[bytes], rows: int = 0) -> Part:
         """Write a file and remember what it holds; a generator's own value, at its end, is its rows."""
@@ -78,21 +81,6 @@ class Bundle(ABC):
     def finish(self, facts: Mapping[str, Any]) -> None:
         """Write the manifest: what the bundle is, and each of its files."""
         self.add_json(MANIFEST, {**facts, "files": [asdict(part) for part in self.parts]})
-
-
-class Zip(Bundle):
-    """A bundle in a zip, written as it comes."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        super().__init__()
-        self._zip = zipfile.ZipFile(file, "w")
-
-    def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
-        """Open an entry."""
-        entry = zipfile.ZipInfo(name, DATE)
-        entry.external_attr = 0o644 << 16
-        entry.compress_type = zipfile.ZIP_STORED if name.endswith(PACKED) else zipfile.ZIP_DEFLATED
-        return self._zip.open(entry, "w", force_zip64=True)
 
     def close(self) -> None:
         """Write the zip's own list of its entries."""

@@ -171,6 +171,11 @@ def test_without_a_name_the_only_administrator_asks() -> None:
         call_command("api", "GET", "people/", stdout=out)
 
 
+def test_help_about_no_route_is_one_line_too() -> None:
+    with pytest.raises(CommandError, match="There is no route /api/v1/nowhere"):
+        call_command("api", "GET", "nowhere/", "--help")
+
+
 @pytest.mark.exhaustive
 def test_every_list_and_page_of_the_api_answers_as_it_does_over_http() -> None:
     client = Client(raise_request_exception=False)

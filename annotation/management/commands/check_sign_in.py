@@ -12,9 +12,8 @@ from django.urls import reverse
 from annotation.errors import SignOnRefused
 from annotation.people import single_sign_on
 from annotation.people.single_sign_on import published
+from config.commands import ADDRESS
 from config.environment import PREFIX, Provider
-
-ADDRESS = "http://localhost:8000"
 
 
 class Command(BaseCommand):

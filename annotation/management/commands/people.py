@@ -12,9 +12,7 @@ from django.urls import reverse
 
 from annotation.errors import AnnotationError
 from annotation.people import accounts, links
-from config.commands import DatabaseCommand
-
-ADDRESS = "http://localhost:8000"
+from config.commands import ADDRESS, DatabaseCommand
 
 
 class Command(DatabaseCommand):

@@ -11,7 +11,7 @@ from calibration.comparisons.count_files import write_text as as_text
 from calibration.comparisons.count_inputs import SAMPLES, read
 from calibration.comparisons.counts import Counts, compute, compute_on_test
 from calibration.errors import CalibrationError
-from calibration.management import options as places
+from calibration.management import options as command_options
 from calibration.management.options import write_output
 from calibration.statistics.judge_errors import CORRECTIONS
 from config.commands import DatabaseCommand
@@ -30,7 +30,7 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Scope, rater, questions, rows, and how to count."""
-        places.add_place_arguments(parser)
+        command_options.add_place_arguments(parser)
         parser.add_argument(
             "--rater", default="", metavar="NAME", help="a judge, person or key; people: together"
         )
@@ -69,7 +69,7 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute and print; exit with one line on a mistake."""
-        places.refuse_purpose(options)
+        command_options.refuse_purpose(options)
         try:
             counts = _compute_counts(options)
         except CalibrationError as error:
@@ -80,7 +80,7 @@ class Command(DatabaseCommand):
 
 
 def _compute_counts(options: dict[str, Any]) -> Counts:
-    corpus, campaign = places.find_place(options["corpus"], options["campaign"])
+    corpus, campaign = command_options.find_place(options["corpus"], options["campaign"])
     query = read(options, corpus, campaign)
     if query.part == "test":
         return compute_on_test(query=query, by=None, purpose=options["purpose"])

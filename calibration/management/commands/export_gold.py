@@ -13,8 +13,7 @@ from calibration.gold import export as gold_export
 from calibration.gold import rules
 from calibration.gold.derivation import TIE, default_rule_of, described, make, reference
 from calibration.gold.rules import MEANING, RULES, help_line
-from calibration.management import options as exporting
-from calibration.management import options as places
+from calibration.management import options as command_options
 from calibration.management.options import find_gold
 from calibration.models import Gold
 from calibration.ratings.scope import offered, scope_of
@@ -32,7 +31,7 @@ class Command(DatabaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Which gold, or how to choose it; format, output."""
         parser.add_argument("--gold", type=int, metavar="NUMBER", help="a derivation that is stored")
-        places.add_place_arguments(parser)
+        command_options.add_place_arguments(parser)
         parser.add_argument(
             "--scheme", help="the questions, as key or key@version; may be left out where there is one"
         )
@@ -46,7 +45,7 @@ class Command(DatabaseCommand):
             help_text = help_line(name, option).replace("%", "%%")
             parser.add_argument(f"--{name}", metavar="VALUE", help=help_text)
         parser.add_argument("--raters", nargs="*", default=[], help="whose answers count (all people)")
-        exporting.add_export_arguments(parser)
+        command_options.add_export_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Find or make the gold, and write it."""
@@ -54,14 +53,14 @@ class Command(DatabaseCommand):
             unread = ["corpus", "campaign", "scheme", "rule", *rules.known_options(), "raters"]
             refuse_unused(options, unread, "gold that is stored is written as it was made")
         gold = find_gold(options["gold"]) if options["gold"] else _derive_gold(options)
-        selection = exporting.take_part(gold.corpus, gold, options)
+        selection = command_options.take_part(gold.corpus, gold, options)
         self.stderr.write(_summary(gold))
         facts = gold_export.provenance(gold) | {"part": selection.part or "all"}
-        exporting.export_query(self, gold_export.query(gold, selection), options, facts)
+        command_options.export_query(self, gold_export.query(gold, selection), options, facts)
 
 
 def _derive_gold(options: dict[str, Any]) -> Gold:
-    corpus, campaign = places.find_place(options["corpus"], options["campaign"])
+    corpus, campaign = command_options.find_place(options["corpus"], options["campaign"])
     version = _find_version(corpus, campaign, options["scheme"])
     part = options["part"] if options["part"] == TRAINING else ""
     counted = offered(scope_of(corpus, campaign, part))

@@ -8,8 +8,7 @@ from django.core.management.base import CommandParser
 
 from calibration.exports.labels import labels
 from calibration.exports.notes import notes
-from calibration.management import options as exporting
-from calibration.management import options as places
+from calibration.management import options as command_options
 from calibration.ratings.scope import scope_of
 from config.commands import DatabaseCommand
 
@@ -25,8 +24,8 @@ class Command(DatabaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Place, format, output."""
-        places.add_place_arguments(parser)
-        exporting.add_export_arguments(parser)
+        command_options.add_place_arguments(parser)
+        command_options.add_export_arguments(parser)
         parser.add_argument(
             "--notes",
             action="store_true",
@@ -35,8 +34,8 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the file."""
-        corpus, campaign = places.find_place(options["corpus"], options["campaign"])
-        selection = exporting.take_part(corpus, campaign, options)
+        corpus, campaign = command_options.find_place(options["corpus"], options["campaign"])
+        selection = command_options.take_part(corpus, campaign, options)
         facts = {
             "corpus": corpus.name,
             "campaign": campaign.name if campaign else None,
@@ -45,6 +44,6 @@ class Command(DatabaseCommand):
         if options["notes"]:
             facts["what"] = "notes"
         read = notes if options["notes"] else labels
-        exporting.export_query(
+        command_options.export_query(
             self, read(scope_of(corpus, campaign, selection.part), selection), options, facts
         )

@@ -23,7 +23,7 @@ from calibration.comparisons.preferences import (
     compute_on_test,
     write_text,
 )
-from calibration.management import options as places
+from calibration.management import options as command_options
 from calibration.management.options import write_output
 from calibration.statistics import Plan
 from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS, Vote, checked
@@ -240,7 +240,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """A file or a place, how votes are read, intervals, and the form of the answer."""
         parser.add_argument("ratings", nargs="?", type=Path, help="the ratings file")
-        places.add_place_arguments(parser)
+        command_options.add_place_arguments(parser)
         parser.add_argument("--question", action="append", default=[], help="only this question (repeatable)")
         parser.add_argument("--systems", default="", help="only comparisons among these, by commas")
         parser.add_argument(
@@ -284,7 +284,7 @@ class Command(BaseCommand):
         stored = options["corpus"] or options["campaign"]
         if bool(options["ratings"]) == bool(stored):
             raise CommandError("name a ratings file, or --corpus, or --campaign")
-        places.refuse_purpose(options)
+        command_options.refuse_purpose(options)
         if not stored:
             refuse_unused(options, ["part"], "a file has no parts: name --corpus or --campaign")
         try:
@@ -339,7 +339,7 @@ def _report_of_labels(options: dict[str, Any]) -> Report:
     if len(options["question"]) > 1:
         raise ValueError("name one --question, or none for all")
     prepare_tables()
-    corpus, campaign = places.find_place(options["corpus"], options["campaign"])
+    corpus, campaign = command_options.find_place(options["corpus"], options["campaign"])
     query = PreferencesQuery(
         corpus,
         campaign,

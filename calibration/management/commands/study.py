@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from calibration.errors import CalibrationError, StudyError
-from calibration.management import options as places
+from calibration.management import options as command_options
 from calibration.management.options import find_study, write_output
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
@@ -92,7 +92,7 @@ class Command(DatabaseCommand):
         """Name, form, place, part."""
         parser.add_argument("name", nargs="?", help="the study's name")
         parser.add_argument("--format", choices=list(RENDERINGS), help="form of the report (md)")
-        places.add_place_arguments(parser)
+        command_options.add_place_arguments(parser)
         parser.add_argument(
             "--definition",
             metavar="FILE",
@@ -123,7 +123,7 @@ class Command(DatabaseCommand):
             )
         if options["verify"]:
             refuse_unused(options, ["format", "output", "purpose"], "--verify writes no report")
-        places.refuse_purpose(options)
+        command_options.refuse_purpose(options)
         try:
             study = _create_study(options) if options["definition"] else find_study(options)
             if options["verify"]:
@@ -178,6 +178,6 @@ def _create_study(options: dict[str, Any]) -> Study:
         raise CommandError(f"{path}: {error}".replace("The request", "the file")) from error
     if not isinstance(definition, dict):
         raise CommandError(f"{path}: a definition is a JSON object")
-    corpus, campaign = places.find_place(options["corpus"], options["campaign"])
+    corpus, campaign = command_options.find_place(options["corpus"], options["campaign"])
     name = options["name"]
     return studies.create(name=name, corpus=corpus, campaign=campaign, definition=definition, by=None)

@@ -21,11 +21,10 @@ from django.core.management.base import CommandError, CommandParser
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, URLPattern, URLResolver, get_resolver, path, resolve
 
-from config.commands import DatabaseCommand
+from config.commands import ADDRESS, DatabaseCommand
 from config.declared_input import METHODS, DeclaredInput, declared_input
 
 ROOT = "/api/v1/"
-ADDRESS = "http://localhost:8000"
 MISTAKE = 2
 """The exit status for a mistake in the command itself; a refused request ends with 4, an error with 5."""
 LATER = 202
@@ -232,17 +231,14 @@ def _body(fields: list[str], declared: DeclaredInput | None) -> Any:
                 f"{fields[0][1:]}: neither JSON nor YAML: {reason}", returncode=MISTAKE
             ) from None
     values: dict[str, list[Any]] = {}
-    is_value = set()
-    for field in fields:
-        name, value = _field(field)
+    for name, value in map(_field, fields):
         values.setdefault(name, []).append(value)
-        if not isinstance(value, str):
-            is_value.add(name)
-    lists = {name for name in values if declared is not None and declared.takes_list(name)}
-    return {
-        name: parts if len(parts) > 1 or (name in lists - is_value) else parts[0]
-        for name, parts in values.items()
-    }
+
+    def is_list(name: str, parts: list[Any]) -> bool:
+        takes_list = declared is not None and declared.takes_list(name)
+        return len(parts) > 1 or (takes_list and isinstance(parts[0], str))
+
+    return {name: parts if is_list(name, parts) else parts[0] for name, parts in values.items()}
 
 
 def _field(field: str) -> tuple[str, Any]:
@@ -286,7 +282,10 @@ class _Help(argparse.Action):
     ) -> None:
         method, route = getattr(namespace, "method", None), getattr(namespace, "path", None)
         if method and route:
-            sys.stdout.write("\n".join(_describe(method, route)) + "\n")
+            try:
+                sys.stdout.write("\n".join(_describe(method, route)) + "\n")
+            except CommandError as error:  # raised while options are read, it would be shown with a traceback
+                parser.error(str(error))
         else:
             listing = "\n".join(f"  {line}" for line in _list_routes())
             sys.stdout.write(f"{parser.format_help()}\n{EXAMPLES}\nroutes:\n{listing}\n")

@@ -8,8 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from calibration.errors import CalibrationError
 from calibration.exports.writing import FileSummary, write_blocks
-from calibration.management import options as exporting
-from calibration.management import options as places
+from calibration.management import options as command_options
 from config.commands import DatabaseCommand
 from suites.continuation import tuning
 from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
@@ -50,8 +49,8 @@ class Command(DatabaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the file."""
-        places.refuse_purpose(options, ("test", "all"))
-        corpus, _ = places.find_place(options["corpus"], None)
+        command_options.refuse_purpose(options, ("test", "all"))
+        corpus, _ = command_options.find_place(options["corpus"], None)
         names = [setting.name for setting in CocoevalContinuation.settings]
         facts: dict[str, Any] = {"what": tuning.SFT, "corpus": corpus.name}
 
@@ -66,6 +65,6 @@ class Command(DatabaseCommand):
                 corpus=corpus, part=options["part"], purpose=options["purpose"], by=None
             )
             examples = tuning.Tuning(corpus, selection, part, settings)
-            exporting.export_file(self, write_into, "jsonl", options["output"], facts)
+            command_options.export_file(self, write_into, "jsonl", options["output"], facts)
         except CalibrationError as refused:
             raise CommandError(str(refused)) from refused
