@@ -65,13 +65,21 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.HOME.mkdir(exist_ok=True)
 
 
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Where suites are left out (CONCORD_SUITES is empty), what uses them is, too."""
-    if os.environ.get("CONCORD_SUITES") != "":
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`make test` runs the core's tests by themselves, without the suites."""
+    parser.addoption("--part", choices=["core", "rest"], help="only the core's tests, or only the others")
+
+
+CORE = [Path(__file__).parent / folder for folder in ("annotation", "judges", "calibration")]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The core's tests are those in its folders that use nothing of a suite."""
+    part = config.getoption("part")
+    if part is None or collection_path.is_dir():
         return None
-    if collection_path.is_dir():
-        return True if collection_path.name == "suites" else None
-    return True if "suites." in collection_path.read_text("utf-8") else None
+    core = any(collection_path.is_relative_to(folder) for folder in CORE)
+    return True if (core and "suites." not in collection_path.read_text("utf-8")) != (part == "core") else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

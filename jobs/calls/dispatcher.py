@@ -313,6 +313,8 @@ class Dispatcher:
         try:
             while True:
                 _, wrote = await asyncio.gather(self._take(), self._write())
+                # What was claimed beside the writing may be of a run that the writing stopped: only now.
+                self.probations = {run: p for run, p in self.probations.items() if not p.is_settled}
                 if not self.tasks and not wrote:
                     if not self.starved:
                         return self.counts
@@ -350,28 +352,29 @@ class Dispatcher:
         if taking.grant is not None:
             pool.granted(taking.grant)
         for job in taking.calls:
-            task = asyncio.create_task(self._do(job, pool))
+            task = asyncio.create_task(self._do(job, pool, self._probation(job.call.run_id)))
             self.tasks[task] = job.call.pk
             pool.claimed += 1
             task.add_done_callback(partial(_released, pool))
 
-    async def _do(self, job: PreparedCall, pool: Pool) -> Outcome:
+    def _probation(self, run: int) -> Probation:
+        if run not in self.probations:
+            self.probations[run] = Probation(passed=run in self.taker.answered)
+        return self.probations[run]
+
+    async def _do(self, job: PreparedCall, pool: Pool, probation: Probation) -> Outcome:
         if job.ready_outcome is not None:
             return job.ready_outcome
         assert job.prompt is not None
         outcome = prepared.from_cache(job) if job.cached is not None else None
         if outcome is None:
-            outcome = await self._ask_on_probation(job, pool)
+            outcome = await self._ask_on_probation(job, pool, probation)
         return replace(outcome, prompt_hash=job.prompt_hash, request_hash=job.request_hash)
 
-    async def _ask_on_probation(self, job: PreparedCall, pool: Pool) -> Outcome:
+    async def _ask_on_probation(self, job: PreparedCall, pool: Pool, probation: Probation) -> Outcome:
         """Ask; of a run without any answer yet only a few at once, and none once it was refused too often."""
-        run, call = job.call.run_id, job.call.pk
-        probation = self.probations.get(run)
-        if probation is None:
-            probation = self.probations[run] = Probation(passed=run in self.taker.answered)
+        call = job.call.pk
         if not await probation.enter():
-            self.probations.pop(run, None)  # where it goes on all the same, it begins anew
             return Outcome(call, "again", unbegun=True)
         outcome = None
         try:
@@ -456,7 +459,10 @@ class Dispatcher:
         fakes = set(self.clients.fakes) - self.marked
         self.counts.add(await _in(self.writer, partial(_write_results, outcomes, learned, fakes)))
         self.marked |= fakes
-        self.heartbeat.let_go([outcome.call for outcome in outcomes])
+        calls = [outcome.call for outcome in outcomes]
+        self.heartbeat.let_go(calls)
+        for probation in self.probations.values():
+            probation.note_written(calls)
         for outcome in outcomes:
             self.begun.pop(outcome.call, None)
         return True

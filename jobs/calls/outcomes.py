@@ -22,8 +22,7 @@ from jobs.models import CallCount
 from jobs.models.run import Call, Run
 
 # Runs that are refused from the start: a wrong model that a server answers with 400 stops the run, it does
-# not
-# fail each of its calls.
+# not fail each of its calls.
 #
 # Before a run's first answer no more of its requests are under way than it may be refused. What concerns one
 # request alone (too long a context, a content filter) is a failure of its own kind and does not count here.
@@ -38,16 +37,25 @@ class Probation:
     def __init__(self, *, passed: bool) -> None:
         self.passed = passed
         self._refused: Counter[str] = Counter()
+        self._unwritten: set[int] = set()
         self._under_way = 0
         self._changed = asyncio.Event()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the run was refused too often and the database knows: calls claimed later begin anew."""
+        return not self.passed and self._free <= 0 and not self._unwritten
+
+    @property
+    def _free(self) -> int:
+        return MOST_EQUAL - max(self._refused.values(), default=0)
 
     async def enter(self) -> bool:
         """Wait until a request may begin; False where the run was refused too often."""
         while not self.passed:
-            free = MOST_EQUAL - max(self._refused.values(), default=0)
-            if free <= 0:
+            if self._free <= 0:
                 return False
-            if self._under_way < free:
+            if self._under_way < self._free:
                 break
             await self._changed.wait()
         self._under_way += 1
@@ -60,8 +68,13 @@ class Probation:
             self.passed = self.passed or outcome.asked > 0
             if is_refusal(outcome):
                 self._refused[errors.same_cause(outcome.error)] += 1
+                self._unwritten.add(outcome.call)
         self._changed.set()
         self._changed = asyncio.Event()
+
+    def note_written(self, calls: Collection[int]) -> None:
+        """Note that the outcomes of calls are in the database."""
+        self._unwritten.difference_update(calls)
 
 
 def is_refusal(outcome: Outcome) -> bool:

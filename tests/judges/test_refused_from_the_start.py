@@ -4,11 +4,14 @@ equal refusals, caps count what was sent, and the run says why in the server's w
 from __future__ import annotations
 
 import json
+import time
+from typing import Any
 
 import pytest
 
 from jobs import runs
-from jobs.calls.outcomes import MOST_EQUAL
+from jobs.calls import dispatcher
+from jobs.calls.outcomes import MOST_EQUAL, Counts
 from jobs.errors import commonest, same_cause
 from jobs.models import Call, Run
 from jobs.progress import progress
@@ -36,7 +39,7 @@ def refusing(fake: FakeLLM, message: str = WRONG, after: int = 0) -> None:
 
 
 def hundred_calls(fake: FakeLLM, **fields: object) -> Run:
-    endpoint = endpoint_of(fake, concurrency=64, **fields)
+    endpoint = endpoint_of(fake, **{"concurrency": 64, **fields})
     return begin(small_corpus(dialogues=17), Judge("cpdscore_detail", endpoint=endpoint))
 
 
@@ -54,6 +57,24 @@ def test_a_run_stops_after_ten_equal_refusals_in_the_servers_words(fake: FakeLLM
     )
     states = {state: run.calls.filter(state=state).count() for state in ("failed", "pending")}
     assert states == {"failed": 10, "pending": 92}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_more_are_sent_while_the_refusals_are_being_written(
+    fake: FakeLLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = dispatcher._write_results
+
+    def write_slowly(*arguments: Any) -> Counts:
+        time.sleep(0.3)
+        return write(*arguments)
+
+    monkeypatch.setattr(dispatcher, "_write_results", write_slowly)
+    refusing(fake)
+    run = hundred_calls(fake, concurrency=4)  # claims a few at a time
+    finish(seconds=60)
+    run.refresh_from_db()
+    assert (run.state, fake.requests.total()) == (Run.State.FAILED, MOST_EQUAL)
 
 
 @pytest.mark.django_db(transaction=True)
