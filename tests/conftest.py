@@ -78,8 +78,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     part = config.getoption("part")
     if part is None or collection_path.is_dir():
         return None
-    core = any(collection_path.is_relative_to(folder) for folder in CORE)
-    return True if (core and "suites." not in collection_path.read_text("utf-8")) != (part == "core") else None
+    in_core = any(collection_path.is_relative_to(folder) for folder in CORE)
+    is_core = in_core and "suites." not in collection_path.read_text("utf-8")
+    return True if is_core != (part == "core") else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
