@@ -75,7 +75,7 @@ def needs_database(page: Path) -> bool:
 
 
 def with_examples() -> list[Any]:
-    database = pytest.mark.django_db(transaction=True, reset_sequences=True)  # runs write from threads; ids begin at 1
+    database = pytest.mark.django_db(transaction=True, reset_sequences=True)  # runs write from threads
     return [
         pytest.param(page, id=name_of(page), marks=[database] if needs_database(page) else [])
         for page in PAGES
