@@ -30,7 +30,7 @@ from jobs.webhook_events import KINDS
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SAMPLE = re.search(r"```python\n(.*?)```", (BASE_DIR / "docs/webhooks.md").read_text(), re.S)
+SAMPLE = re.search(r"```python\n(import base64\n.*?)```", (BASE_DIR / "docs/api.md").read_text(), re.S)
 
 
 class Receiver:
