@@ -14,7 +14,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access, scheme_actions, scheme_store
-from annotation.api.refusals import answered
 from annotation.errors import SchemeRefused
 from annotation.kinds import KINDS
 from annotation.models import Corpus, SchemeVersion
@@ -158,7 +157,6 @@ def _read_definition(data: dict[str, Any]) -> SchemeDefinition:
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsResearcher])
-@answered
 def schemes(request: Request) -> Response:
     """Researchers: one's own schemes and the built-in ones; POST stores a new one. 422 lists its problems."""
     if request.method == "POST":
@@ -202,7 +200,6 @@ def compared(request: Request) -> Response:
 @extend_schema(request=FromCorpusSerializer, responses={201: SchemeVersionSerializer})
 @api_view(["POST"])
 @permission_classes([IsResearcher])
-@answered
 def from_corpus(request: Request) -> Response:
     """Researchers: make a scheme of the questions that a corpus's files brought."""
     data = _validated(FromCorpusSerializer, request)
@@ -217,7 +214,6 @@ def from_corpus(request: Request) -> Response:
 @extend_schema(methods=["PATCH"], request=SchemeArchivedSerializer, responses=SchemeVersionSerializer)
 @api_view(["GET", "PATCH"])
 @permission_classes([IsResearcher])
-@answered
 def scheme(request: Request, key: str) -> Response:
     """Researchers: the newest version of a scheme; PATCH archives or restores one of one's own."""
     newest = access.scheme_version(key)
@@ -232,7 +228,6 @@ def scheme(request: Request, key: str) -> Response:
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsResearcher])
-@answered
 def versions(request: Request, key: str) -> Response:
     """Researchers: a scheme's stored versions, the newest first; POST saves the newest.
 

@@ -16,7 +16,6 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import IsCampaignResearcher
-from annotation.api.refusals import answered
 from annotation.api.schemes import WrittenSerializer, read_scheme
 from annotation.api.work import QUESTION_FIELDS, ScreenSerializer
 from annotation.models import turn_numbers
@@ -56,7 +55,6 @@ TASK = OpenApiParameter(
 @extend_schema(request=WrittenSerializer, responses=PreviewSerializer)
 @api_view(["POST"])
 @permission_classes([IsResearcher])
-@answered
 def scheme_preview(request: Request) -> Response:
     """Researchers: a scheme's questions beside a sample, as an annotator gets them; nothing is stored."""
     definition = read_scheme(WrittenSerializer, request)
@@ -177,7 +175,6 @@ def submissions(request: Request, campaign: int) -> Response:
 @extend_schema(request=WithdrawalSerializer, responses=WithdrawnSerializer)
 @api_view(["POST"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def submission(request: Request, campaign: int, assignment: int) -> Response:
     """Researchers: hand a submission back to its annotator, or void it."""
     assert isinstance(request.user, User)
@@ -263,7 +260,6 @@ def _user(request: Request) -> User:
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def held_tasks(request: Request, campaign: int) -> Response:
     """Researchers: what annotators hold now, longest held first; or give a task to one of them."""
     campaign_row = access.campaign(campaign)
@@ -286,7 +282,6 @@ def held_tasks(request: Request, campaign: int) -> Response:
 @extend_schema(request=TakeSerializer, responses=HeldSerializer, operation_id="campaigns_held_take_back")
 @api_view(["POST"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def take_back(request: Request, campaign: int, assignment: int) -> Response:
     """Researchers: take a task back from who holds it, for others to find or for somebody named (`to`)."""
     serializer = TakeSerializer(data=request.data)

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from annotation.api import beside, campaigns, corpora, people, schemes, submissions, webhooks, work
+from config.api import route
 
 # API routes of corpora, dialogues and items.
 
@@ -22,22 +23,26 @@ CORPORA = [
 # API routes of people and of one's own account.
 
 PEOPLE = [
-    path("groups/", people.groups, name="api-groups"),
-    path("groups/<int:pk>/", people.group, name="api-group"),
-    path("annotators/", people.annotators, name="api-annotators"),
-    path("annotators/<int:pk>/", people.annotator, name="api-annotator"),
-    path("people/", people.people, name="api-people"),
-    path("people/<int:pk>/", people.person, name="api-person"),
-    path("people/<int:pk>/reset-link/", people.reset_link, name="api-reset-link"),
-    path("invitations/", people.invitations, name="api-invitations"),
-    path("invitations/by-mail/", people.invite_by_mail, name="api-invitations-by-mail"),
-    path("invitations/<int:pk>/send/", people.send_invitation, name="api-send-invitation"),
-    path("invitations/<int:pk>/", people.invitation, name="api-invitation"),
-    path("events/", people.events, name="api-events"),
-    path("account/comfort/", people.own_comfort, name="api-comfort"),
-    path("account/password/", people.password, name="api-password"),
-    path("account/tokens/", people.own_tokens, name="api-tokens"),
-    path("account/tokens/<int:pk>/", people.own_token, name="api-token"),
+    path("groups/", route(people.groups, people.create_group), name="api-groups"),
+    path("groups/<int:pk>/", route(people.group, people.change_group, people.delete_group), name="api-group"),
+    path("annotators/", route(people.annotators), name="api-annotators"),
+    path("annotators/<int:pk>/", route(people.annotator, people.describe_annotator), name="api-annotator"),
+    path("people/", route(people.people, people.create_account), name="api-people"),
+    path(
+        "people/<int:pk>/",
+        route(people.person, people.change_account, people.delete_person),
+        name="api-person",
+    ),
+    path("people/<int:pk>/reset-link/", route(people.reset_link), name="api-reset-link"),
+    path("invitations/", route(people.invitations, people.invite), name="api-invitations"),
+    path("invitations/by-mail/", route(people.invite_by_mail), name="api-invitations-by-mail"),
+    path("invitations/<int:pk>/send/", route(people.send_invitation), name="api-send-invitation"),
+    path("invitations/<int:pk>/", route(people.invitation), name="api-invitation"),
+    path("events/", route(people.events), name="api-events"),
+    path("account/comfort/", route(people.own_comfort, people.change_comfort), name="api-comfort"),
+    path("account/password/", route(people.password), name="api-password"),
+    path("account/tokens/", route(people.own_tokens, people.make_token), name="api-tokens"),
+    path("account/tokens/<int:pk>/", route(people.own_token), name="api-token"),
 ]
 
 
@@ -81,7 +86,7 @@ WORK = [
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="api-campaign-members"),
     path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="api-campaign-guidelines"),
     path("campaigns/<int:campaign>/consent/", campaigns.set_consent, name="api-campaign-consent"),
-    path("campaigns/<int:campaign>/rules/", people.rules, name="api-campaign-rules"),
+    path("campaigns/<int:campaign>/rules/", route(people.rules, people.set_rules), name="api-campaign-rules"),
     path("campaigns/<int:campaign>/join-links/", campaigns.join_links, name="api-join-links"),
     path("campaigns/<int:campaign>/join-links/<int:pk>/", campaigns.join_link, name="api-join-link"),
     path("campaigns/<int:campaign>/participants/", campaigns.participant_list, name="api-participants"),
@@ -110,18 +115,26 @@ WORK = [
     ),
     path("campaigns/<int:campaign>/held/", submissions.held_tasks, name="api-held"),
     path("campaigns/<int:campaign>/held/<int:assignment>/", submissions.take_back, name="api-take-back"),
-    path("campaigns/<int:campaign>/notes/", beside.campaign_notes, name="api-campaign-notes"),
-    path("campaigns/<int:campaign>/messages/", beside.campaign_threads, name="api-campaign-messages"),
+    path("campaigns/<int:campaign>/notes/", route(beside.campaign_notes), name="api-campaign-notes"),
+    path(
+        "campaigns/<int:campaign>/messages/",
+        route(beside.campaign_threads, beside.write),
+        name="api-campaign-messages",
+    ),
     path(
         "campaigns/<int:campaign>/messages/<int:thread>/",
-        beside.campaign_thread,
+        route(beside.campaign_thread),
         name="api-campaign-thread",
     ),
     path("work/", work.my_campaigns, name="api-my-campaigns"),
-    path("work/submissions/", beside.own_submissions, name="api-own-submissions"),
-    path("work/messages/", beside.own_threads, name="api-own-messages"),
-    path("work/messages/<int:thread>/", beside.own_thread, name="api-own-thread"),
-    path("work/<int:campaign>/<int:assignment>/notes/", beside.own_notes, name="api-own-notes"),
+    path("work/submissions/", route(beside.own_submissions), name="api-own-submissions"),
+    path("work/messages/", route(beside.own_threads, beside.ask), name="api-own-messages"),
+    path("work/messages/<int:thread>/", route(beside.own_thread), name="api-own-thread"),
+    path(
+        "work/<int:campaign>/<int:assignment>/notes/",
+        route(beside.own_notes, beside.note),
+        name="api-own-notes",
+    ),
     path("work/<int:campaign>/next/", work.next_task, name="api-work-next"),
     path("work/<int:campaign>/reopen/", work.reopen, name="api-work-reopen"),
     path("work/<int:campaign>/guidelines/", work.guidelines, name="api-work-guidelines"),

@@ -14,7 +14,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from annotation.api.refusals import answered
 from annotation.campaigns.settings import Settings
 from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Guidelines, PeopleGroup, System
 from annotation.scheme_store import ScreenQuestion, find, questionnaire_of
@@ -395,7 +394,6 @@ def my_campaigns(request: Request) -> Response:
 @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
 @api_view(["POST"])
 @permission_classes([IsSignedIn])
-@answered
 def next_task(request: Request, campaign: int) -> Response:
     """Members: the task before them; claims one where they hold none.
 
@@ -410,7 +408,6 @@ def next_task(request: Request, campaign: int) -> Response:
 @extend_schema(request=AcceptSerializer, responses=OpenApiTypes.OBJECT)
 @api_view(["POST"])
 @permission_classes([IsSignedIn])
-@answered
 def accept(request: Request, campaign: int) -> Response:
     """Members: agree to a version of the consent text, say that changed guidelines or a notice are read.
 
@@ -426,7 +423,6 @@ def accept(request: Request, campaign: int) -> Response:
 @extend_schema(request=ReopenSerializer, responses=OpenApiTypes.OBJECT)
 @api_view(["POST"])
 @permission_classes([IsSignedIn])
-@answered
 def reopen(request: Request, campaign: int) -> Response:
     """Members: an earlier task of theirs, to be revised."""
     values = _checked(ReopenSerializer(data=request.data))
@@ -437,7 +433,6 @@ def reopen(request: Request, campaign: int) -> Response:
 @extend_schema(request=DraftSerializer, responses=OpenApiTypes.OBJECT)
 @api_view(["POST"])
 @permission_classes([IsSignedIn])
-@answered
 def save_draft(request: Request, campaign: int, assignment: int) -> Response:
     """Members: keep a draft; it replaces neither a newer one nor another client's that it has not seen."""
     draft = _checked(DraftSerializer(data=request.data))
@@ -451,7 +446,6 @@ def save_draft(request: Request, campaign: int, assignment: int) -> Response:
 @extend_schema(request=SubmitSerializer, responses=OpenApiTypes.OBJECT)
 @api_view(["POST"])
 @permission_classes([IsSignedIn])
-@answered
 def submit(request: Request, campaign: int, assignment: int) -> Response:
     """Members: submit a task; the answer carries the next one. The same sent again changes nothing."""
     values = _checked(SubmitSerializer(data=request.data))
@@ -462,7 +456,6 @@ def submit(request: Request, campaign: int, assignment: int) -> Response:
 @extend_schema(request=SkipSerializer, responses=OpenApiTypes.OBJECT)
 @api_view(["POST"])
 @permission_classes([IsSignedIn])
-@answered
 def skip(request: Request, campaign: int, assignment: int) -> Response:
     """Members: give a task up for a reason; the answer carries the next one."""
     values = _checked(SkipSerializer(data=request.data))

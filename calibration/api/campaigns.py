@@ -17,7 +17,6 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import IsCampaignResearcher
-from annotation.api.refusals import answered
 from annotation.models import CheckPlan, KeyTask
 from annotation.work import check_actions
 from annotation.work.labels import person_called
@@ -104,7 +103,6 @@ def _checked(serializer: Any) -> dict[str, Any]:
 @extend_schema(methods=["PATCH"], request=CheckPlanSerializer(partial=True), responses=CheckPlanSerializer)
 @api_view(["GET", "PATCH"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def checks(request: Request, campaign: int) -> Response:
     """Researchers: how a campaign trains, tests and checks; with PATCH, set what is named."""
     about = access.campaign(campaign)
@@ -126,7 +124,6 @@ def results_of(request: Request, campaign: int) -> Response:
 @extend_schema(request=DecisionSerializer, responses={204: None})
 @api_view(["POST"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def decide(request: Request, campaign: int) -> Response:
     """Researchers: let an annotator in, pause, lift, leave out of gold or readmit them, for a reason."""
     about = access.campaign(campaign)
@@ -142,7 +139,6 @@ def decide(request: Request, campaign: int) -> Response:
 @extend_schema(methods=["POST"], request=NewKeySerializer, responses={201: OpenApiTypes.OBJECT})
 @api_view(["GET", "POST"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def keys_of(request: Request, campaign: int) -> Response:
     """Researchers: a campaign's tasks with a key (`keys`), or key one more."""
     about = access.campaign(campaign)
@@ -164,7 +160,6 @@ def keys_of(request: Request, campaign: int) -> Response:
 @extend_schema(request=KeysFromSerializer, responses={201: OpenApiTypes.OBJECT})
 @api_view(["POST"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def keys_from(request: Request, campaign: int) -> Response:
     """Researchers: key tasks by answers that are known; says how many `tasks` are keyed."""
     about = access.campaign(campaign)
@@ -177,7 +172,6 @@ def keys_from(request: Request, campaign: int) -> Response:
 @extend_schema(methods=["DELETE"], responses={204: None})
 @api_view(["GET", "PUT", "DELETE"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def key_one(request: Request, campaign: int, key: int) -> Response:
     """Researchers: one key; correct it (scores are counted anew), or retire it with DELETE."""
     about = access.campaign(campaign)
