@@ -49,27 +49,31 @@ PEOPLE = [
 # API routes of schemes. Keys that are names of routes are reserved (`annotation.schemes.rules`).
 
 SCHEMES = [
-    path("schemes/", schemes.schemes, name="api-schemes"),
-    path("schemes/check/", schemes.checked, name="api-check-scheme"),
-    path("schemes/preview/", submissions.scheme_preview, name="api-scheme-preview"),
-    path("schemes/diff/", schemes.compared, name="api-scheme-difference"),
-    path("schemes/from-corpus/", schemes.from_corpus, name="api-scheme-from-corpus"),
-    path("schemes/<str:key>/", schemes.scheme, name="api-scheme"),
-    path("schemes/<str:key>/versions/", schemes.versions, name="api-scheme-versions"),
-    path("schemes/<str:key>/versions/<int:number>/", schemes.version, name="api-scheme-version"),
+    path("schemes/", route(schemes.schemes, schemes.create), name="api-schemes"),
+    path("schemes/check/", route(schemes.checked), name="api-check-scheme"),
+    path("schemes/preview/", route(submissions.scheme_preview), name="api-scheme-preview"),
+    path("schemes/diff/", route(schemes.compared), name="api-scheme-difference"),
+    path("schemes/from-corpus/", route(schemes.from_corpus), name="api-scheme-from-corpus"),
+    path("schemes/<str:key>/", route(schemes.scheme, schemes.archive), name="api-scheme"),
+    path("schemes/<str:key>/versions/", route(schemes.versions, schemes.save), name="api-scheme-versions"),
+    path("schemes/<str:key>/versions/<int:number>/", route(schemes.version), name="api-scheme-version"),
 ]
 
 
 # API routes of webhooks.
 
 WEBHOOKS = [
-    path("campaigns/<int:campaign>/webhooks/", webhooks.campaign_webhooks, name="api-campaign-webhooks"),
-    path("webhooks/", webhooks.webhooks, name="api-webhooks"),
-    path("webhooks/<int:pk>/", webhooks.webhook, name="api-webhook"),
-    path("webhooks/<int:pk>/act/", webhooks.webhook_act, name="api-webhook-act"),
-    path("webhooks/<int:pk>/rotate/", webhooks.rotate_webhook, name="api-rotate-webhook"),
-    path("webhooks/<int:pk>/deliveries/", webhooks.deliveries, name="api-webhook-deliveries"),
-    path("webhooks/deliveries/<int:pk>/again/", webhooks.redeliver, name="api-redeliver-webhook"),
+    path(
+        "campaigns/<int:campaign>/webhooks/",
+        route(webhooks.campaign_webhooks, webhooks.add_to_campaign),
+        name="api-campaign-webhooks",
+    ),
+    path("webhooks/", route(webhooks.webhooks, webhooks.add), name="api-webhooks"),
+    path("webhooks/<int:pk>/", route(webhooks.webhook, webhooks.change, webhooks.delete), name="api-webhook"),
+    path("webhooks/<int:pk>/act/", route(webhooks.webhook_act), name="api-webhook-act"),
+    path("webhooks/<int:pk>/rotate/", route(webhooks.rotate_webhook), name="api-rotate-webhook"),
+    path("webhooks/<int:pk>/deliveries/", route(webhooks.deliveries), name="api-webhook-deliveries"),
+    path("webhooks/deliveries/<int:pk>/again/", route(webhooks.redeliver), name="api-redeliver-webhook"),
 ]
 
 
@@ -82,7 +86,9 @@ WORK = [
     path("campaigns/<int:campaign>/state/", campaigns.change_state, name="api-campaign-state"),
     path("campaigns/<int:campaign>/order/", campaigns.reorder, name="api-reorder-campaign"),
     path("campaigns/<int:campaign>/batches/", campaigns.campaign_batches, name="api-batches-of-campaign"),
-    path("campaigns/<int:campaign>/preview/", submissions.campaign_preview, name="api-campaign-preview"),
+    path(
+        "campaigns/<int:campaign>/preview/", route(submissions.campaign_preview), name="api-campaign-preview"
+    ),
     path("campaigns/<int:campaign>/members/", campaigns.change_members, name="api-campaign-members"),
     path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="api-campaign-guidelines"),
     path("campaigns/<int:campaign>/consent/", campaigns.set_consent, name="api-campaign-consent"),
@@ -107,14 +113,16 @@ WORK = [
     ),
     path("campaigns/<int:campaign>/roles/", campaigns.roles, name="api-campaign-roles"),
     path("campaigns/<int:campaign>/roles/<int:pk>/", campaigns.role, name="api-campaign-role"),
-    path("campaigns/<int:campaign>/submissions/", submissions.submissions, name="api-submissions"),
+    path("campaigns/<int:campaign>/submissions/", route(submissions.submissions), name="api-submissions"),
     path(
         "campaigns/<int:campaign>/submissions/<int:assignment>/",
-        submissions.submission,
+        route(submissions.submission),
         name="api-submission",
     ),
-    path("campaigns/<int:campaign>/held/", submissions.held_tasks, name="api-held"),
-    path("campaigns/<int:campaign>/held/<int:assignment>/", submissions.take_back, name="api-take-back"),
+    path("campaigns/<int:campaign>/held/", route(submissions.held_tasks, submissions.give), name="api-held"),
+    path(
+        "campaigns/<int:campaign>/held/<int:assignment>/", route(submissions.take_back), name="api-take-back"
+    ),
     path("campaigns/<int:campaign>/notes/", route(beside.campaign_notes), name="api-campaign-notes"),
     path(
         "campaigns/<int:campaign>/messages/",
@@ -126,7 +134,7 @@ WORK = [
         route(beside.campaign_thread),
         name="api-campaign-thread",
     ),
-    path("work/", work.my_campaigns, name="api-my-campaigns"),
+    path("work/", route(work.my_campaigns), name="api-my-campaigns"),
     path("work/submissions/", route(beside.own_submissions), name="api-own-submissions"),
     path("work/messages/", route(beside.own_threads, beside.ask), name="api-own-messages"),
     path("work/messages/<int:thread>/", route(beside.own_thread), name="api-own-thread"),
@@ -135,13 +143,13 @@ WORK = [
         route(beside.own_notes, beside.note),
         name="api-own-notes",
     ),
-    path("work/<int:campaign>/next/", work.next_task, name="api-work-next"),
-    path("work/<int:campaign>/reopen/", work.reopen, name="api-work-reopen"),
-    path("work/<int:campaign>/guidelines/", work.guidelines, name="api-work-guidelines"),
-    path("work/<int:campaign>/accept/", work.accept, name="api-work-accept"),
-    path("work/<int:campaign>/<int:assignment>/draft/", work.save_draft, name="api-work-draft"),
-    path("work/<int:campaign>/<int:assignment>/submit/", work.submit, name="api-work-submit"),
-    path("work/<int:campaign>/<int:assignment>/skip/", work.skip, name="api-work-skip"),
+    path("work/<int:campaign>/next/", route(work.next_task), name="api-work-next"),
+    path("work/<int:campaign>/reopen/", route(work.reopen), name="api-work-reopen"),
+    path("work/<int:campaign>/guidelines/", route(work.guidelines), name="api-work-guidelines"),
+    path("work/<int:campaign>/accept/", route(work.accept), name="api-work-accept"),
+    path("work/<int:campaign>/<int:assignment>/draft/", route(work.save_draft), name="api-work-draft"),
+    path("work/<int:campaign>/<int:assignment>/submit/", route(work.submit), name="api-work-submit"),
+    path("work/<int:campaign>/<int:assignment>/skip/", route(work.skip), name="api-work-skip"),
 ]
 
 
