@@ -8,15 +8,15 @@ from config.api import route
 # API routes of corpora, dialogues and items.
 
 CORPORA = [
-    path("corpora/", corpora.Corpora.as_view(), name="api-corpora"),
-    path("corpora/<str:name>/", corpora.CorpusDetail.as_view(), name="api-corpus"),
-    path("corpora/<str:name>/dialogues/", corpora.Dialogues.as_view(), name="api-dialogues"),
-    path("corpora/<str:name>/turns/", corpora.Turns.as_view(), name="api-turns"),
-    path("corpora/<str:name>/items/", corpora.Items.as_view(), name="api-items"),
-    path("corpora/<str:name>/splits/", corpora.Splits.as_view(), name="api-splits"),
-    path("corpora/<str:name>/systems/", corpora.Systems.as_view(), name="api-systems"),
-    path("corpora/<str:name>/without-turns/", corpora.WithoutTurns.as_view(), name="api-without-turns"),
-    path("dialogues/<int:pk>/", corpora.DialogueDetail.as_view(), name="api-dialogue"),
+    path("corpora/", route(corpora.corpora, corpora.import_corpus), name="api-corpora"),
+    path("corpora/<str:name>/", route(corpora.corpus, corpora.delete_corpus), name="api-corpus"),
+    path("corpora/<str:name>/dialogues/", route(corpora.dialogues), name="api-dialogues"),
+    path("corpora/<str:name>/turns/", route(corpora.turns), name="api-turns"),
+    path("corpora/<str:name>/items/", route(corpora.items), name="api-items"),
+    path("corpora/<str:name>/splits/", route(corpora.corpus_splits, corpora.draw_split), name="api-splits"),
+    path("corpora/<str:name>/systems/", route(corpora.systems, corpora.change_families), name="api-systems"),
+    path("corpora/<str:name>/without-turns/", route(corpora.copy_dialogues), name="api-without-turns"),
+    path("dialogues/<int:pk>/", route(corpora.dialogue), name="api-dialogue"),
 ]
 
 

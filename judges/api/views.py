@@ -15,11 +15,11 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
-from annotation.api.corpora_serializers import JobAnswer
 from annotation.models import turn_numbers
 from config.lists import Filters, numbered, one_of, since, with_name
 from config.permissions import IsAdministrator, IsResearcher
 from jobs import access, runs
+from jobs.api import JobAnswer
 from jobs.calls.batch_actions import of_run
 from jobs.endpoints import actions as endpoints
 from jobs.endpoints.limits import width_of

@@ -15,9 +15,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.api.corpora_serializers import JobAnswer
 from config.lists import Filters, numbered, one_of, with_name
 from config.permissions import IsResearcher
+from jobs.api import JobAnswer
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
 from jobs.errors import JobError
 from jobs.models import Job, Run
