@@ -25,6 +25,7 @@ from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.parsers import BaseParser
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
@@ -48,14 +49,17 @@ def user(request: Request) -> User:
     return request.user
 
 
-def data(request: Request) -> Data:
-    """Return what was sent, as the operation declares it; raise ValidationError where it is not like that."""
+def data(request: Request, instance: Any = None) -> Data:
+    """Return what was sent, as the operation declares it; raise ValidationError where it is not like that.
+
+    A change of a row whose fields are unique names it (`instance`).
+    """
     operation: Operation = request.parser_context["operation"]
     assert operation.takes is not None
     sent = request.query_params if operation.method == "GET" else request.data
     if operation.method == "DELETE":
         sent = sent or request.query_params
-    return checked(operation.takes(data=sent, partial=operation.partial))
+    return checked(operation.takes(instance, data=sent, partial=operation.partial))
 
 
 def checked(serializer: BaseSerializer[Any]) -> Data:
@@ -67,6 +71,16 @@ def checked(serializer: BaseSerializer[Any]) -> Data:
 def text(request: Request, name: str) -> str:
     """Return a query parameter, '' where it is left out."""
     return str(request.query_params.get(name, "")).replace("\0", "")
+
+
+def optional_text(**options: Any) -> serializers.CharField:
+    """Return the field of a text that may be left out or empty."""
+    return serializers.CharField(default="", allow_blank=True, **options)
+
+
+def texts(**options: Any) -> serializers.ListField:
+    """Return the field of a list of texts that may be left out."""
+    return serializers.ListField(child=serializers.CharField(), default=list, **options)
 
 
 def page_of(request: Request, rows: Any, payload: Callable[[list[Any]], Any]) -> Response:
