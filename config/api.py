@@ -106,7 +106,7 @@ class Operation:
     paged: bool = False
     filters: Filters | None = None
     query: Sequence[Any] = ()
-    """Parameters beside those of the filters."""
+    """Parameters beside those of the filters; of a GET, in place of a description of `takes`."""
     page: Callable[[list[Any]], Any] | None = None
     """What a page of rows is made of before it is described."""
     responses: Mapping[Any, Any] = field(default_factory=dict)
@@ -151,7 +151,7 @@ class Operation:
         parameters = [*self.query, *(self.filters.parameters if self.filters else ())]
         described: dict[str, Any] = {"operation_id": self.name}
         if self.takes is not None and self.method in ("GET", "DELETE"):
-            parameters.append(self.takes)
+            parameters = parameters or [self.takes]
         elif self.takes is not None:
             sent = self.takes(partial=True) if self.partial else self.takes
             described["request"] = {parser.media_type: sent for parser in self.parsers} or sent
