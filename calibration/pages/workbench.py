@@ -93,7 +93,7 @@ class BenchForm(forms.Form):
     )
     include_self = forms.BooleanField(
         required=False,
-        label="Dialogues' own turns, too",
+        label="Also rate the original turns",
         help_text="Of dialogues that have continuations; of all others they are there anyway.",
     )
     seed = forms.IntegerField(min_value=0, initial=0, help_text="Decides which dev items come first.")

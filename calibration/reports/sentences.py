@@ -467,8 +467,8 @@ def _fake_models(result: Snapshot) -> str:
         return ""
     verb, its = ("asks", "its") if len(names) == 1 else ("ask", "their")
     return (
-        f"{join_names(names)} {verb} a fake model, which reads what stands in braces in the texts and errs "
-        f"as it was told: {its} figures are for trying out and are no results."
+        f"{join_names(names)} {verb} a fake model: {its} answers are planted in the texts, so these figures "
+        "are only for trying out."
     )
 
 
@@ -478,7 +478,7 @@ def _fake_systems(result: Snapshot) -> str:
         return ""
     return (
         f"Continuations by {join_names(list(names))} were written by a fake model, which understands "
-        "nothing: what is measured here is for trying out and is no result."
+        "nothing: these figures are only for trying out."
     )
 
 
