@@ -30,32 +30,7 @@ class When(StrEnum):
     UPWARDS = "only upwards once the campaign was opened"
 
 
-class Group(NamedTuple):
-    """Settings that stand together on the page, under one title."""
-
-    title: str
-    note: str = ""
-
-
-GROUPS = {
-    "systems": Group("Systems"),
-    "comparisons": Group(
-        "Pairs and rankings",
-        "For schemes that compare: which two are shown side by side, or which several are put into an order.",
-    ),
-    "records": Group("Facts and questions of scripts"),
-    "sample": Group("A sample of the dialogues"),
-    "order": Group("The order of the tasks"),
-    "raters": Group("Raters"),
-    "overlap": Group("More raters for a part of the tasks"),
-    "batches": Group("Batches"),
-    "limits": Group("Deadline and limits"),
-    "annotators": Group("What annotators may do and see"),
-    "more": Group("More"),
-}
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Setting:
     """A setting of a campaign; its type, choices and default are those of the column of its name.
 
@@ -67,7 +42,6 @@ class Setting:
     """
 
     name: str
-    group: str
     label: str
     help: str = ""
     bounds: tuple[int, int] | None = None
@@ -131,6 +105,14 @@ class Setting:
         return least <= value <= most and not (self.is_share and value == least)
 
 
+class Group(NamedTuple):
+    """Settings that stand together on the page, under one title."""
+
+    title: str
+    settings: tuple[Setting, ...]
+    note: str = ""
+
+
 def _balances(corpus: Corpus) -> list[tuple[str, str]]:
     return [("", "Nothing"), *sampling.choices(corpus)[1:]]
 
@@ -143,238 +125,254 @@ def _judges(corpus: Corpus) -> list[tuple[str, str]]:
     return [("", "None"), *((name, name) for name in sampling.order_judges(corpus))]
 
 
-SETTINGS = {
-    setting.name: setting
-    for setting in (
-        Setting(
-            name="part",
-            group="systems",
-            label="Part",
-            help="Training dialogues are rated where they are chosen, and then alone.",
-            subject="A campaign's part is",
-            applies=lambda corpus: corpus.has_training,
+GROUPS = {
+    "systems": Group(
+        "Systems",
+        (
+            Setting(
+                "part",
+                "Part",
+                "Training dialogues are rated where they are chosen, and then alone.",
+                subject="A campaign's part is",
+                applies=lambda corpus: corpus.has_training,
+            ),
+            Setting(
+                "include_self",
+                "The dialogues' own turns, too",
+                "They are rated anyway where a dialogue has nothing else.",
+            ),
+            Setting(
+                "side_by_side",
+                "Show all systems' responses to one point on one screen",
+                "Each is asked the same, in an order drawn for each annotator. For static continuations.",
+            ),
         ),
-        Setting(
-            name="include_self",
-            group="systems",
-            label="The dialogues' own turns, too",
-            help="They are rated anyway where a dialogue has nothing else.",
+    ),
+    "comparisons": Group(
+        "Pairs and rankings",
+        (
+            Setting(
+                "compares",
+                "Which are compared",
+                "Of the chosen systems. Those that the corpus lacks are made when you save.",
+            ),
+            Setting("baseline", "The one that the others are compared with"),
+            Setting("compared", "What stands beside each other"),
+            Setting("ranked", "How many a ranking puts into an order", bounds=(3, 10)),
+            Setting(
+                "most_comparisons",
+                "Ask about some of them: how many",
+                "Drawn by the seed. Empty: about all of them.",
+                bounds=(1, MOST_COMPARISONS),
+                subject="The number of comparisons drawn",
+            ),
         ),
-        Setting(
-            name="side_by_side",
-            group="systems",
-            label="Show all systems' responses to one point on one screen",
-            help="Each is asked the same, in an order drawn for each annotator. For static continuations.",
+        "For schemes that compare: which two are shown side by side, or which several are put into an order.",
+    ),
+    "records": Group(
+        "Facts and questions of scripts",
+        (
+            Setting(
+                "record_status",
+                "Which facts or questions",
+                "Of scripts, one a task. Those that a correction replaced are never asked about.",
+                applies=lambda corpus: corpus.has_scripts,
+            ),
+            Setting(
+                "sample_records",
+                "Ask about a sample of them: how many",
+                "Drawn by the seed when the campaign opens, and not again. Empty: about all of them.",
+                bounds=(1, MOST),
+                subject="The number of facts or questions drawn",
+                applies=lambda corpus: corpus.has_scripts,
+            ),
         ),
-        Setting(
-            name="compares",
-            group="comparisons",
-            label="Which are compared",
-            help="Of the chosen systems. Those that the corpus lacks are made when you save.",
+    ),
+    "sample": Group(
+        "A sample of the dialogues",
+        (
+            Setting(
+                "sample_dialogues",
+                "Ask about a sample: how many dialogues",
+                "Drawn by the seed when the campaign opens, and not again. Empty: about all dialogues.",
+                bounds=(1, MOST),
+                subject="The number of dialogues drawn",
+            ),
+            Setting(
+                "sample_by",
+                "Draw in proportion to",
+                "Each stratum gives as large a share of the sample as it is of the corpus.",
+                options=sampling.choices,
+            ),
+            Setting(
+                "sample_apart",
+                "Only where the judge and people are apart, by at least",
+                "A share of the scale: 0.25 is one step of five. Choose the judge below, under the order.",
+                bounds=(0, 1),
+                subject="How far judge and people are apart",
+            ),
         ),
-        Setting(name="baseline", group="comparisons", label="The one that the others are compared with"),
-        Setting(name="compared", group="comparisons", label="What stands beside each other"),
-        Setting(
-            name="ranked", group="comparisons", label="How many a ranking puts into an order", bounds=(3, 10)
+    ),
+    "order": Group(
+        "The order of the tasks",
+        (
+            Setting("task_order", "Order of tasks", subject="The order of tasks is"),
+            Setting(
+                "order_by",
+                "Which number, for the order by priority",
+                "Dialogues without one come last, in the drawn order.",
+                options=_order_fields,
+            ),
+            Setting(
+                "apart_judge",
+                "The judge that is compared with people",
+                "Judges appear here once they have answered about the corpus. Annotators are never told.",
+                options=_judges,
+            ),
+            Setting(
+                "balance_by",
+                "Balance each annotator's work over",
+                "The next task is one of which they have done least so far. They are never told of it.",
+                options=_balances,
+            ),
         ),
-        Setting(
-            name="most_comparisons",
-            group="comparisons",
-            label="Ask about some of them: how many",
-            help="Drawn by the seed. Empty: about all of them.",
-            bounds=(1, MOST_COMPARISONS),
-            subject="The number of comparisons drawn",
+    ),
+    "raters": Group(
+        "Raters",
+        (
+            Setting(
+                "raters_per_item",
+                "Raters per item",
+                bounds=(1, MOST_RATERS),
+                when=When.UPWARDS,
+                required=True,
+            ),
         ),
-        Setting(
-            name="record_status",
-            group="records",
-            label="Which facts or questions",
-            help="Of scripts, one a task. Those that a correction replaced are never asked about.",
-            applies=lambda corpus: corpus.has_scripts,
+    ),
+    "overlap": Group(
+        "More raters for a part of the tasks",
+        (
+            Setting(
+                "overlap_raters",
+                "Raters of that part",
+                "For example 5 where all others have 2. The seed draws which. Empty: all alike.",
+                bounds=(2, MOST_RATERS),
+                when=When.UPWARDS,
+                subject="The raters of the part that has more",
+            ),
+            Setting(
+                "overlap_share",
+                "How large it is",
+                "A share of the tasks: 0.1 is a tenth.",
+                bounds=(0, 1),
+                when=When.UPWARDS,
+                subject="The share that has more raters",
+            ),
+            Setting(
+                "overlap_tasks",
+                "Or how many tasks it has",
+                bounds=(1, MOST),
+                when=When.UPWARDS,
+                subject="The number of tasks that have more raters",
+            ),
         ),
-        Setting(
-            name="sample_records",
-            group="records",
-            label="Ask about a sample of them: how many",
-            help="Drawn by the seed when the campaign opens, and not again. Empty: about all of them.",
-            bounds=(1, MOST),
-            subject="The number of facts or questions drawn",
-            applies=lambda corpus: corpus.has_scripts,
+    ),
+    "batches": Group(
+        "Batches",
+        (
+            Setting(
+                "batch_size",
+                "Tasks of a batch",
+                "Annotators get tasks of open batches only; one opens with the campaign. Empty: none.",
+                bounds=(1, MOST),
+                subject="The tasks of a batch",
+            ),
+            Setting(
+                "next_batch", "When another one opens", when=When.ALWAYS, subject="The next batch opens by"
+            ),
         ),
-        Setting(
-            name="sample_dialogues",
-            group="sample",
-            label="Ask about a sample: how many dialogues",
-            help="Drawn by the seed when the campaign opens, and not again. Empty: about all dialogues.",
-            bounds=(1, MOST),
-            subject="The number of dialogues drawn",
+    ),
+    "limits": Group(
+        "Deadline and limits",
+        (
+            Setting(
+                "deadline",
+                "Deadline (UTC)",
+                "Afterwards nothing is handed out or accepted; drafts are kept. Empty: none.",
+                when=When.ALWAYS,
+            ),
+            Setting(
+                "most_tasks",
+                "Most tasks a person may submit",
+                bounds=(1, MOST),
+                when=When.ALWAYS,
+                subject="The most tasks of a person",
+            ),
+            Setting(
+                "most_tasks_a_day",
+                "Most tasks a person may submit in a day (UTC)",
+                bounds=(1, MOST),
+                when=When.ALWAYS,
+                subject="The most tasks of a person in a day",
+            ),
         ),
-        Setting(
-            name="sample_by",
-            group="sample",
-            label="Draw in proportion to",
-            help="Each stratum gives as large a share of the sample as it is of the corpus.",
-            options=sampling.choices,
+    ),
+    "annotators": Group(
+        "What annotators may do and see",
+        (
+            Setting(
+                "revise_hours",
+                "Hours for which a submission may be revised",
+                "Empty: as long as the campaign is open. 0: never. Returned tasks are done anew.",
+                bounds=(0, MOST),
+                when=When.ALWAYS,
+                subject="The hours for which a submission may be revised",
+            ),
+            Setting(
+                "unseen_check",
+                "Ask before a submit about turns that were never on screen",
+                when=When.ALWAYS,
+                subject="The check of unseen turns is",
+            ),
+            Setting(
+                "shows_agreement",
+                "Annotators see how far they agree with others",
+                "On tasks that all their raters have finished, once there are enough of them.",
+                when=When.ALWAYS,
+            ),
+            Setting(
+                "join_proof",
+                "Proof of identity of participants who join by a link",
+                "Ids of platforms can be guessed or read from an address.",
+                when=When.ALWAYS,
+                subject="The proof of a participant is",
+            ),
         ),
-        Setting(
-            name="sample_apart",
-            group="sample",
-            label="Only where the judge and people are apart, by at least",
-            help="A share of the scale: 0.25 is one step of five. Choose the judge below, under the order.",
-            bounds=(0, 1),
-            subject="How far judge and people are apart",
+    ),
+    "more": Group(
+        "More",
+        (
+            Setting(
+                "lease_minutes",
+                "Minutes a task is held",
+                "An untouched task goes back to the others after this time; its draft is kept.",
+                bounds=(1, 60 * 24 * 7),
+                when=When.ALWAYS,
+                subject="A lease lasts between 1 minute and a week: its minutes",
+                required=True,
+            ),
+            Setting(
+                "seed",
+                "Seed",
+                "The same seed gives the same order, the same sample and the same part with more raters.",
+                bounds=(0, MOST),
+                subject="The seed",
+                required=True,
+            ),
         ),
-        Setting(
-            name="task_order",
-            group="order",
-            label="Order of tasks",
-            subject="The order of tasks is",
-        ),
-        Setting(
-            name="order_by",
-            group="order",
-            label="Which number, for the order by priority",
-            help="Dialogues without one come last, in the drawn order.",
-            options=_order_fields,
-        ),
-        Setting(
-            name="apart_judge",
-            group="order",
-            label="The judge that is compared with people",
-            help="Judges appear here once they have answered about the corpus. Annotators are never told.",
-            options=_judges,
-        ),
-        Setting(
-            name="balance_by",
-            group="order",
-            label="Balance each annotator's work over",
-            help="The next task is one of which they have done least so far. They are never told of it.",
-            options=_balances,
-        ),
-        Setting(
-            name="raters_per_item",
-            group="raters",
-            label="Raters per item",
-            bounds=(1, MOST_RATERS),
-            when=When.UPWARDS,
-            required=True,
-        ),
-        Setting(
-            name="overlap_raters",
-            group="overlap",
-            label="Raters of that part",
-            help="For example 5 where all others have 2. The seed draws which. Empty: all alike.",
-            bounds=(2, MOST_RATERS),
-            when=When.UPWARDS,
-            subject="The raters of the part that has more",
-        ),
-        Setting(
-            name="overlap_share",
-            group="overlap",
-            label="How large it is",
-            help="A share of the tasks: 0.1 is a tenth.",
-            bounds=(0, 1),
-            when=When.UPWARDS,
-            subject="The share that has more raters",
-        ),
-        Setting(
-            name="overlap_tasks",
-            group="overlap",
-            label="Or how many tasks it has",
-            bounds=(1, MOST),
-            when=When.UPWARDS,
-            subject="The number of tasks that have more raters",
-        ),
-        Setting(
-            name="batch_size",
-            group="batches",
-            label="Tasks of a batch",
-            help="Annotators get tasks of open batches only; one opens with the campaign. Empty: none.",
-            bounds=(1, MOST),
-            subject="The tasks of a batch",
-        ),
-        Setting(
-            name="next_batch",
-            group="batches",
-            label="When another one opens",
-            when=When.ALWAYS,
-            subject="The next batch opens by",
-        ),
-        Setting(
-            name="deadline",
-            group="limits",
-            label="Deadline (UTC)",
-            help="Afterwards nothing is handed out or accepted; drafts are kept. Empty: none.",
-            when=When.ALWAYS,
-        ),
-        Setting(
-            name="most_tasks",
-            group="limits",
-            label="Most tasks a person may submit",
-            bounds=(1, MOST),
-            when=When.ALWAYS,
-            subject="The most tasks of a person",
-        ),
-        Setting(
-            name="most_tasks_a_day",
-            group="limits",
-            label="Most tasks a person may submit in a day (UTC)",
-            bounds=(1, MOST),
-            when=When.ALWAYS,
-            subject="The most tasks of a person in a day",
-        ),
-        Setting(
-            name="revise_hours",
-            group="annotators",
-            label="Hours for which a submission may be revised",
-            help="Empty: as long as the campaign is open. 0: never. Returned tasks are done anew.",
-            bounds=(0, MOST),
-            when=When.ALWAYS,
-            subject="The hours for which a submission may be revised",
-        ),
-        Setting(
-            name="unseen_check",
-            group="annotators",
-            label="Ask before a submit about turns that were never on screen",
-            when=When.ALWAYS,
-            subject="The check of unseen turns is",
-        ),
-        Setting(
-            name="shows_agreement",
-            group="annotators",
-            label="Annotators see how far they agree with others",
-            help="On tasks that all their raters have finished, once there are enough of them.",
-            when=When.ALWAYS,
-        ),
-        Setting(
-            name="join_proof",
-            group="annotators",
-            label="Proof of identity of participants who join by a link",
-            help="Ids of platforms can be guessed or read from an address.",
-            when=When.ALWAYS,
-            subject="The proof of a participant is",
-        ),
-        Setting(
-            name="lease_minutes",
-            group="more",
-            label="Minutes a task is held",
-            help="An untouched task goes back to the others after this time; its draft is kept.",
-            bounds=(1, 60 * 24 * 7),
-            when=When.ALWAYS,
-            subject="A lease lasts between 1 minute and a week: its minutes",
-            required=True,
-        ),
-        Setting(
-            name="seed",
-            group="more",
-            label="Seed",
-            help="The same seed gives the same order, the same sample and the same part with more raters.",
-            bounds=(0, MOST),
-            subject="The seed",
-            required=True,
-        ),
-    )
+    ),
 }
+SETTINGS = {setting.name: setting for group in GROUPS.values() for setting in group.settings}
 CHANGEABLE = {"name", *(name for name, setting in SETTINGS.items() if setting.when != When.DRAFT)}
 """Settings that may still change once a campaign was opened."""
 

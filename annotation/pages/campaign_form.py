@@ -95,15 +95,12 @@ class CampaignForm(forms.Form):
 
     def groups(self) -> dict[str, dict[str, Any]]:
         """Settings by group, each with its `title`, `note` and `fields`, and whether it is `open`."""
-        groups: dict[str, dict[str, Any]] = {
-            key: group._asdict() | {"fields": [], "open": False} for key, group in GROUPS.items()
-        }
-        for setting in SETTINGS.values():
-            name = SHOWN_AS.get(setting.name, setting.name)
-            if name in self.fields:
-                group, field = groups[setting.group], self[name]
-                group["fields"].append(field)
-                group["open"] = group["open"] or _is_open(field)
+        groups: dict[str, dict[str, Any]] = {}
+        for key, group in GROUPS.items():
+            names = [SHOWN_AS.get(setting.name, setting.name) for setting in group.settings]
+            fields = [self[name] for name in names if name in self.fields]
+            is_open = any(_is_open(field) for field in fields)
+            groups[key] = {"title": group.title, "note": group.note, "fields": fields, "open": is_open}
         return groups
 
     def arguments(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.api.campaigns import CampaignSerializer
-from annotation.campaigns.settings import GROUPS, MOST, SETTINGS, Setting
+from annotation.campaigns.settings import MOST, SETTINGS, Setting
 from annotation.models import Campaign, Corpus
 from annotation.pages.campaign_form import SHOWN_AS, CampaignForm
 from tests import factories
@@ -41,10 +41,6 @@ def corpus() -> Corpus:
 def test_every_column_of_a_campaign_is_a_setting_or_something_else_that_is_named_here() -> None:
     columns = {column.name for column in Campaign._meta.concrete_fields}
     assert columns - CONTENT - RULES - STATE == SETTINGS.keys()
-
-
-def test_every_setting_belongs_to_a_group_and_every_group_has_one() -> None:
-    assert {setting.group for setting in SETTINGS.values()} == GROUPS.keys()
 
 
 @pytest.mark.django_db
