@@ -19,8 +19,6 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import IsCampaignResearcher, IsResearcherSomewhere
-from annotation.api.people import field_errors, user_of
-from annotation.api.refusals import answered
 from annotation.api.work import GuidelinesSerializer
 from annotation.campaigns import actions, comparing, editing, sampling
 from annotation.campaigns import actions as campaigns
@@ -200,11 +198,8 @@ class MembersSerializer(serializers.Serializer[Any]):
     )
 
 
-class ConsentSerializer(serializers.Serializer[Any]):
+class ConsentSerializer(GuidelinesSerializer):
     """What annotators agree to before they work; `version` is given by Concord."""
-
-    text = serializers.CharField(allow_blank=True)
-    version = serializers.IntegerField(read_only=True)
 
 
 # The API of a campaign's batches, for researchers: how far each is, and opening the next one.
@@ -244,7 +239,6 @@ class CampaignBatchesSerializer(serializers.Serializer[Any]):
 )
 @api_view(["GET", "POST"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def campaign_batches(request: Request, campaign: int) -> Response:
     """Researchers: the batches of a campaign; POST opens the next one."""
     campaign_row = access.campaign(campaign)
@@ -296,7 +290,6 @@ class MayReadRoles(IsCampaignResearcher):
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([MayReadRoles])
-@field_errors
 def roles(request: Request, campaign: int) -> Response:
     """List who adjudicates or looks after a campaign, or give somebody a role in it (researchers)."""
     campaign_row = access.campaign(campaign)
@@ -413,7 +406,6 @@ class ParticipantBrowserSerializer(serializers.ModelSerializer[ParticipantBrowse
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsCampaignResearcher])
-@field_errors
 def join_links(request: Request, campaign: int) -> Response:
     """The links by which people join a campaign, or make one."""
     campaign_row = access.campaign(campaign)
@@ -424,7 +416,7 @@ def join_links(request: Request, campaign: int) -> Response:
         return pager.get_paginated_response(payload)
     serializer = JoinLinkSerializer(data=request.data)
     serializer.is_valid(raise_exception=True)
-    link = participants.make_link(by=user_of(request), campaign=campaign_row, **serializer.validated_data)
+    link = participants.make_link(by=_user(request), campaign=campaign_row, **serializer.validated_data)
     return Response(JoinLinkSerializer(link, context={"request": request}).data, status=201)
 
 
@@ -433,7 +425,7 @@ def join_links(request: Request, campaign: int) -> Response:
 @permission_classes([IsCampaignResearcher])
 def join_link(request: Request, campaign: int, pk: int) -> Response:
     """Revoke a link: nobody joins by it any more; who joined stays."""
-    participants.revoke(by=user_of(request), link=access.join_link(campaign, pk))
+    participants.revoke(by=_user(request), link=access.join_link(campaign, pk))
     return Response(status=204)
 
 
@@ -464,7 +456,7 @@ def participant_browsers(request: Request, campaign: int) -> Response:
 @permission_classes([IsCampaignResearcher])
 def confirm_browser(request: Request, campaign: int, pk: int) -> Response:
     """Let a participant go on in another browser."""
-    participants.confirm(by=user_of(request), browser=access.participant_browser(campaign, pk))
+    participants.confirm(by=_user(request), browser=access.participant_browser(campaign, pk))
     return Response(status=204)
 
 
@@ -476,7 +468,7 @@ def dismiss_browser(request: Request, campaign: int, pk: int) -> Response:
 
     They go on by the link in the browsers that are confirmed still.
     """
-    participants.dismiss(by=user_of(request), browser=access.participant_browser(campaign, pk))
+    participants.dismiss(by=_user(request), browser=access.participant_browser(campaign, pk))
     return Response(status=204)
 
 
@@ -511,7 +503,6 @@ def _user(request: Request) -> User:
 @paged
 @api_view(["GET", "POST"])
 @permission_classes([IsResearcherSomewhere])
-@answered
 def campaign_list(request: Request) -> Response:
     """Researchers: all campaigns that are not archived, or set up a new one as a draft.
 
@@ -538,7 +529,6 @@ def campaign_list(request: Request) -> Response:
 @extend_schema(methods=["PATCH"], request=CampaignSerializer(partial=True), responses=OpenApiTypes.OBJECT)
 @api_view(["GET", "PATCH"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def campaign(request: Request, campaign: int) -> Response:
     """Researchers: one campaign with its counts, its members, and how many annotators it lacks.
 
@@ -583,7 +573,6 @@ def _campaign_json(campaign_row: Campaign) -> dict[str, Any]:
 @extend_schema(request=CopySerializer, responses={201: CampaignSerializer})
 @api_view(["POST"])
 @permission_classes([IsResearcher])
-@answered
 def copy(request: Request, campaign: int) -> Response:
     """Researchers: set up a draft like this campaign, with its people and guidelines, none of their work."""
     serializer = CopySerializer(data=request.data)
@@ -596,7 +585,6 @@ def copy(request: Request, campaign: int) -> Response:
 @extend_schema(request=StateSerializer, responses=CampaignSerializer)
 @api_view(["POST"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def change_state(request: Request, campaign: int) -> Response:
     """Researchers: open, pause, close, archive or bring back a campaign.
 
@@ -613,7 +601,6 @@ def change_state(request: Request, campaign: int) -> Response:
 @extend_schema(request=ReorderSerializer, responses=ReorderedSerializer)
 @api_view(["POST"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def reorder(request: Request, campaign: int) -> Response:
     """Researchers: put the tasks that nobody has begun in order anew, or in another order."""
     serializer = ReorderSerializer(data=request.data)
@@ -627,7 +614,6 @@ def reorder(request: Request, campaign: int) -> Response:
 @extend_schema(request=MembersSerializer, responses=CampaignSerializer)
 @api_view(["POST"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def change_members(request: Request, campaign: int) -> Response:
     """Researchers: let people take part, or take them out."""
     serializer = MembersSerializer(data=request.data)
@@ -646,7 +632,6 @@ def change_members(request: Request, campaign: int) -> Response:
 @extend_schema(request=GuidelinesSerializer, responses=GuidelinesSerializer)
 @api_view(["PUT"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def set_guidelines(request: Request, campaign: int) -> Response:
     """Researchers: change the guidelines; a version in use is kept and gets a successor."""
     serializer = GuidelinesSerializer(data=request.data)
@@ -659,7 +644,6 @@ def set_guidelines(request: Request, campaign: int) -> Response:
 @extend_schema(request=ConsentSerializer, responses=ConsentSerializer)
 @api_view(["PUT"])
 @permission_classes([IsCampaignResearcher])
-@answered
 def set_consent(request: Request, campaign: int) -> Response:
     """Researchers: change what annotators agree to before they work; empty, they are asked for nothing."""
     serializer = ConsentSerializer(data=request.data)

@@ -36,8 +36,8 @@ class CorpusSerializer(serializers.ModelSerializer[Corpus]):
 
     def get_counts(self, corpus: Corpus) -> dict[str, int]:
         """Dialogues, turns, continuations and items."""
-        counted: dict[int, dict[str, int]] = self.context["counts"]
-        return counted[corpus.pk]
+        counts: dict[int, dict[str, int]] = self.context["counts"]
+        return counts[corpus.pk]
 
 
 class ImportSerializer(serializers.ModelSerializer[Import]):
@@ -300,12 +300,6 @@ REFUSED_FILE: dict[str, Any] = SCHEMA | {
     | {"problems": {"type": "array", "items": PROBLEM}},
 }
 """How an import is refused: for its file, or for what was sent with it."""
-
-
-class JobAnswer(serializers.Serializer[Any]):
-    """The job that does it."""
-
-    job = serializers.IntegerField()
 
 
 class DeletionRequest(serializers.Serializer[Any]):

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_serializer
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
-from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotation import access
-from annotation.api.refusals import answered
 from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.scheme_store import ScreenQuestion, questionnaire_of
 from annotation.work import actions as labelling
@@ -24,6 +19,7 @@ from annotation.work.leases import Hold, Seat, limits_of
 from annotation.work.own_work import progress
 from annotation.work.screens import load
 from annotation.work.task_page import beside, completion
+from config import api
 from config.permissions import IsSignedIn
 
 # What the API of annotation takes and gives.
@@ -154,25 +150,6 @@ class MyCampaignSerializer(serializers.Serializer[Any]):
     limits = LimitsSerializer()
 
 
-class DraftSerializer(serializers.Serializer[Any]):
-    """A draft: its version grows with every change; answers are item id to question to value, and evidence
-    says what they point at.
-
-    `client` names the program or tab that writes it, `based_on` the version of the task's draft it has seen,
-    `attention` the milliseconds for which it had this task in front of somebody at work.
-    """
-
-    version = serializers.IntegerField(min_value=1, max_value=2**53 - 1)
-    client = serializers.CharField(allow_blank=True, default="", max_length=64)
-    based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0, max_value=2**53 - 1)
-    answers = Answers(default=dict)
-    evidence = EvidenceField(default=dict)
-    comment = serializers.CharField(allow_blank=True, default="", max_length=5000)
-    flagged = serializers.BooleanField(default=False)
-    attention = serializers.IntegerField(default=0, min_value=0, max_value=2**53 - 1)
-    revising = serializers.BooleanField(default=False)
-
-
 class SubmitSerializer(serializers.Serializer[Any]):
     """Answers to a task: item id to question to value; `client`, `based_on` and `attention` as in a draft."""
 
@@ -186,6 +163,19 @@ class SubmitSerializer(serializers.Serializer[Any]):
     revising = serializers.BooleanField(default=False)
 
 
+class DraftSerializer(SubmitSerializer):
+    """A draft: its version grows with every change; answers are item id to question to value, and evidence
+    says what they point at.
+
+    `client` names the program or tab that writes it, `based_on` the version of the task's draft it has seen,
+    `attention` the milliseconds for which it had this task in front of somebody at work.
+    """
+
+    version = serializers.IntegerField(min_value=1, max_value=2**53 - 1)
+    client = serializers.CharField(allow_blank=True, default="", max_length=64)
+    answers = Answers(default=dict)
+
+
 class SkipSerializer(serializers.Serializer[Any]):
     """Why a task is given up."""
 
@@ -195,9 +185,7 @@ class SkipSerializer(serializers.Serializer[Any]):
 class ReopenSerializer(serializers.Serializer[Any]):
     """The task submitted last, or the one before `before`."""
 
-    before = serializers.IntegerField(
-        required=False, allow_null=True, default=None, min_value=1, max_value=2**63 - 1
-    )
+    before = serializers.IntegerField(allow_null=True, default=None, min_value=1, max_value=2**63 - 1)
 
 
 class GuidelinesSerializer(serializers.Serializer[Any]):
@@ -214,147 +202,96 @@ class AcceptSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
 
 
-def _user(request: Request) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
-@extend_schema(responses=MyCampaignSerializer(many=True))
-@api_view(["GET"])
-@permission_classes([IsSignedIn])
-def my_campaigns(request: Request) -> Response:
+@api.get(MyCampaignSerializer, many=True, permission=IsSignedIn)
+def my_campaigns(request: Request) -> list[dict[str, Any]]:
     """Everyone signed in: the campaigns they take part in."""
-    mine = CampaignMember.objects.filter(user=_user(request)).exclude(campaign__state="draft")
+    mine = CampaignMember.objects.filter(user=api.user(request)).exclude(campaign__state="draft")
     mine = mine.filter(campaign__archived_at=None)
-    memberships = mine.select_related("campaign").order_by("-campaign_id")
-    return Response(
-        [
-            {
-                "campaign": member.campaign_id,
-                "name": member.campaign.name,
-                "state": member.campaign.state,
-                "done": member.done,
-                "limits": limits_of(member).as_json(),
-            }
-            for member in memberships
-        ]
-    )
+    return [
+        {
+            "campaign": member.campaign_id,
+            "name": member.campaign.name,
+            "state": member.campaign.state,
+            "done": member.done,
+            "limits": limits_of(member).as_json(),
+        }
+        for member in mine.select_related("campaign").order_by("-campaign_id")
+    ]
 
 
-@extend_schema(request=None, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def next_task(request: Request, campaign: int) -> Response:
+@api.post(permission=IsSignedIn)
+def next_task(request: Request, campaign: int) -> dict[str, Any]:
     """Members: the task before them; claims one where they hold none.
 
     Where `waiting` is set, `task` is null until what it tells is accepted: a consent text, guidelines that
     changed since they were last read, or a notice of the training, the test or the checks. Who came by a link
     and is done finds under `completion` the `code` to take away and the `address` to return to ('' for none).
     """
-    seat, hold = labelling.start(by=_user(request), campaign=campaign)
-    return Response(_state(_user(request), seat, hold, "next"))
+    seat, hold = labelling.start(by=api.user(request), campaign=campaign)
+    return _state(request, seat, hold, "next")
 
 
-@extend_schema(request=AcceptSerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def accept(request: Request, campaign: int) -> Response:
+@api.post(AcceptSerializer, permission=IsSignedIn)
+def accept(request: Request, campaign: int) -> dict[str, Any]:
     """Members: agree to a version of the consent text, say that changed guidelines or a notice are read.
 
     A notice is accepted with what it is and its `version`; accepting `training` or `test` begins it.
     """
-    access.membership(_user(request), campaign)
-    values = _checked(AcceptSerializer(data=request.data))
-    task_page.accept(by=_user(request), campaign=campaign, **values)
-    seat, hold = labelling.start(by=_user(request), campaign=campaign)
-    return Response(_state(_user(request), seat, hold, "next"))
+    access.membership(api.user(request), campaign)
+    task_page.accept(by=api.user(request), campaign=campaign, **api.data(request))
+    seat, hold = labelling.start(by=api.user(request), campaign=campaign)
+    return _state(request, seat, hold, "next")
 
 
-@extend_schema(request=ReopenSerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def reopen(request: Request, campaign: int) -> Response:
+@api.post(ReopenSerializer, permission=IsSignedIn)
+def reopen(request: Request, campaign: int) -> dict[str, Any]:
     """Members: an earlier task of theirs, to be revised."""
-    values = _checked(ReopenSerializer(data=request.data))
-    seat, hold = labelling.reopen(by=_user(request), campaign=campaign, before=values["before"])
-    return Response(_state(_user(request), seat, hold, "reopened"))
+    seat, hold = labelling.reopen(by=api.user(request), campaign=campaign, **api.data(request))
+    return _state(request, seat, hold, "reopened")
 
 
-@extend_schema(request=DraftSerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def save_draft(request: Request, campaign: int, assignment: int) -> Response:
+@api.post(DraftSerializer, permission=IsSignedIn)
+def save_draft(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
     """Members: keep a draft; it replaces neither a newer one nor another client's that it has not seen."""
-    draft = _checked(DraftSerializer(data=request.data))
+    draft = api.data(request)
     about = {name: draft.pop(name) for name in ("revising", "client", "based_on", "attention")}
     version = labelling.save_draft(
-        by=_user(request), campaign=campaign, assignment=assignment, draft=draft, **about
+        by=api.user(request), campaign=campaign, assignment=assignment, draft=draft, **about
     )
-    return Response({"version": version})
+    return {"version": version}
 
 
-@extend_schema(request=SubmitSerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def submit(request: Request, campaign: int, assignment: int) -> Response:
+@api.post(SubmitSerializer, permission=IsSignedIn)
+def submit(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
     """Members: submit a task; the answer carries the next one. The same sent again changes nothing."""
-    values = _checked(SubmitSerializer(data=request.data))
-    outcome = labelling.submit(by=_user(request), campaign=campaign, assignment=assignment, **values)
-    return Response(_state(_user(request), outcome.seat, outcome.next, outcome.status))
+    values = api.data(request)
+    outcome = labelling.submit(by=api.user(request), campaign=campaign, assignment=assignment, **values)
+    return _state(request, outcome.seat, outcome.next, outcome.status)
 
 
-@extend_schema(request=SkipSerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def skip(request: Request, campaign: int, assignment: int) -> Response:
+@api.post(SkipSerializer, permission=IsSignedIn)
+def skip(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
     """Members: give a task up for a reason; the answer carries the next one."""
-    values = _checked(SkipSerializer(data=request.data))
-    outcome = labelling.skip(by=_user(request), campaign=campaign, assignment=assignment, **values)
-    return Response(_state(_user(request), outcome.seat, outcome.next, outcome.status))
+    values = api.data(request)
+    outcome = labelling.skip(by=api.user(request), campaign=campaign, assignment=assignment, **values)
+    return _state(request, outcome.seat, outcome.next, outcome.status)
 
 
-@extend_schema(responses=GuidelinesSerializer)
-@api_view(["GET"])
-@permission_classes([IsSignedIn])
-def guidelines(request: Request, campaign: int) -> Response:
+@api.get(GuidelinesSerializer, permission=IsSignedIn)
+def guidelines(request: Request, campaign: int) -> Guidelines:
     """Members: the guidelines in force."""
-    access.membership(_user(request), campaign)
-    current = get_object_or_404(Guidelines.objects.filter(campaign_id=campaign).order_by("-version")[:1])
-    return Response(GuidelinesSerializer(current).data)
+    access.membership(api.user(request), campaign)
+    return get_object_or_404(Guidelines.objects.filter(campaign_id=campaign).order_by("-version")[:1])
 
 
 QUESTION_FIELDS = (
-    "key",
-    "wording",
-    "level",
-    "values",
-    "anchors",
-    "group",
-    "required",
-    "show_if",
-    "minimum",
-    "maximum",
-    "whole",
-    "evidence",
-    "evidence_for",
-    "evidence_required",
-    "item_kind",
+    *("key", "wording", "level", "values", "anchors", "group", "required", "show_if", "minimum", "maximum"),
+    *("whole", "evidence", "evidence_for", "evidence_required", "item_kind"),
 )
 """What programs are told of a question."""
 
 
-def _checked(serializer: Any) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    return dict(serializer.validated_data)
-
-
-def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
+def _state(request: Request, seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     task, plan = None, questionnaire_of(seat.version)
     if hold is not None:
         screen = load(hold.task, plan.is_tagged, hold.assignment, plan.item_kinds)
@@ -363,7 +300,7 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
             "draft": hold.draft,
             "revising": hold.state == Assignment.State.SUBMITTED,
             "note": hold.note,
-            **beside(by=by, seat=seat, hold=hold, screen=screen),
+            **beside(by=api.user(request), seat=seat, hold=hold, screen=screen),
         }
     before = (task_page.waiting(seat) or check_stages.waiting(seat)) if hold is None else None
     done = completion(seat) if hold is None and before is None and not seat.waits else None
@@ -374,10 +311,11 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         "completion": done and done._asdict(),
         "progress": progress(seat=seat, hold=hold)._asdict(),
         "limits": seat.limits.as_json(),
-        "questions": [_question(question) for question in plan.questions],
+        "questions": [question_json(question) for question in plan.questions],
         "task": task,
     }
 
 
-def _question(question: ScreenQuestion) -> dict[str, Any]:
+def question_json(question: ScreenQuestion) -> dict[str, Any]:
+    """Return a question as programs are told of it."""
     return {name: getattr(question, name) for name in QUESTION_FIELDS}

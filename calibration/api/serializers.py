@@ -187,7 +187,7 @@ class StudySerializer(PlaceSerializer):
 
     id = serializers.IntegerField(read_only=True)
     name = serializers.CharField(max_length=120)
-    definition = serializers.JSONField(required=False, default=dict)
+    definition = serializers.JSONField(default=dict)
     automatic = serializers.BooleanField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
 
@@ -240,8 +240,8 @@ class PurposeSerializer(serializers.Serializer[Any]):
 class ExportPartSerializer(serializers.Serializer[Any]):
     """Which part of the corpus is taken out, and what for where that is test. Training only where named."""
 
-    part = serializers.ChoiceField(choices=PARTS, required=False, default="")
-    purpose = Text(max_length=500, required=False, default="")
+    part = serializers.ChoiceField(choices=PARTS, default="")
+    purpose = Text(max_length=500, default="")
 
     def validate_purpose(self, purpose: str) -> str:
         """Refuse a purpose that nothing is opened for."""
@@ -264,7 +264,7 @@ class PackageExportSerializer(LabelExportSerializer):
     """What a package is made of; `question` names questions as `scheme@version/key`, all where left out."""
 
     question = serializers.ListField(
-        child=serializers.CharField(max_length=300), required=False, default=list, max_length=100
+        child=serializers.CharField(max_length=300), default=list, max_length=100
     )
 
 
@@ -273,13 +273,10 @@ class TranscriptExportSerializer(LabelExportSerializer):
 
     continuation = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
-        required=False,
         default=list,
         max_length=500,
     )
-    rater = serializers.ListField(
-        child=serializers.CharField(max_length=300), required=False, default=list, max_length=500
-    )
+    rater = serializers.ListField(child=serializers.CharField(max_length=300), default=list, max_length=500)
 
 
 class PartSerializer(serializers.Serializer[Any]):
@@ -310,8 +307,8 @@ class NewGoldSerializer(PlaceSerializer):
     part = TrainingPart(help_text="training, which is left out where it is not named")
     scheme = serializers.RegexField(regex=r"^.+@\d+$", help_text="key@version")
     rule = serializers.ChoiceField(choices=[], required=False, help_text=f"left out: {MEANING}")
-    options = GoldOptionsSerializer(required=False, default=dict)
-    raters = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    options = GoldOptionsSerializer(default=dict)
+    raters = serializers.ListField(child=serializers.CharField(), default=list)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

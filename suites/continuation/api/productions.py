@@ -15,13 +15,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.api.corpora_serializers import JobAnswer
 from config.lists import Filters, numbered, one_of, with_name
 from config.permissions import IsResearcher
+from jobs.api import JobAnswer
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
 from jobs.errors import JobError
 from jobs.models import Job, Run
-from judges.api.views import RunSerializer, TakenSerializer, cap_fields
+from judges.api.runs import RunSerializer, TakenSerializer, cap_fields
 from judges.runs.lookup import PARTS, corpus_named, endpoint_named, split_for
 from judges.runs.selection import settings_of
 from suites.continuation import access

@@ -14,9 +14,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation import access
-from annotation.api.corpora_serializers import JobAnswer
 from annotation.scenario_records import MODES
 from config.permissions import IsResearcher
+from jobs.api import JobAnswer
 from jobs.errors import JobError
 from jobs.models import Job
 from judges.runs.lookup import PARTS, split_for

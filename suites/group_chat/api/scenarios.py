@@ -86,7 +86,7 @@ class AnswerKeys(APIView):
         try:
             correct(dialogue=dialogue, changes=serializer.validated_data, by=request.user)
         except ImportProblem as problem:
-            answer = {"detail": str(problem), "code": "import_refused", **problem.as_answer()}
+            answer = {"detail": str(problem), "code": "import_refused", **problem.details()}
             return Response(answer, status=status.HTTP_400_BAD_REQUEST)
         return _keys_response(dialogue)
 
@@ -315,5 +315,5 @@ def _save(request: Request, corpus: int, opened: Dialogue | None) -> Response:
 
 
 def _refusal_response(problem: ImportProblem) -> Response:
-    payload = {"detail": str(problem), "code": "import_refused", **problem.as_answer()}
+    payload = {"detail": str(problem), "code": "import_refused", **problem.details()}
     return Response(payload, status=status.HTTP_400_BAD_REQUEST)

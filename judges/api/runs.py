@@ -1,39 +1,34 @@
-"""The HTTP API of runs, protocols, metrics and endpoints."""
+"""The HTTP API of runs, their calls and batches, and of protocols and metrics. Researchers only."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field, extend_schema_view
-from rest_framework import generics, serializers, status
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import BaseSerializer
-from rest_framework.views import APIView
 
-from annotation.api.corpora_serializers import JobAnswer
 from annotation.models import turn_numbers
+from config import api
 from config.lists import Filters, numbered, one_of, since, with_name
-from config.permissions import IsAdministrator, IsResearcher
 from jobs import access, runs
+from jobs.api import JobAnswer, accepted
+from jobs.calls import batch_actions
 from jobs.calls.batch_actions import of_run
-from jobs.endpoints import actions as endpoints
-from jobs.endpoints.limits import width_of
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
-from jobs.endpoints.parameters import FORMS
-from jobs.errors import ERROR_KINDS, JobError
+from jobs.errors import ERROR_KINDS
 from jobs.models import Batch, Job
-from jobs.models.endpoint import Endpoint
 from jobs.models.run import Call, Run
 from jobs.progress import progress
 from judges.drafts import DRAFT
 from judges.errors import JudgeError
 from judges.metrics import METRICS, Metric
-from judges.protocols import PROTOCOLS
+from judges.protocols import PROTOCOLS, Protocol
 from judges.runs.actions import start_judge, start_metrics
 from judges.runs.estimates import Estimate, estimate, unanswered
 from judges.runs.lookup import PARTS, Availability, availability, corpus_named, endpoint_named, selection_of
@@ -182,39 +177,20 @@ class CallSerializer(serializers.ModelSerializer[Call]):
         model = Call
         fields = (
             *("id", "dialogue", "continuation", "turn", "turn_number", "part", "sample", "state", "attempts"),
-            *("endpoint", "address", "revision"),
-            *(
-                "error",
-                "error_kind",
-                "flags",
-                "reply",
-                "reply_form",
-                "reasoning",
-                "cached",
-                "batch",
-                "saved",
-                "asked",
-                "sent",
-                "lost",
-                "prompt_hash",
-                "tokens_in",
-                "tokens_out",
-                "cost",
-                "latency_ms",
-                "finished_at",
-            ),
+            *("endpoint", "address", "revision", "error", "error_kind", "flags", "reply", "reply_form"),
+            *("reasoning", "cached", "batch", "saved", "asked", "sent", "lost", "prompt_hash"),
+            *("tokens_in", "tokens_out", "cost", "latency_ms", "finished_at"),
         )
 
 
 class NewRunSerializer(serializers.Serializer[Any]):
     """What starts a run: a protocol (with its endpoint) or a metric, over a corpus or a campaign by name."""
 
-    corpus = serializers.CharField(required=False, default="", allow_blank=True)
-    campaign = serializers.CharField(required=False, default="", allow_blank=True)
-    systems = serializers.ListField(child=serializers.CharField(), required=False, default=list)
-    include_self = serializers.BooleanField(required=False, default=False)
+    corpus = api.optional_text()
+    campaign = api.optional_text()
+    systems = api.texts()
+    include_self = serializers.BooleanField(default=False)
     samples = serializers.IntegerField(
-        required=False,
         default=None,
         allow_null=True,
         min_value=1,
@@ -223,48 +199,36 @@ class NewRunSerializer(serializers.Serializer[Any]):
     )
     part = serializers.ChoiceField(
         choices=PARTS,
-        required=False,
         default="",
         allow_blank=True,
         help_text="dev or test of the split, or training, which is left out where it is not named",
     )
-    open_test = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
+    open_test = api.optional_text(
         max_length=500,
         help_text="what test is opened for; a judge's run that covers test items of a split in use needs it, "
         "once per judge",
     )
-    metric = serializers.CharField(required=False, default="", allow_blank=True)
-    protocol = serializers.CharField(required=False, default="", allow_blank=True)
-    variant = serializers.CharField(required=False, default="", allow_blank=True)
-    prompt = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
-        help_text="A version of a prompt as name@number, in place of a protocol and variant.",
+    metric = api.optional_text()
+    protocol = api.optional_text()
+    variant = api.optional_text()
+    prompt = api.optional_text(
+        help_text="A version of a prompt as name@number, in place of a protocol and variant."
     )
-    scheme = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
-        help_text="For a protocol that takes any scheme: key or key@version. Over a campaign, its own.",
+    scheme = api.optional_text(
+        help_text="For a protocol that takes any scheme: key or key@version. Over a campaign, its own."
     )
-    endpoint = serializers.CharField(required=False, default="", allow_blank=True)
-    shows = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    endpoint = api.optional_text()
+    shows = api.texts()
     budget = serializers.IntegerField(
-        required=False, default=None, allow_null=True, min_value=LEAST_BUDGET, max_value=2**31 - 1
+        default=None, allow_null=True, min_value=LEAST_BUDGET, max_value=2**31 - 1
     )
     use_cache = serializers.BooleanField(
-        required=False,
         default=None,
         allow_null=True,
         help_text="Take the reply that an equal request of another run got; null: yes, or as the run has it.",
     )
     mode = serializers.ChoiceField(
         choices=Run.Mode.choices,
-        required=False,
         default=None,
         allow_null=True,
         help_text="Ask one by one, at once, or in the provider's batches, within a day; null: at once, or as "
@@ -272,7 +236,6 @@ class NewRunSerializer(serializers.Serializer[Any]):
     )
     needs = serializers.DictField(
         child=serializers.CharField(),
-        required=False,
         default=dict,
         help_text="Per need of the protocol, the name (or fingerprint) of the judge or metric that it reads.",
     )
@@ -305,41 +268,6 @@ class EstimateSerializer(TakenSerializer):
     about = serializers.BooleanField(help_text="calls and dialogues are told from a part of a large corpus")
     mode = serializers.ChoiceField(choices=Run.Mode.choices)
     unanswered = UnansweredSerializer(many=True)
-
-
-class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
-    """An endpoint; the key is only named. `at_once` is `concurrency`, or less after it refused requests for
-    their number (429); `reply_form` is the form of structured output that it takes, empty until it was asked.
-    `fake_model`: replies had the mark of one, whatever its model is called."""
-
-    at_once = serializers.SerializerMethodField()
-    reply_form = serializers.ChoiceField(
-        choices=[("", "not known yet"), *FORMS.items()], required=False, allow_blank=True
-    )
-
-    def get_at_once(self, endpoint: Endpoint) -> int:
-        """Return how many requests at once it takes now."""
-        return width_of(endpoint, getattr(endpoint, "pace", None))
-
-    class Meta:
-        model = Endpoint
-        fields = (
-            *("id", "name", "base_url", "model", "revision", "family", "tokenizer", "key_env", "price_in"),
-            *("price_out", "currency"),
-            *("concurrency", "at_once", "requests_per_minute", "tokens_per_minute"),
-            *("reply_form", "fake_model"),
-            *("batch_share", "batch_most", "keep_batch_files"),
-            *("timeout_s", "allow_private", "active", "from_environment"),
-            *("test_asked", "test_done", "test_error", "test_ms"),
-        )
-        read_only_fields = (
-            "fake_model",
-            "from_environment",
-            "test_asked",
-            "test_done",
-            "test_error",
-            "test_ms",
-        )
 
 
 class NeedSerializer(serializers.Serializer[Any]):
@@ -384,11 +312,6 @@ class MetricSerializer(serializers.Serializer[Any]):
     variants = serializers.ListField(child=serializers.CharField())
 
 
-def _user(request: Request) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
 RUNS = Filters(
     {
         "state": one_of("state", Run.State.values),
@@ -402,61 +325,27 @@ RUNS = Filters(
 )
 
 
-@extend_schema_view(get=extend_schema(parameters=RUNS.parameters))
-class Runs(generics.ListAPIView[Run]):
-    """Researchers: all runs but those of drafts, latest first; POST starts or resumes one."""
-
-    permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
-    serializer_class = RunSerializer
-    queryset = (
-        Run.objects.exclude(kind=DRAFT)
-        .prefetch_related("batches")
-        .select_related("rater", "corpus", "campaign", "endpoint")
-        .order_by("-id")
-    )
-
-    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return those that are asked for."""
-        return RUNS.of(self.request, queryset)
-
-    @extend_schema(request=NewRunSerializer, responses={201: RunSerializer, 202: JobAnswer})
-    def post(self, request: Request) -> Response:
-        """Start a run, or resume the one of the same judge or metric and the same selection.
-
-        202 with the id of a job where starting takes a while; the job's result names the run.
-        """
-        serializer = NewRunSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        try:
-            run = _start(_user(request), serializer.validated_data)
-        except JobError as error:
-            raise ValidationError({"detail": str(error)}) from None
-        return _run_or_job(run, status.HTTP_201_CREATED)
+@api.listing(RunSerializer, filters=RUNS)
+def all_runs(request: Request) -> QuerySet[Run]:
+    """Researchers: all runs but those of drafts, latest first."""
+    rows = Run.objects.exclude(kind=DRAFT).prefetch_related("batches").order_by("-id")
+    return rows.select_related("rater", "corpus", "campaign", "endpoint")
 
 
-class EstimateRun(generics.GenericAPIView[Run]):
-    """Researchers: what a judge's run would take, before it is started."""
+@api.post(NewRunSerializer, RunSerializer, status=201, responses={202: JobAnswer})
+def start(request: Request) -> Run | Response:
+    """Start a run, or resume the one of the same judge or metric and the same selection.
 
-    permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
-    serializer_class = NewRunSerializer
-    queryset = Run.objects.none()
-
-    @extend_schema(request=NewRunSerializer, responses={200: EstimateSerializer})
-    def post(self, request: Request) -> Response:
-        """Estimate calls, tokens and cost; nothing is sent and nothing is kept."""
-        serializer = NewRunSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        try:
-            result = _estimate(serializer.validated_data)
-        except JobError as error:
-            raise ValidationError({"detail": str(error)}) from None
-        return Response(EstimateSerializer(result.as_json()).data)
+    202 with the id of a job where starting takes a while; the job's result names the run.
+    """
+    started = _start(api.user(request), api.data(request))
+    return accepted(started) if isinstance(started, Job) else started
 
 
-def _run_or_job(started: Run | Job, code: int) -> Response:
-    if isinstance(started, Job):
-        return Response({"job": started.pk}, status=status.HTTP_202_ACCEPTED)
-    return Response(RunSerializer(started).data, status=code)
+@api.post(NewRunSerializer, EstimateSerializer)
+def estimate_run(request: Request) -> Any:
+    """Estimate calls, tokens and cost of a judge's run; nothing is sent and nothing is kept."""
+    return EstimateSerializer(_estimate(api.data(request)).as_json()).data
 
 
 def _estimate(data: dict[str, Any]) -> Estimate:
@@ -508,155 +397,134 @@ def _selection(data: dict[str, Any]) -> Selection:
     )
 
 
-class _OneRun(generics.GenericAPIView[Run]):
-    permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
-    serializer_class = RunSerializer
-    queryset = Runs.queryset
-
-    def get_object(self) -> Run:
-        """Return the run."""
-        return access.run(self.kwargs["pk"])
-
-
-class OneRun(_OneRun, generics.RetrieveAPIView[Run]):
+@api.get(RunSerializer)
+def run(request: Request, pk: int) -> Run:
     """Researchers: one run with its progress."""
+    return access.run(pk)
 
 
-class CancelRun(_OneRun):
-    """Researchers: stop a run; what is done stays."""
-
-    @extend_schema(request=None)
-    def post(self, request: Request, pk: int) -> Response:
-        """Cancel the calls that wait."""
-        return Response(RunSerializer(runs.cancel_calls(by=_user(request), run=self.get_object())).data)
+@api.post(gives=RunSerializer)
+def cancel(request: Request, pk: int) -> Run:
+    """Researchers: stop a run and cancel the calls that wait; what is done stays."""
+    return runs.cancel_calls(by=api.user(request), run=access.run(pk))
 
 
-class RetryRun(_OneRun):
-    """Researchers: go on with a cancelled or failed run."""
-
-    @extend_schema(request=None, responses={200: RunSerializer, 202: JobAnswer})
-    def post(self, request: Request, pk: int) -> Response:
-        """Ask again for what failed or was cancelled; 202 with the id of a job where that is a lot."""
-        return _run_or_job(runs.retry(by=_user(request), run=self.get_object()), status.HTTP_200_OK)
+@api.post(gives=RunSerializer, responses={202: JobAnswer})
+def retry(request: Request, pk: int) -> Run | Response:
+    """Ask again for what failed or was cancelled; 202 with the id of a job where that is a lot."""
+    retried = runs.retry(by=api.user(request), run=access.run(pk))
+    return accepted(retried) if isinstance(retried, Job) else retried
 
 
-@extend_schema(
-    parameters=[
-        OpenApiParameter("state", str, enum=Call.State.values),
-        OpenApiParameter("error_kind", str, enum=list(ERROR_KINDS)),
-    ]
+def _changed(request: Request, pk: int, verb: Callable[..., Run], **arguments: Any) -> Run:
+    verb(by=api.user(request), run=access.run(pk), **arguments)
+    return access.run(pk)
+
+
+@api.post(gives=RunSerializer)
+def pause(request: Request, pk: int) -> Run:
+    """Ask nothing more until the run is resumed; what is under way is finished."""
+    return _changed(request, pk, runs.pause)
+
+
+@api.post(gives=RunSerializer)
+def resume(request: Request, pk: int) -> Run:
+    """Go on with a paused run; one whose cap is reached pauses again at once."""
+    return _changed(request, pk, runs.resume)
+
+
+@api.post(CapsSerializer, RunSerializer)
+def set_caps(request: Request, pk: int) -> Run:
+    """Set or lift caps; a run that was paused at one goes on."""
+    return _changed(request, pk, runs.set_caps, caps=api.data(request))
+
+
+BY = OpenApiParameter("by", str, enum=list(runs.SPENT_BY), description="judge where nothing is said")
+
+
+def _spent(page: list[dict[str, Any]]) -> Any:
+    return SpentSerializer([runs.spending_row(row) for row in page], many=True).data
+
+
+@api.listing(SpentSerializer, query=[BY], page=_spent)
+def costs(request: Request) -> Any:
+    """Researchers: what judges have cost, by judge, campaign or run, dearest first."""
+    by = request.query_params.get("by", "judge")
+    if by not in runs.SPENT_BY:
+        raise ValidationError({"by": f"One of {', '.join(runs.SPENT_BY)}."})
+    return runs.spent(by)
+
+
+CHOICES = {"state": list(Call.State.values), "error_kind": list(ERROR_KINDS)}
+
+
+def _numbered(page: list[Call]) -> list[Call]:
+    """Number the turns of a page together."""
+    turn_numbers.number(call.item.turn if call.item else None for call in page)
+    return page
+
+
+@api.listing(
+    CallSerializer,
+    query=[OpenApiParameter(name, str, enum=values) for name, values in CHOICES.items()],
+    page=_numbered,
 )
-class Calls(generics.ListAPIView[Call]):
-    """Researchers: the calls of a run, with raw replies and errors."""
-
-    permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
-    serializer_class = CallSerializer
-
-    def get_queryset(self) -> QuerySet[Call]:
-        """Return the run's calls, narrowed by `state` and `error_kind` where asked."""
-        calls = Call.objects.select_related(
-            "continuation__dialogue", "item__turn", "run__rater", "run__endpoint"
-        ).order_by("pk")
-        calls = calls.filter(run=self.kwargs.get("pk", 0))
-        choices = {"state": list(Call.State.values), "error_kind": list(ERROR_KINDS)}
-        for name, values in choices.items():
-            value = self.request.query_params.get(name, "")
-            if value and value not in values:
-                raise ValidationError({name: f"One of {', '.join(values)}."})
-            calls = calls.filter(**{name: value}) if value else calls
-        return calls
-
-    def paginate_queryset(self, queryset: Any) -> Any:
-        """Number the turns of a page together."""
-        page = super().paginate_queryset(queryset)
-        turn_numbers.number(call.item.turn if call.item else None for call in page or [])
-        return page
+def calls(request: Request, pk: int) -> QuerySet[Call]:
+    """Researchers: the calls of a run, with raw replies and errors; of a `state` or `error_kind` alone."""
+    related = ("continuation__dialogue", "item__turn", "run__rater", "run__endpoint")
+    rows = Call.objects.select_related(*related).filter(run=pk).order_by("pk")
+    for name, values in CHOICES.items():
+        value = request.query_params.get(name, "")
+        if value and value not in values:
+            raise ValidationError({name: f"One of {', '.join(values)}."})
+        rows = rows.filter(**{name: value}) if value else rows
+    return rows
 
 
-class Endpoints(generics.ListCreateAPIView[Endpoint]):
-    """Administrators: where judges ask."""
-
-    permission_classes: tuple[type[BasePermission], ...] = (IsAdministrator,)
-    serializer_class = EndpointSerializer
-    queryset = Endpoint.objects.order_by("name")
-
-    def get_queryset(self) -> QuerySet[Endpoint]:
-        """Return all, with those that the environment declares."""
-        try:
-            endpoints.sync_environment()
-        except JobError as error:
-            raise ValidationError({"detail": str(error)}) from None
-        return super().get_queryset()
-
-    def perform_create(self, serializer: BaseSerializer[Endpoint]) -> None:
-        """Save through the same checks as the page."""
-        serializer.instance = _save(self.request, serializer, None)
+@api.listing(BatchSerializer)
+def batches(request: Request, pk: int) -> QuerySet[Batch]:
+    """Researchers: the batches of a run, oldest first."""
+    return Batch.objects.filter(run=pk).order_by("pk")
 
 
-class _OneEndpoint(generics.GenericAPIView[Endpoint]):
-    permission_classes: tuple[type[BasePermission], ...] = (IsAdministrator,)
-    serializer_class = EndpointSerializer
-    queryset = Endpoint.objects.all()
-
-    def get_object(self) -> Endpoint:
-        """Return the endpoint."""
-        return access.endpoint(self.kwargs["pk"])
+@api.post(gives=BatchSerializer)
+def look_at_batch(request: Request, pk: int) -> Any:
+    """Let a worker ask the provider at once how far a batch is."""
+    return batch_actions.as_row(batch_actions.look_now(by=api.user(request), batch=access.batch(pk)))
 
 
-class OneEndpoint(_OneEndpoint, generics.RetrieveUpdateAPIView[Endpoint]):
-    """Administrators: one endpoint."""
+@api.post(AdoptSerializer, BatchSerializer)
+def adopt_batch(request: Request, pk: int) -> Any:
+    """Say which of the provider's batches one is of which that is unclear.
 
-    def perform_update(self, serializer: BaseSerializer[Endpoint]) -> None:
-        """Save through the same checks as the page."""
-        serializer.instance = _save(self.request, serializer, self.get_object())
-
-
-class TestEndpoint(_OneEndpoint):
-    """Administrators: let a worker ask the endpoint something; its `test_` fields say the result."""
-
-    @extend_schema(request=None, responses={202: EndpointSerializer})
-    def post(self, request: Request, pk: int) -> Response:
-        """Ask for a test; a worker answers within seconds."""
-        tested = endpoints.ask_for_test(by=_user(request), endpoint=self.get_object())
-        return Response(EndpointSerializer(tested).data, status=status.HTTP_202_ACCEPTED)
+    It is looked at and collected; a run that paused for it goes on.
+    """
+    data = api.data(request)
+    return batch_actions.as_row(batch_actions.adopt(by=api.user(request), batch=access.batch(pk), **data))
 
 
-def _save(request: Request, serializer: BaseSerializer[Endpoint], endpoint: Endpoint | None) -> Endpoint:
-    try:
-        return endpoints.save(by=_user(request), fields=serializer.validated_data, endpoint=endpoint)
-    except JobError as error:
-        raise ValidationError({"detail": str(error)}) from None
+@api.post(gives=BatchSerializer)
+def give_up_batch(request: Request, pk: int) -> Any:
+    """Give up a batch of which it is unclear what became: its calls are asked again, and may be paid for
+    twice."""
+    return batch_actions.as_row(batch_actions.give_up(by=api.user(request), batch=access.batch(pk)))
 
 
-class Protocols(APIView):
-    """Researchers: the judge protocols."""
-
-    permission_classes = (IsResearcher,)
-
-    @extend_schema(responses=ProtocolSerializer(many=True))
-    def get(self, request: Request) -> Response:
-        """List them all."""
-        return Response(ProtocolSerializer(PROTOCOLS.values(), many=True).data)
+@api.get(ProtocolSerializer, many=True)
+def protocols(request: Request) -> list[Protocol]:
+    """Researchers: all judge protocols."""
+    return list(PROTOCOLS.values())
 
 
-class Metrics(APIView):
-    """Researchers: the metrics."""
+CORPUS = OpenApiParameter("corpus", str, description="name of a corpus to look at")
 
-    permission_classes = (IsResearcher,)
 
-    @extend_schema(
-        parameters=[OpenApiParameter("corpus", str, description="name of a corpus to look at")],
-        responses=MetricSerializer(many=True),
-    )
-    def get(self, request: Request) -> Response:
-        """List them all; with `corpus`, say which have no value there, and why."""
-        name = request.query_params.get("corpus", "")
-        try:
-            looked = availability(corpus_named(name)) if name else {}
-        except JobError as error:
-            raise ValidationError({"detail": str(error)}) from None
-        rows = [_metric(metric, looked.get(key)) for key, metric in METRICS.items()]
-        return Response(MetricSerializer(rows, many=True).data)
+@api.get(MetricSerializer, many=True, query=[CORPUS])
+def metrics(request: Request) -> list[dict[str, Any]]:
+    """Researchers: all metrics; with `corpus`, which have no value there, and why."""
+    name = request.query_params.get("corpus", "")
+    looked = availability(corpus_named(name)) if name else {}
+    return [_metric(metric, looked.get(key)) for key, metric in METRICS.items()]
 
 
 def _metric(metric: Metric, looked: Availability | None) -> dict[str, Any]:
