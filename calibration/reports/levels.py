@@ -1,32 +1,49 @@
-"""Correlations at turn, dialogue and system level: from what a study at levels read to its tables."""
+"""Correlations at turn, dialogue and system level: ComperDial's tables 3 to 6, and a scatter for each row."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.safestring import SafeString, mark_safe
 
+from annotation.text.display import number
 from calibration.ratings.definitions import TURN, Attribute, Definition, Levels
 from calibration.ratings.levels import LevelInputs, LevelQuestion, Source
 from calibration.ratings.ratings import SubjectData
 from calibration.ratings.scope import RaterInfo
-from calibration.reports.contents import LevelCell, LevelRow, LevelTable, SystemDot
-from calibration.reports.wording import crowd_of
+from calibration.reports import charts as drawing
+from calibration.reports.charts import Chart
+from calibration.reports.contents import Figure, LevelRow, LevelTable, Marks, SystemDot, recorded
+from calibration.reports.figures import HUMAN, crowd, figures, worded
+from calibration.reports.judges import Lengths, Panels
+from calibration.reports.snapshot import Snapshot
+from calibration.reports.tables import (
+    CsvLine,
+    PageParams,
+    Percent,
+    Row,
+    Section,
+    Switch,
+    Table,
+    View,
+    tabulate,
+)
+from calibration.reports.wording import counted, crowd_of
 from calibration.statistics import RatingError, Ratings, level_correlations
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.baselines import BASELINE, CHARACTERS, WORDS
-from calibration.statistics.core.ratings import Floats, Samples, codes
-from calibration.statistics.level_correlations import Options
+from calibration.statistics.core.ratings import Floats, Samples
+from calibration.statistics.level_correlations import LevelEntry, Options
 from calibration.statistics.level_scores import Frame, Kind, Scored, Scores, Units
 from calibration.statistics.panels import PANEL
-from calibration.studies.judges import Lengths, Panels
 
 # From the answers of a question at levels to the scores of its reference and rows, on common units.
 
-HUMAN, TURN_SCORES, DIALOGUE = "human", "turn", "dialogue"
+TURN_SCORES, DIALOGUE = "turn", "dialogue"
 ORDER = ("metric", "judge", PANEL, "key", HUMAN)
 HEADINGS = {TURN_SCORES: "From turn scores", DIALOGUE: "From dialogue scores"}
 KINDS = {
@@ -70,16 +87,10 @@ def laid_out(question: LevelQuestion, read: LevelInputs) -> Laid:
     """Number the continuations that somebody answered about, and all items in these, rated or not."""
     keys = sorted({record.continuation for source in question.sources for record in source.data.records})
     continuations = [read.continuations[key] for key in keys]
-    dialogues, systems = (
+    units = Units.of(
         [continuation.dialogue for continuation in continuations],
+        [continuation.cluster for continuation in continuations],
         [continuation.system for continuation in continuations],
-    )
-    units = Units(
-        dialogues=codes(dialogues),
-        clusters=codes([continuation.cluster for continuation in continuations]),
-        systems=codes(systems),
-        dialogue_names=tuple(dict.fromkeys(dialogues)),
-        system_names=tuple(dict.fromkeys(systems)),
     )
     places = {
         kind: _places(kind, keys, read) for kind in sorted({source.kind for source in question.sources})
@@ -159,16 +170,16 @@ def _rows(
     """Return every rater of a source, people as their mean; one row a policy where answers are repeated."""
     repeated = _repeated(source)
     rows = []
-    for number, policy in enumerate(policies):
+    for place, policy in enumerate(policies):
         ratings = source.data.ratings(policy)
         values = _on_frame(ratings, source, laid)
         people = list(ratings.of_kind(HUMAN))
-        if people and not number:
+        if people and not place:
             mean = Scores.of_people(MEAN_OF_PEOPLE, cast(Kind, source.kind), values[:, people])
             rows.append(_people_row(mean, source, read))
         for column, name in enumerate(ratings.raters):
             several = repeated.get(name, 0) if len(policies) > 1 else 0
-            if column not in people and (several or not number):
+            if column not in people and (several or not place):
                 samples = f"{policy} of {several}" if several else ""
                 kind = ratings.kinds[column]
                 scores = Scores(name, cast(Kind, source.kind), values[:, column], kind)
@@ -296,17 +307,17 @@ def _tables(
         shared=read.asked.shared_dialogues,
     )
     return [
-        _table(replace(empty, made=continuation_kind), part, rows, options, definition)
+        _correlated(replace(empty, made=continuation_kind), part, rows, options, definition)
         for continuation_kind, part in _parts(scored, laid, read.asked)
     ]
 
 
 def _empty(level_question: LevelQuestion, levels: Levels) -> LevelTable:
     question = level_question.subject.question
-    return LevelTable(
+    return recorded(
+        LevelTable,
+        question,
         question=question.ref,
-        title=question.title,
-        scheme_title=question.scheme_title,
         about=question.item_kind,
         reference=levels.reference,
         people=sum(info.kind == HUMAN for info in level_question.sources[0].data.raters),
@@ -326,7 +337,7 @@ def _parts(scored: Scored, laid: Laid, levels: Levels) -> list[tuple[str, Scored
     return [(STATIC, scored.take(laid.static)), (ROLLOUT, scored.take(~laid.static))]
 
 
-def _table(
+def _correlated(
     empty: LevelTable, scored: Scored, rows: Sequence[ScoredRow], options: Options, definition: Definition
 ) -> LevelTable:
     """Correlate the rows with the reference; a row without a score on these units is left out."""
@@ -347,34 +358,21 @@ def _table(
         n_continuations=len(units),
         n_dialogues=len(np.unique(units.dialogues)),
         n_systems=len(np.unique(units.systems)),
-        rows=tuple(_row(rows[number], row) for number, row in zip(scored_numbers, table.rows, strict=True)),
+        rows=tuple(
+            _kept_row(rows[number], row) for number, row in zip(scored_numbers, table.rows, strict=True)
+        ),
         warnings=table.warnings,
     )
 
 
-def _row(scored_row: ScoredRow, row: level_correlations.LevelRow) -> LevelRow:
+def _kept_row(scored_row: ScoredRow, row: level_correlations.LevelRow) -> LevelRow:
     left_out = row.left_out
-    return LevelRow(
-        name=row.name,
-        kind=row.kind,
-        scores=row.scores,
+    return recorded(
+        LevelRow,
+        row,
         samples=scored_row.samples,
         heading=scored_row.heading,
-        group=row.group,
-        cells=tuple(
-            LevelCell(
-                level=entry.level,
-                coefficient=entry.coefficient,
-                result=entry.result,
-                p=entry.p,
-                p_method=entry.p_method,
-                p_reason=entry.p_reason,
-                starred=entry.starred,
-                best=entry.best,
-                best_of_group=entry.best_of_group,
-            )
-            for entry in row.entries
-        ),
+        cells=row.entries,
         turns_left_out=left_out.turns,
         turns=left_out.of_turns,
         continuations_left_out=left_out.units,
@@ -386,3 +384,235 @@ def _row(scored_row: ScoredRow, row: level_correlations.LevelRow) -> LevelRow:
 def _dot(point: level_correlations.SystemPoint) -> SystemDot:
     x, y = point.x, point.y
     return SystemDot(point.system, x.value, x.low, x.high, y.value, y.low, y.high)
+
+
+# A table of correlations at levels, arranged as in ComperDial's tables 4 and 5, and the words under it.
+
+LEVELS = {"turn": "Turn level", "dialogue": "Dialogue level", "system": "System level"}
+CONTINUATION_KINDS = {"static": "static continuations", "rollout": "own turns and rollouts"}
+P = {
+    "clustered": "exchanging systems and dialogues of one side",
+    "item": "the usual test, which takes the units as independent",
+}
+FEW_SYSTEMS = 10
+LEFT_OUT = {"turns_left_out": "turns", "continuations_left_out": "dialogues"}
+
+
+@dataclass(frozen=True)
+class Correlated(Figure):
+    """A correlation, set off as the table marks it."""
+
+    marks: Marks | None = field(default_factory=Marks)  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class Share(Percent):
+    """A share of what could have counted; it has no interval."""
+
+    bare: ClassVar[bool] = True
+
+
+def labels_name(result: Snapshot, table: LevelTable) -> str:
+    """Return labels_name labels a table is about: `people’s dialogue labels`."""
+    own = crowd(figures(result)).own if table.reference == MEAN_OF_PEOPLE else f"{table.reference}’s"
+    return f"{own} {table.about} labels"
+
+
+def table_of(result: Snapshot, table: LevelTable) -> Table:
+    """Return the table: a column a level and coefficient, and what each row leaves out."""
+    coefficients = list(dict.fromkeys(cell.coefficient for row in table.rows for cell in row.cells))
+    columns = [(f"{level}_{name}", worded(name).symbol) for level in table.levels for name in coefficients]
+    left_out_columns = [
+        key for key in LEFT_OUT if key != "turns_left_out" or any(row.turns for row in table.rows)
+    ]
+    continuation_kind = f", {CONTINUATION_KINDS[table.made]}" if table.made else ""
+    return tabulate(
+        f"Correlation with {labels_name(result, table)}: {table.title} ({table.scheme_title})"
+        f"{continuation_kind}",
+        [*columns, *((key, LEFT_OUT[key]) for key in left_out_columns)],
+        [_row(table, row, left_out_columns) for row in table.rows],
+        first="Scores of",
+        over=[
+            *((LEVELS[level], len(coefficients)) for level in table.levels),
+            ("Left out", len(left_out_columns)),
+        ],
+    )
+
+
+def _row(table: LevelTable, row: LevelRow, left_out_columns: list[str]) -> Row:
+    cells = [_figure(table, row, cell) for cell in row.cells]
+    return Row(
+        row.name,
+        "",
+        max(cell.result.n_items for cell in row.cells),
+        max(cell.result.n_clusters for cell in row.cells),
+        [*cells, *(figure if (figure := share(key, row)).ok else None for key in left_out_columns)],
+        first=True,
+        heading=row.heading,
+    )
+
+
+def _figure(table: LevelTable, row: LevelRow, cell: LevelEntry) -> Figure:
+    plain = Figure.of(cell.result, raters=(table.reference, row.name), question=table.question)
+    if not plain.ok:
+        return plain
+    explanations = [
+        "the highest of its column" if cell.best else "",
+        f"the highest for {row.group}" if cell.best_of_group else "",
+        f"not significant: p {number(cell.p, 3)}" if cell.starred else "",
+        f"no test: {cell.p_reason}" if cell.p is None else "",
+    ]
+    sign: Literal["", "*", "†"] = "*" if cell.starred else "†" if cell.p is None else ""
+    marks = Marks(sign, cell.best, cell.best_of_group, ", ".join(filter(None, explanations)))
+    return Correlated(**vars(plain), marks=marks)
+
+
+def share(key: str, row: LevelRow) -> Figure:
+    """Return the share of turns, or of continuations, that the missing policy leaves out of a row."""
+    is_turns = key == "turns_left_out"
+    n_left_out = row.turns_left_out if is_turns else row.continuations_left_out
+    of = row.turns if is_turns else row.continuations
+    if not of:
+        return Figure(key, status="undefined", reason=f"no {LEFT_OUT[key]} count here")
+    return Share(key, value=n_left_out / of, n_items=of, n_missing=n_left_out)
+
+
+def level_remarks(result: Snapshot, table: LevelTable) -> tuple[str, ...]:
+    """Remarks under the table: its inputs, the meaning of its marks, its warnings."""
+    levels, plan = result.definition.levels, result.definition.plan
+    if levels is None:
+        raise ValueError("only a study at levels has such tables")
+    turns = f"{counted(table.n_turns, 'labelled turn')}, " if table.n_turns else ""
+    joined = levels.unit == "dialogue_system"
+    unit = ("pair of dialogue and system", "pairs of dialogue and system") if joined else ("continuation",)
+    units = counted(table.n_continuations, *unit)
+    people = counted(table.people, *crowd(figures(result)).units)
+    reference = f", the mean of {people} as reference" if table.reference == MEAN_OF_PEOPLE else ""
+    score = (
+        "mean over all its turns, or all its dialogues where these were labelled"
+        if levels.system_score == "all_turns"
+        else "mean over the means of its dialogues"
+    )
+    group = f" Underlined: the highest for its {levels.best_per}." if levels.best_per else ""
+    return (
+        f"{turns}{units}, {counted(table.n_dialogues, 'dialogue')}, {counted(table.n_systems, 'system')}"
+        f"{reference}. A system’s score is the {score}.",
+        f"Each figure stands above its {plan.level:.0%} interval ({plan.resamples:,} resamples of dialogues "
+        f"and systems, seed {plan.seed}).",
+        f"Star: p of 0.05 or more, by {P[levels.p]}. Bold: the highest of its column, people and baselines "
+        f"apart.{group}",
+        *_few_systems(table),
+        *_without_interval(table),
+        *_untested(table),
+        *(f"{warning[:1].upper()}{warning[1:]}" for warning in table.warnings),
+    )
+
+
+def _few_systems(table: LevelTable) -> list[str]:
+    """Return a caution where systems are so few that their order may be chance."""
+    if "system" not in table.levels or not 3 <= table.n_systems < FEW_SYSTEMS:
+        return []
+    return [f"{table.n_systems} systems are few: a high correlation of systems may be chance."]
+
+
+def _without_interval(table: LevelTable) -> list[str]:
+    """Sentences about missing intervals, one for each reason."""
+    results = [cell.result for row in table.rows for cell in row.cells]
+    reasons = [result.reason for result in results if result.ok and result.low is None and result.reason]
+    distinct = (reason.removeprefix("no interval: ") for reason in dict.fromkeys(reasons))
+    return [f"No interval: {reason}." for reason in distinct]
+
+
+def _untested(table: LevelTable) -> list[str]:
+    """Sentences about missing p-values, one for each reason."""
+    cells = [cell for row in table.rows for cell in row.cells if cell.result.ok and cell.p is None]
+    return [f"†: no p-value, as {reason}." for reason in dict.fromkeys(cell.p_reason for cell in cells)]
+
+
+TEMPLATE = "calibration/_level_charts.html"
+DOTS = "systems"
+"""The switch that says which row's scatter is drawn."""
+
+
+def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
+    """Return the tables of a study at levels, each with the scatter of the row asked for, or of all."""
+    return [view for at, table in enumerate(result.levels, 1) for view in _views(result, table, at, params)]
+
+
+def _views(result: Snapshot, table: LevelTable, at: int, params: PageParams | None) -> list[View]:
+    level_table = table_of(result, table)
+    if not table.rows:
+        return [View(level_table, (f"{table.reason[:1].upper()}{table.reason[1:]}.",))]
+    table_views = [View(level_table, level_remarks(result, table))]
+    if scatters := _charts_of(result, table, at):
+        selected = scatters if params is None else [_select_chart(scatters, table, params)]
+        switches = [Switch(chart.up, {DOTS: chart.key}, chart in selected) for chart in scatters]
+        data = {"charts": [(chart, _svg(chart)) for chart in selected], "switches": switches}
+        title = (
+            selected[0].title
+            if len(selected) == 1
+            else f"Systems by each row and by {labels_name(result, table)}"
+        )
+        caption = ("One point a system, with its interval on both axes.",)
+        table_views.append(View(Table(title, []), caption, template=TEMPLATE, data=data))
+    return table_views
+
+
+def _select_chart(scatters: Sequence[Chart], table: LevelTable, params: PageParams) -> Chart:
+    """Return the scatter asked for, else that of the row that is best in the last column."""
+    best = next((row.name for row in table.rows if row.cells[-1].best), "")
+    requested = next((chart for chart in scatters if chart.key == params.get(DOTS)), None)
+    return requested or next((chart for chart in scatters if chart.up == best), scatters[0])
+
+
+def _svg(chart: Chart) -> SafeString:
+    """Return a scatter's SVG. Its texts are escaped by the renderer."""
+    return mark_safe(drawing.inline_svg(chart))
+
+
+def charts(result: Snapshot) -> list[Chart]:
+    """Return the scatter of systems of every row, to be drawn under its table and downloaded."""
+    return [chart for at, table in enumerate(result.levels, 1) for chart in _charts_of(result, table, at)]
+
+
+def _charts_of(result: Snapshot, table: LevelTable, at: int) -> list[Chart]:
+    labels = labels_name(result, table)
+    level = f"{result.definition.plan.level:.0%} intervals over dialogues"
+    return [
+        Chart(
+            key=f"systems-{at}-{number}",
+            title=f"Systems by {row.name} and by {labels}",
+            axis=f"{labels[:1].upper()}{labels[1:]}, {level}",
+            points=(),
+            dots=row.dots,
+            up=row.name,
+            folded=True,
+        )
+        for number, row in enumerate(table.rows, 1)
+        if row.dots
+    ]
+
+
+def lines(result: Snapshot) -> Iterator[CsvLine]:
+    """Yield the correlations, by level and coefficient, each with its p-value; then what is left out."""
+    for table in result.levels:
+        suffix = f"_{table.made}" if table.made else ""
+        for row in table.rows:
+            raters = (table.reference, row.name)
+            figures = {f"{c.level}_level{suffix}_{c.coefficient}": c.result for c in row.cells}
+            figures |= {f"{c.level}_level{suffix}_{c.coefficient}_p": _p(c) for c in row.cells}
+            figures |= {f"{key}{suffix}": share(key, row) for key in LEFT_OUT}
+            for name, figure in figures.items():
+                figure_of_row = Figure.of(figure, raters=raters, question=table.question)
+                yield CsvLine(table.question, table.title, name, figure_of_row)
+
+
+def _p(cell: LevelEntry) -> Figure:
+    n, n_clusters = cell.result.n_items, cell.result.n_clusters
+    if cell.p is None:
+        why = cell.p_reason or cell.result.reason
+        return Figure("p", status="undefined", reason=why, n_items=n, n_clusters=n_clusters)
+    return Figure("p", value=cell.p, method=cell.p_method, n_items=n, n_clusters=n_clusters)
+
+
+SCORE_LEVELS = Section("levels", views, lines, charts, leads=True)

@@ -6,19 +6,98 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import numpy as np
+
 from annotation.text.display import number
+from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
-from calibration.reports.contents import Figure, QuestionRaters, RaterLine, RepeatLine
-from calibration.reports.figures import QuestionFigures, crowd, figures, leading_question, worded
-from calibration.reports.sections.base import CsvLine, PageParams, Section, View
+from calibration.reports.contents import Figure, QuestionRaters, RaterLine, RepeatLine, recorded
+from calibration.reports.figures import QuestionFigures, crowd, figures, label, leading_question, worded
 from calibration.reports.snapshot import Snapshot
-from calibration.reports.tables import Row, Table, label, with_note
+from calibration.reports.tables import CsvLine, PageParams, Row, Section, Table, View, as_printed, tabulate
 from calibration.reports.wording import Crowd, counted, join_names
-from calibration.statistics import Result
+from calibration.statistics import Plan, Record, Result, ratings_from_records
 from calibration.statistics.analysis import BY_F
 from calibration.statistics.core.engine import InReports
-from calibration.statistics.rater_panel import AGREES, RATES
-from calibration.statistics.repeats import PASSES, SAME
+from calibration.statistics.core.ratings import Floats, RatingError, Ratings
+from calibration.statistics.rater_panel import AGREES, ASIDE, RATES, rater_panel
+from calibration.statistics.repeats import PASSES, SAME, How, repeats_of, right_answers
+from calibration.studies.inputs import Inputs
+
+# Each rater of a question, computed: a row each, and how alike it answers again.
+
+
+def raters_of(inputs: Inputs, pooled: Iterable[SubjectData] = ()) -> tuple[QuestionRaters, ...]:
+    """Return the raters of every question that can be read as ratings; of pooled tags without repeats."""
+    again = dict(zip((data.subject.question.ref for data in inputs.subjects), inputs.again, strict=True))
+    all_questions = [
+        _of_question(data, inputs, again.get(data.subject.question.ref))
+        for data in (*inputs.subjects, *pooled)
+    ]
+    return tuple(question for question in all_questions if question is not None)
+
+
+def _of_question(data: SubjectData, inputs: Inputs, again: Sequence[Record] | None) -> QuestionRaters | None:
+    plan, policy = inputs.definition.plan, inputs.definition.samples
+    try:
+        ratings = data.ratings(policy if policy != "separate" else None)
+        repeats = _repeats(data, ratings, again, plan) if again is not None else ()
+    except RatingError:
+        return None  # the question itself says so
+    columns = [
+        column
+        for column, (name, kind) in enumerate(zip(ratings.raters, ratings.kinds, strict=True))
+        if kind not in ASIDE and name not in data.off_scale
+    ]
+    panel = rater_panel(ratings, columns, plan)
+    simulated = {info.name for info in data.raters if info.simulated}
+    rows = (recorded(RaterLine, row, name=row.rater, simulated=row.rater in simulated) for row in panel.rows)
+    return recorded(QuestionRaters, panel, ref=data.subject.question.ref, rows=tuple(rows), repeats=repeats)
+
+
+def _repeats(
+    data: SubjectData, ratings: Ratings, again: Sequence[Record], plan: Plan
+) -> tuple[RepeatLine, ...]:
+    """Return the raters who answered items several times: by samples, then on two occasions."""
+    several = frozenset(record.rater for record in data.records if record.sample > 0)
+    by_sample = [record for record in data.records if record.rater in several]
+    repeat_lines: list[RepeatLine] = []
+    sources: list[tuple[How, Sequence[Record]]] = [("samples", by_sample), ("again", again)]
+    for how, records in sources:
+        by_rater: dict[str, list[Record]] = {}
+        for record in records:
+            by_rater.setdefault(record.rater, []).append(record)
+        for rater, mine in by_rater.items():
+            if not mine[0].identified or mine[0].kind in ASIDE:
+                continue
+            answers = _answers(data, mine)
+            reference = _reference(ratings, rater, answers) if how == "samples" else None
+            repeat = repeats_of(answers, rater, how, reference=reference, plan=plan)
+            repeat_lines.append(recorded(RepeatLine, repeat, name=repeat.rater))
+    return tuple(repeat_lines)
+
+
+def _answers(data: SubjectData, records: Sequence[Record]) -> Ratings:
+    """Return a rater's answers, a column each; on a scale of its own by the values that occur."""
+    question = data.subject.question
+    off = records[0].rater in data.off_scale
+    return ratings_from_records(
+        records,
+        level=question.measured,
+        values=None if off else question.values or None,
+        positive=1 if question.positive is None else question.positive,
+        samples="separate",
+    )
+
+
+def _reference(ratings: Ratings, rater: str, answers: Ratings) -> Floats | None:
+    """Return the right answers to the items that a rater answered several times."""
+    right = right_answers(ratings, rater)
+    if right is None:
+        return None
+    at: Mapping[str, float] = dict(zip(ratings.items, right.tolist(), strict=True))
+    return np.array([at.get(item, np.nan) for item in answers.items])
+
 
 # Intraclass correlations with intervals from the F distribution, beside those that resampling gives.
 
@@ -34,14 +113,13 @@ def intraclass_views(result: Snapshot, params: PageParams | None = None) -> list
     names = list(dict.fromkeys(e.name for question in result.questions for e in question.f_intervals))
     if not names:
         return []
-    notes: list[str] = []
-    rows = [row for title, question in label(figures(result)) for row in _rows(title, question, names, notes)]
+    rows = [row for title, question in label(figures(result)) for row in _rows(title, question, names)]
     columns = [(name, worded(name.removesuffix(BY_F)).heading) for name in names]
     title = "Intraclass correlations with F intervals"
-    return [View(Table(title, columns, rows, notes), (ASSUMES,))]
+    return [View(tabulate(title, columns, rows), (ASSUMES,))]
 
 
-def _rows(title: str, question: QuestionFigures, names: list[str], notes: list[str]) -> list[Row]:
+def _rows(title: str, question: QuestionFigures, names: list[str]) -> list[Row]:
     rows: list[Row] = []
     for raters in dict.fromkeys(e.raters for e in question.data.f_intervals):
         by_name = {e.name: e for e in question.data.f_intervals if e.raters == raters}
@@ -53,7 +131,7 @@ def _rows(title: str, question: QuestionFigures, names: list[str], notes: list[s
                 _raters_of_intraclass(raters, question),
                 max(cell.n_items for cell in with_value),
                 max(cell.n_clusters for cell in with_value),
-                [with_note(cell, notes) for cell in cells],
+                cells,
                 first=not rows,
             )
         )
@@ -305,25 +383,17 @@ def _table(
 ) -> Table:
     """Return the lines that have one of the figures, and the columns that some line fills."""
     used = [name for name in columns if any(line.figure(name) for line in lines)]
-    why: list[str] = []
     rows = [
-        _row(line, [_figure(line.figure(name), line.name) for name in used], why)
+        _row(line, [_figure(line.figure(name), line.name) for name in used])
         for line in lines
         if any(line.figure(name) for name in used)
     ]
-    return Table(title, [(name, columns[name].heading) for name in used], rows, why, first="Rater")
+    return tabulate(title, [(name, columns[name].heading) for name in used], rows, first="Rater")
 
 
-def _row(line: RaterLine | RepeatLine, cells: Sequence[Figure | None], why: list[str]) -> Row:
-    with_value = [cell for cell in cells if cell]
-    return Row(
-        line.name,
-        _describe_rater(line),
-        with_value[0].n_items,
-        with_value[0].n_clusters,
-        [with_note(cell, why) for cell in cells],
-        first=True,
-    )
+def _row(line: RaterLine | RepeatLine, cells: list[Figure | None]) -> Row:
+    first = next(cell for cell in cells if cell)
+    return Row(line.name, _describe_rater(line), first.n_items, first.n_clusters, cells, first=True)
 
 
 def _describe_rater(line: RaterLine | RepeatLine) -> str:
@@ -339,7 +409,7 @@ def _kind(line: RaterLine) -> str:
 
 
 def _figure(result: Result | None, rater: str) -> Figure | None:
-    return None if result is None else Fine(**vars(Figure.of(result, raters=[rater], question="")))
+    return result if result is None else as_printed(Figure.of(result, raters=[rater], question=""), Fine)
 
 
 def _sorted(rows: Iterable[RaterLine], name: str) -> list[RaterLine]:

@@ -7,28 +7,45 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from annotation.text.display import percent
-from calibration.ratings.coverage import ANOTHER, Marked
+from calibration.ratings.coverage import ANOTHER, Coverage, Marked
+from calibration.ratings.definitions import Definition
+from calibration.ratings.evidence import Evidence
+from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
-from calibration.reports.contents import CoverageLine, CoverageTable, EvidenceRow, EvidenceTable, Figure
+from calibration.reports.contents import (
+    CoverageLine,
+    CoverageTable,
+    EvidenceRow,
+    EvidenceTable,
+    Figure,
+    recorded,
+)
 from calibration.reports.figures import crowd, figures, worded
-from calibration.reports.sections.base import (
+from calibration.reports.snapshot import PrevalenceRow, Snapshot, TagRow, TagTable
+from calibration.reports.tables import (
     CsvLine,
     PageParams,
+    Percent,
+    Row,
     Section,
     Switch,
+    Table,
     View,
+    as_printed,
     headed,
     select_question,
+    tabulate,
 )
-from calibration.reports.snapshot import PrevalenceRow, Snapshot, TagRow, TagTable
-from calibration.reports.tables import Row, Table, with_note
 from calibration.reports.wording import Crowd, counted, crowd_of, join_names
-from calibration.statistics import Result
+from calibration.statistics import Result, cocoeval
 from calibration.statistics.cocoeval import FIGURES as TAG_FIGURES
 from calibration.statistics.cocoeval import POLICIES
-from calibration.statistics.evidence import ALL
+from calibration.statistics.core.ratings import RatingError
+from calibration.statistics.evidence import ALL, Overlap, overlaps
 from calibration.statistics.evidence import FIGURES as EVIDENCE_FIGURES
 from calibration.statistics.prevalence import FIGURES as PREVALENCE_FIGURES
+from calibration.statistics.prevalence import corrected_shares, wilson
+from calibration.studies.inputs import tag_sets
 
 # Tags, judge against people: CoCoEval's table 7, and its chart of marked turns.
 
@@ -38,13 +55,7 @@ STATISTIC = {"kappa": "cohen_kappa"}
 
 
 SHARES = frozenset({"precision", "recall"})
-
-
-@dataclass(frozen=True)
-class Percent(Figure):
-    """A share that is shown in percent."""
-
-    percent: ClassVar[bool] = True
+OVERALL = "Overall"
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,53 @@ class MarkedTurns(Figure):
 
     digits: ClassVar[int] = 1
     end_digits: ClassVar[int] = 1
+
+
+def tags(subjects: Sequence[SubjectData], definition: Definition) -> tuple[TagTable, ...]:
+    """Compare every judge with people on each scheme's tags, by both policies (CoCoEval, table 7).
+
+    Tags that cannot be read as ratings are left out; their question says why.
+    """
+    return tuple(table for members in tag_sets(subjects) for table in _of_scheme(members, definition))
+
+
+def _of_scheme(members: Sequence[SubjectData], definition: Definition) -> list[TagTable]:
+    ratings, titles = {}, {cocoeval.OVERALL: OVERALL}
+    for data in members:
+        question = data.subject.question
+        try:
+            ratings[question.key] = data.ratings(definition.samples)
+        except RatingError:
+            continue
+        titles[question.key] = question.title
+    first_question = members[0].subject.question
+    return [
+        recorded(
+            TagTable,
+            table,
+            scheme=first_question.scheme,
+            scheme_title=first_question.scheme_title,
+            unanswered=tuple(titles[key] for key in ratings if key not in table.behaviours),
+            rows=tuple(_tag_row(row, table, titles[row.behaviour]) for row in table.rows),
+        )
+        for table in cocoeval.tables_of(ratings, plan=definition.plan)
+    ]
+
+
+def _tag_row(row: cocoeval.Row, table: cocoeval.TagTable, title: str) -> TagRow:
+    everyone = (table.judge, *table.people)
+
+    def figure(result: Result, raters: Sequence[str]) -> Figure:
+        return Figure.of(result, raters=raters, question=title)
+
+    return TagRow(
+        row.behaviour,
+        title,
+        figure(row.detected_by_people, table.people),
+        figure(row.detected_by_judge, (table.judge,)),
+        tuple(figure(result, everyone) for result in row.judge.values()),
+        tuple(figure(result, table.people) for result in row.people.values()),
+    )
 
 
 def tag_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
@@ -111,28 +169,27 @@ def _tag_table(table: TagTable, people: Crowd, percent: bool) -> Table:
         *heads,
         *((f"people_{name}", f"{heading}, {people.many}") for name, heading in heads if several),
     ]
-    notes: list[str] = []
     rows = [
         Row(
             row.title,
             "",
             row.detected_by_judge.n_items,
             row.detected_by_judge.n_clusters,
-            [with_note(cell, notes) for cell in _cells(row, several, percent)],
+            _cells(row, several, percent),
             first=True,
             pooled=row is table.rows[-1],
         )
         for row in table.rows
     ]
     title = f"Tags: {table.judge} against {people.many}, {table.scheme_title} (policy {table.policy})"
-    return Table(title, columns, rows, notes, first="Behaviour")
+    return tabulate(title, columns, rows, first="Behaviour")
 
 
-def _cells(row: TagRow, several: bool, percent: bool) -> Sequence[Figure]:
+def _cells(row: TagRow, several: bool, percent: bool) -> list[Figure | None]:
     shares = [*row.judge, *(row.people if several else ())]
     if percent:
-        shares = [Percent(**vars(cell)) if cell.name in SHARES and cell.ok else cell for cell in shares]
-    marked = [MarkedTurns(**vars(cell)) for cell in (row.detected_by_people, row.detected_by_judge)]
+        shares = [as_printed(cell, Percent) if cell.name in SHARES and cell.ok else cell for cell in shares]
+    marked = [as_printed(cell, MarkedTurns) for cell in (row.detected_by_people, row.detected_by_judge)]
     return [*marked, *shares]
 
 
@@ -179,27 +236,45 @@ TABLE_SEVEN = Section("tags", tag_views, tag_lines, marked)
 # How often a behaviour occurs: by the judge on all items, by people on some, and corrected.
 
 
+def prevalence(subjects: Sequence[SubjectData], definition: Definition) -> tuple[PrevalenceRow, ...]:
+    """Correct the shares of each binary question and judge that answered items which people did not.
+
+    Questions that cannot be read as ratings are left out; their question says why.
+    """
+    rows: list[PrevalenceRow] = []
+    for data in subjects:
+        question = data.subject.question
+        if question.level != "binary":
+            continue
+        try:
+            ratings = data.ratings(definition.samples)
+        except RatingError:
+            continue
+        for share in corrected_shares(ratings, definition.plan):
+            raters = (share.judge, *share.people)
+            figures = tuple(
+                Figure.of(result, raters=raters, question=question.title) for result in share.figures.values()
+            )
+            about = {"ref": question.ref, "title": question.title, "item_kind": question.item_kind}
+            rows.append(recorded(PrevalenceRow, share, figures=figures, **about))
+    return tuple(rows)
+
+
 def prevalence_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return the table of all questions where a judge answered more items than people did."""
     if not result.prevalence:
         return []
     people = crowd(figures(result))
-    notes: list[str] = []
     rows: list[Row] = []
     for row in result.prevalence:
         first = not rows or rows[-1].question != row.title
-        cells = [with_note(entry, notes) for entry in row.figures]
         items = row.n_labelled + row.n_unlabelled
         clusters = row.figures[0].n_clusters
-        rows.append(Row(row.title, row.judge, items, clusters, cells, first=first))
+        rows.append(Row(row.title, row.judge, items, clusters, list(row.figures), first=first))
     heads = ("Judge says", f"{people.many.capitalize()} say", "Sensitivity", "Specificity")
     columns = list(zip(PREVALENCE_FIGURES, (*heads, "Prediction-powered", "Rogan-Gladen"), strict=True))
-    return [
-        View(
-            Table("How often it occurs", columns, rows, notes),
-            _prevalence_remarks(result.prevalence, people),
-        )
-    ]
+    remarks = _prevalence_remarks(result.prevalence, people)
+    return [View(tabulate("How often it occurs", columns, rows), remarks)]
 
 
 def _prevalence_remarks(rows: tuple[PrevalenceRow, ...], people: Crowd) -> tuple[str, ...]:
@@ -253,6 +328,27 @@ class Below:
     n_more: int
 
 
+def coverage_of(coverage: Sequence[Coverage], definition: Definition) -> tuple[CoverageTable, ...]:
+    """Count the turns with another behaviour, of every question `another_behaviour`."""
+    return tuple(_coverage_table(read, definition.plan.level) for read in coverage)
+
+
+def _coverage_table(read: Coverage, level: float) -> CoverageTable:
+    def share(marked: int, n: int, raters: int) -> Result:
+        return replace(wilson(marked, n, level), name=ANOTHER, n_raters=raters)
+
+    people = sum(rater.kind == "human" for rater in read.raters)
+    return recorded(
+        CoverageTable,
+        read,
+        marked=read.found,
+        share=share(read.found, read.turns, people) if people else None,
+        rows=tuple(
+            recorded(CoverageLine, rater, share=share(rater.marked, rater.n, 1)) for rater in read.raters
+        ),
+    )
+
+
 def coverage_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return a table per scheme: who marked how many turns; the notes stand under it."""
     return [_view(table, in_file=params is None) for table in result.coverage]
@@ -260,7 +356,6 @@ def coverage_views(result: Snapshot, params: PageParams | None = None) -> list[V
 
 def _view(table: CoverageTable, *, in_file: bool) -> View:
     title = f"Coverage: {table.title}, {table.scheme_title}"
-    why: list[str] = []
     coverage_lines = sorted(table.rows, key=lambda row: (row.kind != "human", -row.marked))
     rows = [
         Row(
@@ -268,17 +363,18 @@ def _view(table: CoverageTable, *, in_file: bool) -> View:
             f"{_kind(row)}, {counted(row.marked, 'turn')}",
             row.share.n_items,
             row.share.n_clusters,
-            [with_note(_share_figure(row.share, [row.name]), why)],
+            [_share_figure(row.share, [row.name])],
             first=True,
         )
         for row in coverage_lines
     ]
     n_more = max(0, len(table.notes) - MOST_NOTES)
     remarks = tuple(_note_text(note) for note in table.notes[:MOST_NOTES]) if in_file else ()
-    visible = Table(title, [(ANOTHER, "Share of turns")], rows, why, first="Rater", remarks=remarks)
+    visible = tabulate(title, [(ANOTHER, "Share of turns")], rows, first="Rater", remarks=remarks)
     folded = None
     if not in_file and len(rows) > MOST_ROWS:
-        visible, folded = replace(visible, rows=rows[:MOST_ROWS]), replace(visible, rows=rows[MOST_ROWS:])
+        folded = replace(visible, rows=visible.rows[MOST_ROWS:])
+        visible = replace(visible, rows=visible.rows[:MOST_ROWS])
     below = Below(folded, table.notes[:MOST_NOTES], n_more) if folded or table.notes else None
     template = "calibration/_coverage.html" if below else ""
     return View(visible, (*_findings(table), WILSON), template=template, data=below)
@@ -325,7 +421,7 @@ def _sentence(subjects: tuple[str, str], marked: int, share: Result) -> str:
 
 
 def _share_figure(share: Result, raters: Sequence[str]) -> Share:
-    return Share(**vars(Figure.of(share, raters=raters, question="")))
+    return as_printed(Figure.of(share, raters=raters, question=""), Share)
 
 
 def coverage_lines(result: Snapshot) -> Iterator[CsvLine]:
@@ -355,34 +451,47 @@ COVERAGE = Section("coverage", coverage_views, coverage_lines)
 KEY = "evidence"
 
 
+def evidence_tables(read: Sequence[Evidence], definition: Definition) -> tuple[EvidenceTable, ...]:
+    """Compare what answers point at, of each question with answers that may point at something."""
+    return tuple(_evidence(evidence, definition) for evidence in read if evidence.pointings)
+
+
+def _evidence(read: Evidence, definition: Definition) -> EvidenceTable:
+    question = read.question
+
+    def row(overlap: Overlap) -> EvidenceRow:
+        figures = (Figure.of(f, raters=overlap.raters, question=question.title) for f in overlap.figures)
+        return recorded(EvidenceRow, overlap, figures=tuple(figures))
+
+    return recorded(
+        EvidenceTable,
+        question,
+        asks=read.asks,
+        n_answers=len(read.pointings),
+        n_pointed=sum(bool(pointing.stretches) for pointing in read.pointings),
+        rows=tuple(row(overlap) for overlap in overlaps(read.pointings, read.asks, definition.plan)),
+    )
+
+
 def evidence_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
     """Return a table a question: people with each other, and every other rater with them."""
     people = crowd(figures(result))
     selected, switches = select_question(headed(result, result.evidence), KEY, params)
     return [
-        View(_table(title, table, people), tuple(_evidence_remarks(table)), switches)
+        View(_evidence_table(title, table, people), tuple(_evidence_remarks(table)), switches)
         for title, table in selected
     ]
 
 
-def _table(title: str, table: EvidenceTable, people: Crowd) -> Table:
+def _evidence_table(title: str, table: EvidenceTable, people: Crowd) -> Table:
     names = [name for name in EVIDENCE_FIGURES if table.asks in EVIDENCE_FIGURES[name].applies]
-    notes: list[str] = []
-    pointing_rows = table.rows if table.n_pointed else ()
-    rows = [
-        _row(title, row, names, notes, people, first=not place) for place, row in enumerate(pointing_rows)
-    ]
+    rows = []
+    for place, row in enumerate(table.rows if table.n_pointed else ()):
+        of = {figure.name: figure for figure in row.figures}
+        cells, f1 = [of.get(name) for name in names], of["evidence_f1"]
+        rows.append(Row(title, _compared(row, people), f1.n_items, f1.n_clusters, cells, first=not place))
     heads = [(name, EVIDENCE_FIGURES[name].heading) for name in names]
-    return Table(f"What answers point at: {title}", heads, rows, notes)
-
-
-def _row(
-    title: str, row: EvidenceRow, names: list[str], notes: list[str], people: Crowd, *, first: bool
-) -> Row:
-    of = {figure.name: figure for figure in row.figures}
-    cells = [with_note(of.get(name), notes) for name in names]
-    from_ = of["evidence_f1"]
-    return Row(title, _compared(row, people), from_.n_items, from_.n_clusters, cells, first=first)
+    return tabulate(f"What answers point at: {title}", heads, rows)
 
 
 def _compared(row: EvidenceRow, people: Crowd) -> str:

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from annotation.text.display import number
+from calibration.ratings.definitions import Definition
+from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
-from calibration.reports.contents import ScoreMap, ScoreMarks, ScoreProbabilities, Scores
+from calibration.reports.contents import (
+    Figure,
+    ScoreBin,
+    ScoreMap,
+    ScoreMarks,
+    ScoreProbabilities,
+    Scores,
+    recorded,
+)
 from calibration.reports.figures import JUDGE, crowd, figures, worded
-from calibration.reports.sections.base import CsvLine, PageParams, Section, Switch, View
-from calibration.reports.snapshot import Figure, Snapshot
-from calibration.reports.tables import Row, Table, with_note
+from calibration.reports.snapshot import Snapshot
+from calibration.reports.tables import CsvLine, PageParams, Row, Section, Switch, Table, View, tabulate
 from calibration.reports.wording import counted
-from calibration.statistics.scores import ERRORS, MAPS, MARKS, RULES
+from calibration.statistics.core.engine import Result
+from calibration.statistics.core.ratings import RatingError, Ratings
+from calibration.statistics.score_calibration import FOLDS
+from calibration.statistics.scores import (
+    ERRORS,
+    MAPS,
+    MARKS,
+    RULES,
+    Mapped,
+    Marks,
+    Probabilities,
+    of_scores,
+)
 
 RULE = "rule"
 MOST_CHARTS = 6
@@ -37,7 +58,86 @@ OF_PROBABILITIES = {
     "uncertainty": "Uncertainty",
     "within": "Within bins",
 }
+T = TypeVar("T")
 Scored = TypeVar("Scored", ScoreMarks, ScoreProbabilities, ScoreMap)
+
+
+def scores(
+    subjects: Sequence[SubjectData], learning: Sequence[SubjectData], definition: Definition
+) -> Scores | None:
+    """Thresholds, probabilities and maps of scores; None where no question has people and scores.
+
+    `learning` are dev's answers where test is shown: then nothing is learned on what is shown. Where they are
+    empty, figures are cross-fitted by cluster. Questions that cannot be read as ratings are left out; the
+    question's own place says why.
+    """
+    dev = {data.subject.question.ref: data for data in learning}
+    records = [
+        record
+        for data in subjects
+        if data.off_scale
+        for record in _scores_of(data, dev.get(data.subject.question.ref), definition)
+    ]
+    if not records:
+        return None
+    marks = tuple(record for record in records if isinstance(record, ScoreMarks))
+    probabilities = tuple(record for record in records if isinstance(record, ScoreProbabilities))
+    return Scores(
+        bool(dev),
+        FOLDS,
+        marks,
+        probabilities,
+        tuple(record for record in records if isinstance(record, ScoreMap)),
+    )
+
+
+def _scores_of(
+    data: SubjectData, dev: SubjectData | None, definition: Definition
+) -> Iterator[ScoreMarks | ScoreProbabilities | ScoreMap]:
+    """Yield what is computed of a question's scores; ratings of dev that cannot be read teach nothing."""
+    question, ratings = data.subject.question, _ratings(data, definition)
+    if ratings is None:
+        return
+    learning = (_ratings(dev, definition) or ratings.take([])) if dev is not None else None
+    ends = {name: ends for name in ratings.raters if (ends := _ends(name, data.ends)) is not None}
+    kinds = dict(zip(ratings.raters, ratings.kinds, strict=True))
+
+    def figures_of(results: Sequence[Result], rater: str) -> tuple[Figure, ...]:
+        return tuple(Figure.of(result, raters=(rater,), question=question.title) for result in results)
+
+    def record(record_type: type[T], of: Mapped | Marks | Probabilities, **values: Any) -> T:
+        about = {"ref": question.ref, "title": question.title, "kind": kinds.get(of.rater, "")}
+        return recorded(record_type, of, figures=figures_of(of.results, of.rater), **about, **values)
+
+    computed = of_scores(ratings, learning, ends=ends, plan=definition.plan)
+    for marks in computed.marks:
+        threshold = marks.threshold
+        yield record(
+            ScoreMarks,
+            marks,
+            threshold=threshold.value if threshold else None,
+            rising=threshold.rising if threshold else True,
+        )
+    for probabilities in computed.probabilities:
+        bins = (
+            recorded(ScoreBin, bin_, observed=figures_of((bin_.observed,), probabilities.rater)[0])
+            for bin_ in (probabilities.calibration.curve if probabilities.calibration else ())
+        )
+        yield record(ScoreProbabilities, probabilities, bins=tuple(bins))
+    for mapped in computed.mapped:
+        yield record(ScoreMap, mapped)
+
+
+def _ends(name: str, ends: Mapping[str, tuple[float, float]]) -> tuple[float, float] | None:
+    """Return the ends of a rater's scale; repeated answers may be raters of their own, called `name#0`."""
+    return ends.get(name) or ends.get(name.rpartition("#")[0])
+
+
+def _ratings(data: SubjectData, definition: Definition) -> Ratings | None:
+    try:
+        return data.ratings(definition.samples)
+    except RatingError:
+        return None
 
 
 def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
@@ -103,16 +203,12 @@ def _maps(members: Sequence[ScoreMap]) -> Table:
 def _table(
     title: str, columns: list[tuple[str, str]], members: Sequence[Scored], row_names: Sequence[str]
 ) -> Table:
-    notes: list[str] = []
     rows: list[Row] = []
     for member, text in zip(members, row_names, strict=True):
         cells = list(member.figures) or [_missing(name, member.reason) for name, _ in columns]
-        items, clusters = cells[0].n_items, cells[0].n_clusters
         first = not rows or rows[-1].question != member.title
-        rows.append(
-            Row(member.title, text, items, clusters, [with_note(cell, notes) for cell in cells], first=first)
-        )
-    return Table(title, columns, rows, notes)
+        rows.append(Row(member.title, text, cells[0].n_items, cells[0].n_clusters, [*cells], first=first))
+    return tabulate(title, columns, rows)
 
 
 def _missing(name: str, reason: str) -> Figure:
