@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import date
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django.contrib.auth.models import User
 from django.urls import reverse
+from drf_spectacular.drainage import set_override
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -18,26 +19,188 @@ from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import IsCampaignResearcher, IsResearcherSomewhere
-from annotation.api.work import (
-    CampaignSerializer,
-    ConsentSerializer,
-    CopySerializer,
-    GuidelinesSerializer,
-    MembersSerializer,
-    ReorderedSerializer,
-    ReorderSerializer,
-    StateSerializer,
-)
+from annotation.api.work import GuidelinesSerializer
 from annotation.campaigns import actions, comparing, editing, sampling
 from annotation.campaigns import actions as campaigns
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import tasks as campaign_tasks
-from annotation.models import CampaignRole, JoinLink, Participant, ParticipantBrowser
+from annotation.campaigns.settings import SETTINGS
+from annotation.models import (
+    CampaignRole,
+    Corpus,
+    JoinLink,
+    Participant,
+    ParticipantBrowser,
+    PeopleGroup,
+    System,
+)
 from annotation.models.campaigns import Campaign
 from annotation.people import accounts, participants
+from annotation.scheme_store import find
 from config.lists import Filters, Pages, holds, one_of, paged, since, with_name
 from config.permissions import IsResearcher, is_researcher
 from jobs.models import Job
+
+# What the API of campaigns takes and gives.
+
+SETTING_OPTIONS = {
+    name: {
+        "help_text": f"{setting.description} May change {setting.when}.",
+        "error_messages": setting.error_messages,
+    }
+    for name, setting in SETTINGS.items()
+}
+
+
+class CampaignSerializer(serializers.ModelSerializer[Campaign]):
+    """A campaign; write with corpus and systems by name, annotators by user name."""
+
+    corpus = serializers.SlugRelatedField(slug_field="name", queryset=Corpus.objects.all())
+    scheme = serializers.CharField(
+        source="scheme_version.scheme.key", max_length=140, help_text="key, or key@version"
+    )
+    systems = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    annotators = serializers.SlugRelatedField(
+        slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
+    )
+    guidelines = serializers.CharField(required=False, allow_blank=True)
+    consent = serializers.CharField(required=False, allow_blank=True)
+    shows = serializers.ListField(child=serializers.CharField(), required=False)
+    baseline = serializers.CharField(
+        required=False,
+        allow_null=True,
+        help_text=f"A system of the corpus. {SETTING_OPTIONS['baseline']['help_text']}",
+    )
+
+    class Meta:
+        model = Campaign
+        fields = [
+            "id",
+            "name",
+            "state",
+            "corpus",
+            "scheme",
+            "systems",
+            *SETTINGS,
+            "annotators",
+            "guidelines",
+            "consent",
+            "shows",
+            "archived_at",
+        ]
+        read_only_fields = ["state", "archived_at"]
+        extra_kwargs: ClassVar[dict[str, Any]] = {"name": {"validators": []}, **SETTING_OPTIONS}
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Add bounds to the document; `annotation.campaigns.settings` checks them."""
+        fields = super().get_fields()
+        for name, setting in SETTINGS.items():
+            if setting.bounds is not None:
+                least, most = setting.bounds
+                kind = {"type": "number", "format": "double"} if setting.is_share else {"type": "integer"}
+                set_override(fields[name], "field", {**kind, "minimum": least, "maximum": most})
+        return fields
+
+    def validate_scheme(self, ref: str) -> str:
+        """Refuse a scheme that there is not."""
+        if find(ref) is None:
+            raise serializers.ValidationError(f"There is no scheme “{ref}”.")
+        return ref
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Find the systems of the corpus by their names."""
+        corpus = attrs.get("corpus") or cast("Campaign", self.instance).corpus
+        if name := attrs.get("baseline"):
+            baseline = System.objects.filter(corpus=corpus, name=name).first()
+            if baseline is None:
+                raise serializers.ValidationError({"baseline": f"The corpus has no system “{name}”."})
+            attrs = attrs | {"baseline": baseline}
+        if "systems" not in attrs:
+            return attrs
+        names = attrs["systems"]
+        systems = list(System.objects.filter(corpus=corpus, name__in=names))
+        unknown = set(names) - {system.name for system in systems}
+        if unknown:
+            raise serializers.ValidationError({"systems": f"The corpus has no system “{min(unknown)}”."})
+        return attrs | {"systems": systems}
+
+    def to_representation(self, instance: Campaign) -> dict[str, Any]:
+        """Name what is related."""
+        guidelines = instance.guidelines.order_by("-version").first()
+        consent = instance.consents.order_by("-version").first()
+        return {
+            "id": instance.pk,
+            "name": instance.name,
+            "state": instance.state,
+            "corpus": instance.corpus.name,
+            "scheme": instance.scheme_version.scheme.key,
+            "scheme_version": instance.scheme_version.version,
+            "systems": sorted(system.name for system in instance.systems.all()),
+            **{name: getattr(instance, name) for name in SETTINGS},
+            "baseline": instance.baseline and instance.baseline.name,
+            "annotators": sorted(
+                member.user.get_username() for member in instance.members.select_related("user")
+            ),
+            "guidelines": guidelines.text if guidelines else "",
+            "consent": consent.text if consent else "",
+            "shows": instance.shows,
+            "archived_at": instance.archived_at,
+        }
+
+    def arguments(self) -> dict[str, Any]:
+        """Return what was written as `campaigns.create` and `editing.change` take it."""
+        values = dict(self.validated_data)
+        if "scheme_version" in values:
+            values["scheme"] = values.pop("scheme_version")["scheme"]["key"]
+        return values
+
+
+class StateSerializer(serializers.Serializer[Any]):
+    """What to do with a campaign."""
+
+    verb = serializers.ChoiceField(choices=["open", "pause", "close", "archive", "bring-back"])
+
+
+class ReorderSerializer(serializers.ModelSerializer[Campaign]):
+    """The order that the tasks get which nobody has begun; what is left out stays as the campaign has it."""
+
+    class Meta:
+        model = Campaign
+        fields = ("task_order", "order_by", "apart_judge")
+        extra_kwargs: ClassVar[dict[str, Any]] = {
+            name: SETTING_OPTIONS[name] | {"help_text": SETTINGS[name].description} for name in fields
+        }
+
+
+class ReorderedSerializer(serializers.Serializer[Any]):
+    """How many tasks changed their place."""
+
+    moved = serializers.IntegerField()
+
+
+class CopySerializer(serializers.Serializer[Any]):
+    """The name of a copy."""
+
+    name = serializers.CharField(max_length=120)
+
+
+class MembersSerializer(serializers.Serializer[Any]):
+    """Who joins and who leaves, by user name; all active people of a group join by its name."""
+
+    groups = serializers.SlugRelatedField(
+        slug_field="name", queryset=PeopleGroup.objects.all(), many=True, required=False
+    )
+    add = serializers.SlugRelatedField(
+        slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
+    )
+    remove = serializers.SlugRelatedField(
+        slug_field="username", queryset=User.objects.all(), many=True, required=False
+    )
+
+
+class ConsentSerializer(GuidelinesSerializer):
+    """What annotators agree to before they work; `version` is given by Concord."""
+
 
 # The API of a campaign's batches, for researchers: how far each is, and opening the next one.
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any
 
-from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 
 from annotation import access
-from annotation.campaigns.settings import Settings
-from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Guidelines, PeopleGroup, System
-from annotation.scheme_store import ScreenQuestion, find, questionnaire_of
+from annotation.models import Assignment, CampaignMember, Guidelines
+from annotation.scheme_store import ScreenQuestion, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import check_stages, task_page
 from annotation.work.check_stages import ACCEPTED
@@ -25,9 +23,6 @@ from config import api
 from config.permissions import IsSignedIn
 
 # What the API of annotation takes and gives.
-
-SETTINGS = tuple(Settings.__annotations__)
-"""The settings of a campaign, by the names of its columns."""
 
 
 @extend_schema_serializer(component_name="ShownLine")
@@ -193,155 +188,11 @@ class ReopenSerializer(serializers.Serializer[Any]):
     before = serializers.IntegerField(allow_null=True, default=None, min_value=1, max_value=2**63 - 1)
 
 
-class CampaignSerializer(serializers.ModelSerializer[Campaign]):
-    """A campaign; write with corpus and systems by name, annotators by user name."""
-
-    corpus = serializers.SlugRelatedField(slug_field="name", queryset=Corpus.objects.all())
-    scheme = serializers.CharField(
-        source="scheme_version.scheme.key", max_length=140, help_text="key, or key@version"
-    )
-    systems = serializers.ListField(child=serializers.CharField(), required=False, default=list)
-    annotators = serializers.SlugRelatedField(
-        slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
-    )
-    guidelines = serializers.CharField(required=False, allow_blank=True)
-    consent = serializers.CharField(required=False, allow_blank=True)
-    shows = serializers.ListField(child=serializers.CharField(), required=False)
-    baseline = serializers.CharField(
-        required=False,
-        allow_null=True,
-        help_text="a system of the corpus, with which all others are compared",
-    )
-
-    class Meta:
-        model = Campaign
-        fields = [
-            "id",
-            "name",
-            "state",
-            "corpus",
-            "scheme",
-            "systems",
-            "include_self",
-            *SETTINGS,
-            "annotators",
-            "guidelines",
-            "consent",
-            "shows",
-            "archived_at",
-        ]
-        read_only_fields = ["state", "archived_at"]
-        extra_kwargs: ClassVar[dict[str, Any]] = {"name": {"validators": []}}
-
-    def validate_scheme(self, ref: str) -> str:
-        """Refuse a scheme that there is not."""
-        if find(ref) is None:
-            raise serializers.ValidationError(f"There is no scheme “{ref}”.")
-        return ref
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Find the systems of the corpus by their names."""
-        corpus = attrs.get("corpus") or cast("Campaign", self.instance).corpus
-        if name := attrs.get("baseline"):
-            baseline = System.objects.filter(corpus=corpus, name=name).first()
-            if baseline is None:
-                raise serializers.ValidationError({"baseline": f"The corpus has no system “{name}”."})
-            attrs = attrs | {"baseline": baseline}
-        if "systems" not in attrs:
-            return attrs
-        names = attrs["systems"]
-        systems = list(System.objects.filter(corpus=corpus, name__in=names))
-        unknown = set(names) - {system.name for system in systems}
-        if unknown:
-            raise serializers.ValidationError({"systems": f"The corpus has no system “{min(unknown)}”."})
-        return attrs | {"systems": systems}
-
-    def to_representation(self, instance: Campaign) -> dict[str, Any]:
-        """Name what is related."""
-        guidelines = instance.guidelines.order_by("-version").first()
-        consent = instance.consents.order_by("-version").first()
-        return {
-            "id": instance.pk,
-            "name": instance.name,
-            "state": instance.state,
-            "corpus": instance.corpus.name,
-            "scheme": instance.scheme_version.scheme.key,
-            "scheme_version": instance.scheme_version.version,
-            "systems": sorted(system.name for system in instance.systems.all()),
-            "include_self": instance.include_self,
-            **{name: getattr(instance, name) for name in SETTINGS},
-            "baseline": instance.baseline and instance.baseline.name,
-            "annotators": sorted(
-                member.user.get_username() for member in instance.members.select_related("user")
-            ),
-            "guidelines": guidelines.text if guidelines else "",
-            "consent": consent.text if consent else "",
-            "shows": instance.shows,
-            "archived_at": instance.archived_at,
-        }
-
-    @property
-    def writable(self) -> list[str]:
-        """The names of what can be written."""
-        return [name for name, field in self.fields.items() if not field.read_only]
-
-    def arguments(self) -> dict[str, Any]:
-        """Return what was written as `campaigns.create` and `editing.change` take it."""
-        values = dict(self.validated_data)
-        if "scheme_version" in values:
-            values["scheme"] = values.pop("scheme_version")["scheme"]["key"]
-        return values
-
-
-class StateSerializer(serializers.Serializer[Any]):
-    """What to do with a campaign."""
-
-    verb = serializers.ChoiceField(choices=["open", "pause", "close", "archive", "bring-back"])
-
-
-class ReorderSerializer(serializers.Serializer[Any]):
-    """The order that the tasks get which nobody has begun; what is left out stays as the campaign has it."""
-
-    task_order = serializers.ChoiceField(choices=Campaign.Order.choices, required=False)
-    order_by = serializers.CharField(max_length=120, required=False, allow_blank=True)
-    apart_judge = serializers.CharField(max_length=200, required=False, allow_blank=True)
-
-
-class ReorderedSerializer(serializers.Serializer[Any]):
-    """How many tasks changed their place."""
-
-    moved = serializers.IntegerField()
-
-
-class CopySerializer(serializers.Serializer[Any]):
-    """The name of a copy."""
-
-    name = serializers.CharField(max_length=120)
-
-
-class MembersSerializer(serializers.Serializer[Any]):
-    """Who joins and who leaves, by user name; all active people of a group join by its name."""
-
-    groups = serializers.SlugRelatedField(
-        slug_field="name", queryset=PeopleGroup.objects.all(), many=True, required=False
-    )
-    add = serializers.SlugRelatedField(
-        slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
-    )
-    remove = serializers.SlugRelatedField(
-        slug_field="username", queryset=User.objects.all(), many=True, required=False
-    )
-
-
 class GuidelinesSerializer(serializers.Serializer[Any]):
     """Guidelines; `version` is given by Concord."""
 
     text = serializers.CharField(allow_blank=True)
     version = serializers.IntegerField(read_only=True)
-
-
-class ConsentSerializer(GuidelinesSerializer):
-    """What annotators agree to before they work; `version` is given by Concord."""
 
 
 class AcceptSerializer(serializers.Serializer[Any]):

@@ -220,7 +220,6 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
             return redirect("campaign", draft.pk)
     status = 422 if form.errors else 200
     context = {"form": form, "corpus": corpus, "active_room": "campaigns", "pilots": _pilots(_user(request))}
-    context["has_scripts"] = corpus.dialogues.filter(script__isnull=False).exists()
     return render(request, "campaigns/new.html", context, status=status)
 
 
@@ -258,7 +257,6 @@ def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     status = 422 if form.errors else 200
     context = {"form": form, "corpus": corpus, "campaign": campaign_row, "active_room": "campaigns"}
     context["pilots"] = _pilots(_user(request))
-    context["has_scripts"] = corpus.dialogues.filter(script__isnull=False).exists()
     return render(request, "campaigns/new.html", context, status=status)
 
 

@@ -503,7 +503,7 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
         "splits": _splits(corpus_row),
         "parts": splits.sizes(corpus_row),
         "has_scenarios": corpus_row.dialogues.filter(scenario__isnull=False).exists(),
-        "has_scripts": corpus_row.dialogues.filter(script__isnull=False).exists(),
+        "has_scripts": corpus_row.has_scripts,
         "search": search,
         "query": "".join(f"{key}={quote_plus(value)}&" for key, value in search.items() if value),
         **_results(corpus_row, search, request.GET.get("page"), request.GET.get("after", "")),
