@@ -218,11 +218,10 @@ def bench_disagreements(request: Request, pk: int) -> Response:
     current = marks.current_marks(bench)
 
     def payload(page: list[Difference]) -> list[dict[str, Any]]:
-        places = [(row.item, row.sheet.question.id, judged.key) for row in page]
-        verdicts = [mark.verdict if (mark := current.get(place)) else None for place in places]
+        current_marks = [current.get((row.item, row.sheet.question.id, judged.key)) for row in page]
         return [
-            as_json.difference(row, judged) | {"mark": verdict}
-            for row, verdict in zip(page, verdicts, strict=True)
+            as_json.difference(row, judged) | {"mark": current_mark and current_mark.verdict}
+            for row, current_mark in zip(page, current_marks, strict=True)
         ]
 
     return api.page_of(request, differences(sheets(bench, [judged]), judged, **filters), payload)
