@@ -14,7 +14,7 @@ from rest_framework import serializers
 from jobs.endpoints.parameters import LONGEST_STOP, MOST_STOPS, PARAMETERS, Parameter, checked
 from jobs.errors import JobError
 
-MONEY = {"max_digits": 14, "decimal_places": 6}
+MONEY: dict[str, Any] = {"max_digits": 14, "decimal_places": 6}
 TYPES: Mapping[str, type] = {"number": float, "whole": int, "money": Decimal}
 
 # Form fields of the sampling parameters, made from their table.
