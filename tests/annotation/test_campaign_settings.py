@@ -93,6 +93,7 @@ def test_every_setting_is_on_the_page_and_in_the_api(researcher: Client, corpus:
         assert setting.when in help_text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 @pytest.mark.parametrize("setting", BOUNDED, ids=lambda setting: setting.name)
 def test_a_value_out_of_bounds_is_refused_with_one_sentence_on_the_page_and_by_the_api(
