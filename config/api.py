@@ -15,8 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from functools import cache
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -81,6 +83,37 @@ def optional_text(**options: Any) -> serializers.CharField:
 def texts(**options: Any) -> serializers.ListField:
     """Return the field of a list of texts that may be left out."""
     return serializers.ListField(child=serializers.CharField(), default=list, **options)
+
+
+PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
+    bool: serializers.BooleanField,
+    int: serializers.IntegerField,
+    float: serializers.FloatField,
+    str: serializers.CharField,
+    date: serializers.DateField,
+    datetime: serializers.DateTimeField,
+}
+
+
+def serializer_of(
+    described: type, name: str, doc: str = "", **fields: Any
+) -> type[serializers.Serializer[Any]]:
+    """Return the serializer of a dataclass or named tuple: a field for each of its own, `fields` as given."""
+    hints = {key: hint for key, hint in get_type_hints(described).items() if key not in fields}
+    members = {key: _field_of(hint) for key, hint in hints.items()} | fields
+    return type(
+        f"{name}Serializer", (serializers.Serializer,), members | {"__doc__": doc or described.__doc__}
+    )
+
+
+def _field_of(hint: Any, **options: Any) -> serializers.Field[Any, Any, Any, Any]:
+    arguments = get_args(hint)
+    if NoneType in arguments:
+        (hint,) = (argument for argument in arguments if argument is not NoneType)
+        return _field_of(hint, allow_null=True)
+    if get_origin(hint) in (list, tuple):
+        return serializers.ListField(child=_field_of(arguments[0]), **options)
+    return PLAIN[hint](**options)
 
 
 def page_of(request: Request, rows: Any, payload: Callable[[list[Any]], Any]) -> Response:
@@ -162,7 +195,7 @@ class Operation:
     def _responses(self) -> Mapping[Any, Any]:
         if self.gives is None and self.responses:
             return self.responses
-        gives = OpenApiTypes.OBJECT if self.gives is None else self.gives
+        gives: Any = OpenApiTypes.OBJECT if self.gives is None else self.gives
         if self.many or (self.paged and _is_serializer(gives)):
             gives = gives(many=True)
         return {self.status: None if self.status == 204 else gives, **self.responses}

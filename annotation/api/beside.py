@@ -39,13 +39,7 @@ class NewNote(serializers.Serializer[Any]):
     bookmarked = serializers.BooleanField(allow_null=True, default=None)
 
 
-class NoteSerializer(serializers.Serializer[Any]):
-    """All that one noted on a line of a task."""
-
-    line = serializers.IntegerField()
-    comment = serializers.CharField()
-    flagged = serializers.BooleanField()
-    bookmarked = serializers.BooleanField()
+NoteSerializer = api.serializer_of(notes.Note, "Note")
 
 
 class TurnNoteSerializer(serializers.Serializer[Any]):
@@ -119,31 +113,14 @@ class ThreadVerb(serializers.Serializer[Any]):
     text = serializers.CharField(max_length=TEXT_LIMIT, allow_blank=True, default="")
 
 
-class OwnSubmission(serializers.Serializer[Any]):
-    """One's own submission; `closed` says why it cannot be revised, empty where it can."""
-
-    assignment = serializers.IntegerField()
-    campaign = serializers.IntegerField()
-    name = serializers.CharField()
-    state = serializers.CharField()
-    submitted_at = serializers.DateTimeField()
-    excerpt = serializers.CharField()
-    answers = serializers.ListField(child=serializers.CharField())
-    n_answers = serializers.IntegerField()
-    comment = serializers.CharField()
-    flagged = serializers.BooleanField()
-    notes = serializers.ListField(child=serializers.CharField())
-    bookmarks = serializers.IntegerField()
-    closed = serializers.CharField()
-    reason = serializers.CharField()
-
+OwnSubmission = api.serializer_of(own_work.Submission, "OwnSubmission")
 
 SEARCH = [OpenApiParameter(name, str) for name in own_work.SEARCH_FIELDS]
 VERBS = {"close": message_actions.close, "open": message_actions.open_again}
 
 
 @api.get(NoteSerializer, many=True, permission=IsSignedIn)
-def own_notes(request: Request, campaign: int, assignment: int) -> list[Any]:
+def own_notes(request: Request, campaign: int, assignment: int) -> list[notes.Note]:
     """Members: what they noted on the lines of a task of theirs. Bookmarks are private."""
     viewer = api.user(request)
     access.membership(viewer, campaign)
@@ -153,16 +130,16 @@ def own_notes(request: Request, campaign: int, assignment: int) -> list[Any]:
         raise NotTaskHolder("This task is not yours.")
     turns = screens.load(assignment_row.task_id).turns
     rows = notes.notes_on(campaign=campaign, user=viewer.pk, assignment=assignment_row.pk, turns=turns)
-    return [rows[line].as_json() for line in sorted(rows)]
+    return [rows[line] for line in sorted(rows)]
 
 
 @api.post(NewNote, NoteSerializer, permission=IsSignedIn)
-def note(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
+def note(request: Request, campaign: int, assignment: int) -> notes.Note:
     """Members: note something on a line of a task of theirs."""
     viewer = api.user(request)
     access.membership(viewer, campaign)
     values = api.data(request)
-    return notes.set_note(by=viewer, campaign=campaign, assignment=assignment, **values).as_json()
+    return notes.set_note(by=viewer, campaign=campaign, assignment=assignment, **values)
 
 
 @api.listing(TurnNoteSerializer, permission=IsCampaignResearcher)
@@ -178,13 +155,8 @@ def campaign_notes(request: Request, campaign: int) -> Response:
     return api.page_of(request, notes.live_notes(campaign_row), payload)
 
 
-@api.listing(
-    OwnSubmission,
-    query=SEARCH,
-    permission=IsSignedIn,
-    page=lambda page: [row.as_json() for row in own_work.describe_submissions(page)],
-)
-def own_submissions(request: Request) -> QuerySet[Assignment]:
+@api.listing(OwnSubmission, query=SEARCH, permission=IsSignedIn, page=own_work.describe_submissions)
+def own_submissions(request: Request) -> QuerySet[Assignment] | list[Assignment]:
     """Everyone signed in: what they submitted, latest first; searched as the page does it."""
     search = {name: api.text(request, name).strip() for name in own_work.SEARCH_FIELDS}
     return own_work.own_submissions(api.user(request), own_work.submission_query(search))

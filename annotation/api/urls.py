@@ -80,39 +80,57 @@ WEBHOOKS = [
 # API routes of campaigns and annotation.
 
 WORK = [
-    path("campaigns/", campaigns.campaign_list, name="api-campaigns"),
-    path("campaigns/<int:campaign>/", campaigns.campaign, name="api-campaign"),
-    path("campaigns/<int:campaign>/copy/", campaigns.copy, name="api-copy-campaign"),
-    path("campaigns/<int:campaign>/state/", campaigns.change_state, name="api-campaign-state"),
-    path("campaigns/<int:campaign>/order/", campaigns.reorder, name="api-reorder-campaign"),
-    path("campaigns/<int:campaign>/batches/", campaigns.campaign_batches, name="api-batches-of-campaign"),
+    path("campaigns/", route(campaigns.campaign_list, campaigns.create), name="api-campaigns"),
+    path("campaigns/<int:campaign>/", route(campaigns.campaign, campaigns.change), name="api-campaign"),
+    path("campaigns/<int:campaign>/copy/", route(campaigns.copy), name="api-copy-campaign"),
+    path("campaigns/<int:campaign>/state/", route(campaigns.change_state), name="api-campaign-state"),
+    path("campaigns/<int:campaign>/order/", route(campaigns.reorder), name="api-reorder-campaign"),
+    path(
+        "campaigns/<int:campaign>/batches/",
+        route(campaigns.campaign_batches, campaigns.open_next_batch),
+        name="api-batches-of-campaign",
+    ),
     path(
         "campaigns/<int:campaign>/preview/", route(submissions.campaign_preview), name="api-campaign-preview"
     ),
-    path("campaigns/<int:campaign>/members/", campaigns.change_members, name="api-campaign-members"),
-    path("campaigns/<int:campaign>/guidelines/", campaigns.set_guidelines, name="api-campaign-guidelines"),
-    path("campaigns/<int:campaign>/consent/", campaigns.set_consent, name="api-campaign-consent"),
+    path("campaigns/<int:campaign>/members/", route(campaigns.change_members), name="api-campaign-members"),
+    path(
+        "campaigns/<int:campaign>/guidelines/",
+        route(campaigns.set_guidelines),
+        name="api-campaign-guidelines",
+    ),
+    path("campaigns/<int:campaign>/consent/", route(campaigns.set_consent), name="api-campaign-consent"),
     path("campaigns/<int:campaign>/rules/", route(people.rules, people.set_rules), name="api-campaign-rules"),
-    path("campaigns/<int:campaign>/join-links/", campaigns.join_links, name="api-join-links"),
-    path("campaigns/<int:campaign>/join-links/<int:pk>/", campaigns.join_link, name="api-join-link"),
-    path("campaigns/<int:campaign>/participants/", campaigns.participant_list, name="api-participants"),
+    path(
+        "campaigns/<int:campaign>/join-links/",
+        route(campaigns.join_links, campaigns.make_join_link),
+        name="api-join-links",
+    ),
+    path("campaigns/<int:campaign>/join-links/<int:pk>/", route(campaigns.join_link), name="api-join-link"),
+    path(
+        "campaigns/<int:campaign>/participants/", route(campaigns.participant_list), name="api-participants"
+    ),
     path(
         "campaigns/<int:campaign>/browsers/",
-        campaigns.participant_browsers,
+        route(campaigns.participant_browsers),
         name="api-participant-browsers",
     ),
     path(
         "campaigns/<int:campaign>/browsers/<int:pk>/confirm/",
-        campaigns.confirm_browser,
+        route(campaigns.confirm_browser),
         name="api-confirm-browser",
     ),
     path(
         "campaigns/<int:campaign>/browsers/<int:pk>/",
-        campaigns.dismiss_browser,
+        route(campaigns.dismiss_browser),
         name="api-dismiss-browser",
     ),
-    path("campaigns/<int:campaign>/roles/", campaigns.roles, name="api-campaign-roles"),
-    path("campaigns/<int:campaign>/roles/<int:pk>/", campaigns.role, name="api-campaign-role"),
+    path(
+        "campaigns/<int:campaign>/roles/",
+        route(campaigns.roles, campaigns.give_role),
+        name="api-campaign-roles",
+    ),
+    path("campaigns/<int:campaign>/roles/<int:pk>/", route(campaigns.role), name="api-campaign-role"),
     path("campaigns/<int:campaign>/submissions/", route(submissions.submissions), name="api-submissions"),
     path(
         "campaigns/<int:campaign>/submissions/<int:assignment>/",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
 
@@ -344,10 +344,6 @@ class Batch:
         """Whether all its ratings are in."""
         return self.submitted == self.slots
 
-    def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        return asdict(self) | {"complete": self.complete}
-
 
 @dataclass(frozen=True, slots=True)
 class Batches:
@@ -358,10 +354,6 @@ class Batches:
     total: int
     opened: int
     listed: tuple[Batch, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        return asdict(self) | {"listed": [batch.as_json() for batch in self.listed]}
 
 
 def batches(campaign: Campaign) -> Batches | None:

@@ -12,13 +12,23 @@ from rest_framework.request import Request
 
 from annotation import access
 from annotation.access import IsCampaignResearcher
+from annotation.api.campaigns import SettingsSerializer
+from annotation.campaigns.progress import Counts
 from annotation.models import Campaign, CheckPlan, KeyTask
 from annotation.work import check_actions
 from annotation.work.labels import person_called
 from calibration import campaign_checks
 from calibration.api.serializers import ResultSerializer
 from calibration.campaign_checks import STATES, collect_results
-from calibration.campaign_progress import BY, choices, watch
+from calibration.campaign_progress import (
+    BY,
+    Act,
+    Annotator,
+    Forecast,
+    Stratum,
+    choices,
+    watch,
+)
 from calibration.own_agreement import Own, own_agreement
 from config import api
 from config.permissions import IsSignedIn
@@ -26,12 +36,14 @@ from config.permissions import IsSignedIn
 # The API of a campaign's training, test and checks. For who may manage the campaign.
 
 
-class CheckPlanSerializer(serializers.ModelSerializer[CheckPlan]):
+class CheckPlanSerializer(SettingsSerializer):
     """How a campaign trains, tests and checks; marks are shares from 0 to 1, and null means never or none."""
+
+    settings = check_actions.SETTINGS
 
     class Meta:
         model = CheckPlan
-        exclude = ["id", "campaign"]
+        fields = tuple(check_actions.SETTINGS)
 
 
 class KeyAnswerSerializer(serializers.Serializer[Any]):
@@ -231,46 +243,6 @@ class WatchQuerySerializer(Plain):
     )
 
 
-class WatchCountsSerializer(Plain):
-    """Tasks, their slots, and what became of them."""
-
-    tasks = serializers.IntegerField()
-    slots = serializers.IntegerField()
-    submitted = serializers.IntegerField()
-    held = serializers.IntegerField()
-    skipped = serializers.IntegerField()
-    flagged = serializers.IntegerField()
-    returned = serializers.IntegerField()
-    voided = serializers.IntegerField()
-
-
-class WatchedAnnotatorSerializer(Plain):
-    """One annotator's part, by pseudonym; `attended` and `taken` are median seconds a submitted task."""
-
-    name = serializers.CharField()
-    active = serializers.BooleanField()
-    submitted = serializers.IntegerField()
-    held = serializers.IntegerField()
-    skipped = serializers.IntegerField()
-    expired = serializers.IntegerField()
-    returned = serializers.IntegerField()
-    voided = serializers.IntegerField()
-    flagged = serializers.IntegerField()
-    attended = serializers.FloatField(allow_null=True)
-    taken = serializers.FloatField(allow_null=True)
-    last = serializers.DateTimeField(allow_null=True)
-
-
-class WatchedStratumSerializer(Plain):
-    """The tasks of one stratum and their slots; `taken` are those submitted or held."""
-
-    name = serializers.CharField()
-    tasks = serializers.IntegerField()
-    slots = serializers.IntegerField()
-    submitted = serializers.IntegerField()
-    taken = serializers.IntegerField()
-
-
 class WatchedDaySerializer(Plain):
     """What was submitted on a day of UTC."""
 
@@ -278,23 +250,15 @@ class WatchedDaySerializer(Plain):
     submitted = serializers.IntegerField()
 
 
-class ForecastSerializer(Plain):
-    """Submissions a day over the last seven days, and the days that the rest takes at that pace."""
-
-    left = serializers.IntegerField()
-    a_day = serializers.FloatField()
-    days = serializers.FloatField(allow_null=True)
-
-
 class WatchedProgressSerializer(Plain):
     """How far the campaign is."""
 
-    counts = WatchCountsSerializer()
-    annotators = WatchedAnnotatorSerializer(many=True)
+    counts = api.serializer_of(Counts, "WatchCounts")()
+    annotators = api.serializer_of(Annotator, "WatchedAnnotator")(many=True)
     by = serializers.CharField()
-    strata = WatchedStratumSerializer(many=True)
+    strata = api.serializer_of(Stratum, "WatchedStratum")(many=True)
     days = WatchedDaySerializer(many=True)
-    forecast = ForecastSerializer()
+    forecast = api.serializer_of(Forecast, "Forecast")()
 
 
 class WatchedQuestionSerializer(Plain):
@@ -339,16 +303,6 @@ class WatchedAgreementSerializer(Plain):
     raters = WatchedRaterSerializer(many=True)
     raters_reason = serializers.CharField(allow_blank=True)
     dividing = DividingSerializer(many=True)
-
-
-class ActSerializer(Plain):
-    """What somebody did last."""
-
-    at = serializers.DateTimeField()
-    who = serializers.CharField(allow_blank=True)
-    what = serializers.CharField()
-    submission = serializers.IntegerField(allow_null=True)
-    reason = serializers.CharField(allow_blank=True)
 
 
 class WatchedLeftOutSerializer(Plain):
@@ -401,7 +355,7 @@ class WatchSerializer(Plain):
     everyone = serializers.BooleanField()
     left_out = WatchedLeftOutSerializer(many=True)
     checks = WatchedChecksSerializer(many=True)
-    activity = ActSerializer(many=True)
+    activity = api.serializer_of(Act, "Act")(many=True)
 
 
 @api.get(WatchSerializer, query=[WatchQuerySerializer], permission=IsCampaignResearcher)

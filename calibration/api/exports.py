@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import Http404
+from django.http import Http404, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
+from rest_framework.response import Response
 
 from annotation import access as annotation_access
 from annotation.access import IsResearcherSomewhere
@@ -150,7 +151,7 @@ def labels(request: Request, form: str) -> HttpResponseBase:
     )
 
 
-def response_of(download: Download | Job, name: str = "") -> HttpResponseBase:
+def response_of(download: Download | Job, name: str = "") -> Response | StreamingHttpResponse:
     """Return a file, or 202 and the id of the job that writes it."""
     return accepted(download) if isinstance(download, Job) else download.response(name)
 

@@ -20,8 +20,10 @@ from calibration.errors import CalibrationError
 from calibration.exports.parts import PARTS
 from calibration.gold.rules import MEANING, RULES, Option, Rule, help_line, known_options
 from calibration.models import Export, Gold, Report, Study
+from calibration.statistics import Result
 from calibration.statistics.core.engine import FLAGS, STATUSES
 from calibration.studies.actions import is_stale, under_way
+from config import api
 
 # The rules of gold as the API shows and takes them, built from the one table.
 
@@ -95,27 +97,19 @@ def rule_out(rule: Rule) -> dict[str, Any]:
 # One statistic as routes tell it: a value never without its interval, its counts and where it came from.
 
 
-class ResultSerializer(serializers.Serializer[Any]):
-    """A statistic; `value` is null exactly when `status` is not ok, and `reason` says why."""
-
-    name = serializers.CharField()
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    n_items = serializers.IntegerField()
-    n_clusters = serializers.IntegerField()
-    n_raters = serializers.IntegerField()
-    n_missing = serializers.IntegerField()
-    method = serializers.CharField(allow_blank=True)
-    status = serializers.ChoiceField(choices=STATUSES)
-    reason = serializers.CharField(allow_blank=True)
-    flags = serializers.ListField(child=serializers.ChoiceField(choices=list(FLAGS)))
+ResultSerializer = api.serializer_of(
+    Result,
+    "Result",
+    "A statistic; `value` is null exactly when `status` is not ok, and `reason` says why.",
+    status=serializers.ChoiceField(choices=STATUSES),
+    flags=serializers.ListField(child=serializers.ChoiceField(choices=list(FLAGS))),
+)
 
 
 # What every request for figures from labels says: of which part and campaign, resampled how often.
 
 Query = TypeVar("Query")
-Result = TypeVar("Result")
+Figures = TypeVar("Figures")
 Serializer = type[serializers.Serializer[Any]]
 
 
@@ -149,10 +143,10 @@ def read_request(request: Request, query: Serializer, test: Serializer) -> tuple
 def made_of(
     request: Request,
     read: Callable[[], Query],
-    compute: Callable[..., Result],
-    compute_on_test: Callable[..., Result],
+    compute: Callable[..., Figures],
+    compute_on_test: Callable[..., Figures],
     purpose: str,
-) -> Result:
+) -> Figures:
     """Return what a query comes to, on test for a POST; a refusal is told as what is wrong with it."""
     try:
         query = read()
