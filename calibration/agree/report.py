@@ -558,7 +558,7 @@ def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[
     if not ratings.declared and ratings.scale is not None:
         out.append("Values that the scale has but nobody used are unknown; declare them with --values.")
     out += [
-        f"{FLAGS[flag][0].upper()}{FLAGS[flag][1:]} ({_join_titles(about)})."
+        f"{FLAGS[flag][0].upper()}{FLAGS[flag][1:]} ({join_titles(about)})."
         for flag, about in _raised(analysis).items()
     ]
     unknown = [
@@ -587,6 +587,7 @@ def _raised(analysis: Analysis) -> dict[str, list[str]]:
     return raised
 
 
-def _join_titles(titles: Sequence[str]) -> str:
+def join_titles(titles: Sequence[str]) -> str:
+    """Return the first three of some titles, each once, and count the others."""
     distinct = list(dict.fromkeys(titles))
     return "; ".join(distinct[:3]) + (f"; and {len(distinct) - 3} more" if len(distinct) > 3 else "")
