@@ -413,7 +413,7 @@ class Share(Percent):
 
 
 def labels_name(result: Snapshot, table: LevelTable) -> str:
-    """Return labels_name labels a table is about: `people’s dialogue labels`."""
+    """Name the labels that a table is about: `people’s dialogue labels`."""
     own = crowd(figures(result)).own if table.reference == MEAN_OF_PEOPLE else f"{table.reference}’s"
     return f"{own} {table.about} labels"
 

@@ -313,14 +313,14 @@ def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
         return [View(Table("Raters, one by one", []), reasons)] if reasons else []
     if params is not None:
         return [_page(described, unknown(titled), params)]
-    found_views = [
+    rater_views = [
         View(table, notes(question[2], question[1].crowd) if place == 0 else ())
         for question in described
         for place, table in enumerate(page for table in _tables(question) for page in _pages(table))
     ]
     meanings = meaning((question[2] for question in described), crowd(question[1] for question in described))
-    last = found_views[-1]
-    return [*found_views[:-1], replace(last, remarks=(*last.remarks, *unknown(titled), *meanings))]
+    last = rater_views[-1]
+    return [*rater_views[:-1], replace(last, remarks=(*last.remarks, *unknown(titled), *meanings))]
 
 
 def _page(titled: Sequence[Titled], undescribed: tuple[str, ...], params: PageParams) -> View:

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from calibration.ratings.ratings import Answered
 from calibration.reports.charts import Chart
+from calibration.reports.contents import recorded
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
@@ -428,11 +429,9 @@ def raters(result: Snapshot) -> list[WhoAnswered]:
 
 def _answered(rater: Answered) -> WhoAnswered:
     answered = [question for question in rater.questions if question.n]
-    return WhoAnswered(
-        rater.name,
-        rater.kind,
-        rater.identified,
-        rater.simulated,
+    return recorded(
+        WhoAnswered,
+        rater,
         titles=tuple(dict.fromkeys(question.title for question in answered)),
         questions=len(answered),
         n=sum(question.n for question in answered),

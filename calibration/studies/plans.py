@@ -734,9 +734,7 @@ def _subject(study: Study, query: PlanQuery) -> str:
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
     """Compute the plan that a job asks for; its result is {plan: the answer, stamp}."""
-    study = Study.objects.select_related("corpus", "campaign__corpus").filter(pk=job.params["study"]).first()
-    if study is None:
-        raise JobRefused("the study was deleted")
+    study = studies.study_of(job)
     query = PlanQuery(**job.params["query"])
     stamp = of_study(study).stamp()
     try:
