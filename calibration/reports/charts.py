@@ -14,7 +14,6 @@ import vl_convert
 from django.utils.functional import SimpleLazyObject
 
 from calibration.renderings import csv_text
-from calibration.reports.contents import SystemDot
 from calibration.reports.figures import (
     JUDGE,
     METRIC,
@@ -27,7 +26,7 @@ from calibration.reports.figures import (
     ok,
     worded,
 )
-from calibration.reports.snapshot import Figure, Snapshot
+from calibration.reports.snapshot import Figure, Snapshot, SystemDot
 from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd, join_names
 
 # What all charts share: colours that the page turns into its own, type, and the quantitative axis.

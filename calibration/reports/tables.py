@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 
 from calibration.ratings.ratings import Answered
 from calibration.reports.charts import Chart
-from calibration.reports.contents import recorded
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
@@ -22,7 +21,7 @@ from calibration.reports.figures import (
     replaced_text,
     worded,
 )
-from calibration.reports.snapshot import Figure, Snapshot
+from calibration.reports.snapshot import Figure, Snapshot, recorded
 from calibration.reports.wording import counted
 from calibration.statistics import STATISTICS
 from calibration.statistics.core.ratings import CATEGORIES
