@@ -12,16 +12,19 @@ from calibration.ratings.definitions import Definition
 from calibration.ratings.evidence import Evidence
 from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
-from calibration.reports.contents import (
+from calibration.reports.figures import crowd, figures, worded
+from calibration.reports.snapshot import (
     CoverageLine,
     CoverageTable,
     EvidenceRow,
     EvidenceTable,
     Figure,
+    PrevalenceRow,
+    Snapshot,
+    TagRow,
+    TagTable,
     recorded,
 )
-from calibration.reports.figures import crowd, figures, worded
-from calibration.reports.snapshot import PrevalenceRow, Snapshot, TagRow, TagTable
 from calibration.reports.tables import (
     CsvLine,
     PageParams,

@@ -12,7 +12,8 @@ from calibration.ratings.definitions import Definition, PanelAsked
 from calibration.ratings.ratings import SubjectData
 from calibration.ratings.scope import RaterInfo
 from calibration.reports.charts import Chart, Point
-from calibration.reports.contents import (
+from calibration.reports.figures import HUMAN, JUDGE, PANEL, crowd, figures, worded
+from calibration.reports.snapshot import (
     ComparedJudges,
     ComparedPair,
     Figure,
@@ -21,10 +22,9 @@ from calibration.reports.contents import (
     KeyRow,
     KeyTable,
     PanelSummary,
+    Snapshot,
     recorded,
 )
-from calibration.reports.figures import HUMAN, JUDGE, PANEL, crowd, figures, worded
-from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import (
     Count,
     CsvLine,

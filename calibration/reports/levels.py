@@ -17,10 +17,9 @@ from calibration.ratings.ratings import SubjectData
 from calibration.ratings.scope import RaterInfo
 from calibration.reports import charts as drawing
 from calibration.reports.charts import Chart
-from calibration.reports.contents import Figure, LevelRow, LevelTable, Marks, SystemDot, recorded
 from calibration.reports.figures import HUMAN, crowd, figures, worded
 from calibration.reports.judges import Lengths, Panels
-from calibration.reports.snapshot import Snapshot
+from calibration.reports.snapshot import Figure, LevelRow, LevelTable, Marks, Snapshot, SystemDot, recorded
 from calibration.reports.tables import (
     CsvLine,
     PageParams,
@@ -413,7 +412,7 @@ class Share(Percent):
 
 
 def labels_name(result: Snapshot, table: LevelTable) -> str:
-    """Return labels_name labels a table is about: `people’s dialogue labels`."""
+    """Name the labels that a table is about: `people’s dialogue labels`."""
     own = crowd(figures(result)).own if table.reference == MEAN_OF_PEOPLE else f"{table.reference}’s"
     return f"{own} {table.about} labels"
 

@@ -11,9 +11,8 @@ import numpy as np
 from annotation.text.display import number
 from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
-from calibration.reports.contents import Figure, QuestionRaters, RaterLine, RepeatLine, recorded
 from calibration.reports.figures import QuestionFigures, crowd, figures, label, leading_question, worded
-from calibration.reports.snapshot import Snapshot
+from calibration.reports.snapshot import Figure, QuestionRaters, RaterLine, RepeatLine, Snapshot, recorded
 from calibration.reports.tables import CsvLine, PageParams, Row, Section, Table, View, as_printed, tabulate
 from calibration.reports.wording import Crowd, counted, join_names
 from calibration.statistics import Plan, Record, Result, ratings_from_records
@@ -313,14 +312,14 @@ def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
         return [View(Table("Raters, one by one", []), reasons)] if reasons else []
     if params is not None:
         return [_page(described, unknown(titled), params)]
-    found_views = [
+    rater_views = [
         View(table, notes(question[2], question[1].crowd) if place == 0 else ())
         for question in described
         for place, table in enumerate(page for table in _tables(question) for page in _pages(table))
     ]
     meanings = meaning((question[2] for question in described), crowd(question[1] for question in described))
-    last = found_views[-1]
-    return [*found_views[:-1], replace(last, remarks=(*last.remarks, *unknown(titled), *meanings))]
+    last = rater_views[-1]
+    return [*rater_views[:-1], replace(last, remarks=(*last.remarks, *unknown(titled), *meanings))]
 
 
 def _page(titled: Sequence[Titled], undescribed: tuple[str, ...], params: PageParams) -> View:

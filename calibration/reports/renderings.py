@@ -26,8 +26,7 @@ from calibration.renderings import (
     markdown_table,
 )
 from calibration.reports import sentences, tables
-from calibration.reports.contents import Figure, Marks
-from calibration.reports.snapshot import Snapshot, is_readable, snapshot_of
+from calibration.reports.snapshot import Figure, Marks, Snapshot, is_readable, snapshot_of
 from calibration.reports.tables import Cell, CsvLine, Table
 from calibration.reports.view import (
     SECTIONS,

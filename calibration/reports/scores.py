@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from annotation.text.display import number
 from calibration.ratings.definitions import Definition
 from calibration.ratings.ratings import SubjectData
 from calibration.reports.charts import Chart, Point
-from calibration.reports.contents import (
+from calibration.reports.figures import JUDGE, crowd, figures, worded
+from calibration.reports.snapshot import (
     Figure,
     ScoreBin,
     ScoreMap,
     ScoreMarks,
     ScoreProbabilities,
     Scores,
+    Snapshot,
     recorded,
 )
-from calibration.reports.figures import JUDGE, crowd, figures, worded
-from calibration.reports.snapshot import Snapshot
 from calibration.reports.tables import CsvLine, PageParams, Row, Section, Switch, Table, View, tabulate
 from calibration.reports.wording import counted
 from calibration.statistics.core.engine import Result
@@ -205,14 +204,10 @@ def _table(
 ) -> Table:
     rows: list[Row] = []
     for member, text in zip(members, row_names, strict=True):
-        cells = list(member.figures) or [_missing(name, member.reason) for name, _ in columns]
+        cells: list[Figure] = _figures(member, [name for name, _ in columns])
         first = not rows or rows[-1].question != member.title
         rows.append(Row(member.title, text, cells[0].n_items, cells[0].n_clusters, [*cells], first=first))
     return tabulate(title, columns, rows)
-
-
-def _missing(name: str, reason: str) -> Figure:
-    return Figure(name, status="insufficient", reason=reason)
 
 
 def _kept_apart(scores: Scores) -> str:
@@ -338,8 +333,9 @@ def lines(result: Snapshot) -> Iterator[CsvLine]:
 
 
 def _figures(member: Scored, names: Sequence[str]) -> list[Figure]:
+    """Return the figures of a score; without any, one a name that says why."""
     return list(member.figures) or [
-        replace(_missing(name, member.reason), raters=(member.rater,)) for name in names
+        Figure(name, status="insufficient", reason=member.reason, raters=(member.rater,)) for name in names
     ]
 
 

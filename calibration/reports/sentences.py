@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
 from annotation.text.display import number, percent
-from calibration.reports.contents import Figure
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
@@ -22,7 +21,7 @@ from calibration.reports.figures import (
     replaced_text,
     worded,
 )
-from calibration.reports.snapshot import Snapshot
+from calibration.reports.snapshot import Figure, Snapshot
 from calibration.reports.unanswered import of_failures
 from calibration.reports.wording import Crowd, counted, in_words, interval, join_names, signed, units
 from calibration.statistics.analysis import MEAN_OF_PEOPLE

@@ -21,7 +21,7 @@ from calibration.reports.figures import (
     replaced_text,
     worded,
 )
-from calibration.reports.snapshot import Figure, Snapshot
+from calibration.reports.snapshot import Figure, Snapshot, recorded
 from calibration.reports.wording import counted
 from calibration.statistics import STATISTICS
 from calibration.statistics.core.ratings import CATEGORIES
@@ -428,11 +428,9 @@ def raters(result: Snapshot) -> list[WhoAnswered]:
 
 def _answered(rater: Answered) -> WhoAnswered:
     answered = [question for question in rater.questions if question.n]
-    return WhoAnswered(
-        rater.name,
-        rater.kind,
-        rater.identified,
-        rater.simulated,
+    return recorded(
+        WhoAnswered,
+        rater,
         titles=tuple(dict.fromkeys(question.title for question in answered)),
         questions=len(answered),
         n=sum(question.n for question in answered),

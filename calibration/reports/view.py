@@ -29,9 +29,8 @@ from calibration.reports import (
     tables,
     unanswered,
 )
-from calibration.reports.contents import Figure
 from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, crowd, figures, label, worded
-from calibration.reports.snapshot import Snapshot, snapshot_of
+from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
 from calibration.reports.tables import PageParams, Row, Section, Table, View, filled, items_params, tabulate
 from calibration.reports.wording import counted
 from calibration.statistics.analysis import MEAN_OF_PEOPLE

@@ -11,16 +11,17 @@ import numpy as np
 from calibration.ratings.definitions import Definition
 from calibration.ratings.ratings import SubjectData
 from calibration.reports import behaviours, judges, levels, preferences, raters, scores, unanswered
-from calibration.reports.contents import Figure, recorded
 from calibration.reports.figures import HUMAN, METRIC
 from calibration.reports.snapshot import (
     FORMAT,
     Answerer,
+    Figure,
     Link,
     Question,
     Snapshot,
     SplitUsed,
     Totals,
+    recorded,
 )
 from calibration.reports.wording import PEOPLE, Crowd, crowd_of
 from calibration.statistics import Ratings, analyse

@@ -13,7 +13,7 @@ from typing import Any, cast
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.text.table_cells import judges_of, words_of
-from calibration.agree import extras, judges, level_renderings, levels, renderings
+from calibration.agree import extras, judges, levels, renderings
 from calibration.agree.options import add_to, with_defaults, without_effect
 from calibration.agree.ratings_file import (
     JOIN,
@@ -105,11 +105,11 @@ def _by_level(plan: Plan, options: dict[str, Any]) -> str:
         ratings = file.ratings(part, **_value_settings(file, part, options))
         return judges.at_levels(ratings, part.question, derived_raters, missed)
 
-    tables = level_renderings.tables(file, level_query, plan, ratings_of, _progress, options["by"])
+    tables = levels.tables(file, level_query, plan, ratings_of, _progress, options["by"])
     if without := [why for why in missed.values() if why]:
         raise ValueError(without[0].rstrip("."))
     form = next((form for form in ("json", "csv", "latex", "html") if options[form]), "text")
-    return level_renderings.render(file, tables, form)
+    return renderings.render_levels(file, tables, form)
 
 
 def _plan(options: dict[str, Any]) -> Plan:
