@@ -1,8 +1,8 @@
 """A report as it is kept: typed, so that tables, sentences, charts, pages and files read the same fields.
 
 A report's row holds it as JSON (`to_json`), nothing rounded; `snapshot_of` reads it back into these types.
-FORMAT is raised whenever reports compute or record something else, so that nothing is taken for what it is
-not: a report in a format that is not READABLE is told as one of an older format.
+FORMAT is raised whenever reports compute or record something else; a report in an older format is computed
+again where it is shown.
 """
 
 from __future__ import annotations
@@ -33,12 +33,6 @@ if TYPE_CHECKING:
     from calibration.models import Report
 
 FORMAT = 10
-READABLE = frozenset({3, 4, 5, 6, 7, 8, 9, 10})
-"""Format 3 had no tables of tags, format 4 none of the other sections, format 5 no panels and baselines,
-format 6 no bounds over unanswered items, format 7 neither baselines at levels nor the mode in which judges
-were asked, format 8 neither what answers point at nor preferences, format 9 no verdicts on standing in for a
-person and no number of the items that people answered."""
-
 READ = "_snapshot"
 """Where a report's row keeps what was read from it."""
 
@@ -743,7 +737,7 @@ def to_json(snapshot: Snapshot) -> dict[str, Any]:
 
 def is_readable(report: Report) -> bool:
     """Whether a report was kept in a format that this version shows."""
-    return report.result.get("format") in READABLE
+    return report.result.get("format") == FORMAT
 
 
 def snapshot_of(report: Report) -> Snapshot:
