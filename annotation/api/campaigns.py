@@ -379,11 +379,9 @@ class ParticipantBrowserSerializer(serializers.ModelSerializer[ParticipantBrowse
 
 
 @api.listing(JoinLinkSerializer, permission=IsCampaignResearcher)
-def join_links(request: Request, campaign: int) -> Response:
+def join_links(request: Request, campaign: int) -> QuerySet[JoinLink]:
     """The links by which people join a campaign."""
-    context = {"request": request}
-    rows = access.campaign(campaign).join_links.all()
-    return api.page_of(request, rows, lambda page: JoinLinkSerializer(page, many=True, context=context).data)
+    return access.campaign(campaign).join_links.all()
 
 
 @api.post(JoinLinkSerializer, JoinLinkSerializer, status=201, permission=IsCampaignResearcher)
