@@ -242,8 +242,8 @@ def open_next_batch(request: Request, campaign: int) -> Any:
 
 
 def _batches(campaign: Campaign) -> actions.Batches | dict[str, Any]:
-    nothing = {"batch_size": None, "next_batch": campaign.next_batch, "total": 0, "opened": 0, "listed": []}
-    return actions.batches(campaign) or nothing
+    nothing: dict[str, Any] = {"batch_size": None, "total": 0, "opened": 0, "listed": []}
+    return actions.batches(campaign) or nothing | {"next_batch": campaign.next_batch}
 
 
 # The API of roles in one campaign.

@@ -134,7 +134,7 @@ def preview(request: Request) -> dict[str, Any]:
 
 
 @api.get()
-def one_round(request: Request, pk: int) -> dict[str, Any]:
+def show_round(request: Request, pk: int) -> dict[str, Any]:
     """Return a round and how far it is."""
     return reading.round_as_dict(access.adjudication_round(pk))
 

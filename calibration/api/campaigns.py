@@ -109,7 +109,7 @@ def set_checks(request: Request, campaign: int) -> CheckPlan:
 
 
 @api.get(permission=IsCampaignResearcher)
-def results_of(request: Request, campaign: int) -> dict[str, Any]:
+def check_results(request: Request, campaign: int) -> dict[str, Any]:
     """Researchers: each annotator's state and scores with intervals, and agreement with themselves."""
     return collect_results(access.campaign(campaign))
 
@@ -127,7 +127,7 @@ def decide(request: Request, campaign: int) -> None:
 
 
 @api.get(permission=IsCampaignResearcher, name="campaigns_checks_keys_list")
-def keys_of(request: Request, campaign: int) -> dict[str, Any]:
+def list_keys(request: Request, campaign: int) -> dict[str, Any]:
     """Researchers: a campaign's tasks with a key (`keys`)."""
     keys = check_actions.list_keys(access.campaign(campaign))
     return {"keys": [check_actions.key_as_json(key) for key in keys]}
@@ -151,7 +151,7 @@ def add_key(request: Request, campaign: int) -> dict[str, Any]:
 
 
 @api.post(KeysFromSerializer, status=201, permission=IsCampaignResearcher)
-def keys_from(request: Request, campaign: int) -> dict[str, Any]:
+def add_keys_from(request: Request, campaign: int) -> dict[str, Any]:
     """Researchers: key tasks by answers that are known; says how many `tasks` are keyed."""
     about = access.campaign(campaign)
     return {"tasks": campaign_checks.add(by=api.user(request), campaign=about, **api.data(request))}
@@ -163,7 +163,7 @@ def _key(campaign: Campaign, pk: int) -> KeyTask:
 
 
 @api.get(permission=IsCampaignResearcher)
-def key_one(request: Request, campaign: int, key: int) -> dict[str, Any]:
+def show_key(request: Request, campaign: int, key: int) -> dict[str, Any]:
     """Researchers: one key."""
     return check_actions.key_as_json(_key(access.campaign(campaign), key))
 
