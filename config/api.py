@@ -45,6 +45,7 @@ Permission = type[BasePermission]
 
 
 user = user_of
+"""The account that sends a request."""
 
 
 def data(request: Request, instance: Any = None) -> Data:
@@ -66,7 +67,7 @@ def checked(serializer: BaseSerializer[Any]) -> Data:
     return dict(serializer.validated_data)
 
 
-def text(request: Request, name: str) -> str:
+def query_text(request: Request, name: str) -> str:
     """Return a query parameter, '' where it is left out."""
     return str(request.query_params.get(name, "")).replace("\0", "")
 

@@ -62,7 +62,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     scheme = serializers.CharField(
         source="scheme_version.scheme.key", max_length=140, help_text="key, or key@version"
     )
-    systems = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    systems = serializers.ListField(child=serializers.CharField(), default=list)
     annotators = serializers.SlugRelatedField(
         slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
     )

@@ -96,7 +96,7 @@ class FromCorpusSerializer(serializers.Serializer[Any]):
     corpus = serializers.CharField()
     kind = serializers.ChoiceField(choices=list(KINDS))
     key = serializers.CharField(max_length=LONGEST_KEY)
-    title = serializers.CharField(required=False, default="", allow_blank=True, max_length=LONGEST["title"])
+    title = api.optional_text(max_length=LONGEST["title"])
 
 
 class SchemeArchivedSerializer(serializers.Serializer[Any]):

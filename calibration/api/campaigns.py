@@ -49,7 +49,7 @@ class KeyAnswerSerializer(serializers.Serializer[Any]):
     `item` names the item where the task asks about several.
     """
 
-    item = serializers.CharField(required=False, allow_blank=True, default="")
+    item = api.optional_text()
     question = serializers.CharField()
     values = serializers.ListField(
         child=serializers.JSONField(), min_length=1, help_text="numbers, or names of categories"
@@ -67,7 +67,7 @@ class ChangedKeySerializer(serializers.Serializer[Any]):
     """A key's answers and why they are right."""
 
     answers = KeyAnswerSerializer(many=True)
-    explanation = serializers.CharField(required=False, allow_blank=True, default="")
+    explanation = api.optional_text()
 
 
 class NewKeySerializer(ChangedKeySerializer):

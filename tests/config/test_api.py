@@ -33,7 +33,9 @@ from jobs.errors import JobError, WebhookRefused
         ),
     ],
 )
-def test_a_refusal_is_answered_by_its_code_else_by_its_field(error, status, body) -> None:
+def test_a_refusal_is_answered_by_its_code_else_by_its_field(
+    error: Exception, status: int, body: dict[str, object]
+) -> None:
     response = api.refuse(error, {})
     assert response is not None
     assert (response.status_code, response.data) == (status, body)
