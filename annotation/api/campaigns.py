@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import date
 from typing import Any, ClassVar, cast
@@ -23,7 +24,7 @@ from annotation.campaigns import actions, comparing, editing, sampling
 from annotation.campaigns import actions as campaigns
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import tasks as campaign_tasks
-from annotation.campaigns.settings import SETTINGS
+from annotation.campaigns.settings import SETTINGS, Setting
 from annotation.models import (
     CampaignRole,
     Consent,
@@ -46,18 +47,40 @@ from jobs.models import Job
 
 # What the API of campaigns takes and gives.
 
-SETTING_OPTIONS = {
-    name: {
-        "help_text": f"{setting.description} May change {setting.when}.",
-        "error_messages": setting.error_messages,
-    }
-    for name, setting in SETTINGS.items()
-}
+BASELINE = SETTINGS["baseline"]
 
 
-class CampaignSerializer(serializers.ModelSerializer[Campaign]):
+class SettingsSerializer(serializers.ModelSerializer[Any]):
+    """A row with settings: their texts and bounds stand in the document; their own room checks the bounds."""
+
+    settings: ClassVar[Mapping[str, Setting]]
+
+    def get_extra_kwargs(self) -> dict[str, Any]:
+        """Describe each setting, and say what is wrong with a value that it cannot have."""
+        described = {
+            name: {
+                "help_text": f"{setting.description} May change {setting.when}.",
+                "error_messages": setting.error_messages,
+            }
+            for name, setting in self.settings.items()
+        }
+        return super().get_extra_kwargs() | described
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Add the bounds."""
+        fields = super().get_fields()
+        for name, setting in self.settings.items():
+            if setting.bounds is not None:
+                least, most = setting.bounds
+                kind = {"type": "number", "format": "double"} if setting.is_share else {"type": "integer"}
+                set_override(fields[name], "field", {**kind, "minimum": least, "maximum": most})
+        return fields
+
+
+class CampaignSerializer(SettingsSerializer):
     """A campaign; write with corpus and systems by name, annotators by user name."""
 
+    settings = SETTINGS
     corpus = serializers.SlugRelatedField(slug_field="name", queryset=Corpus.objects.all())
     scheme = serializers.CharField(
         source="scheme_version.scheme.key", max_length=140, help_text="key, or key@version"
@@ -72,7 +95,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     baseline = serializers.CharField(
         required=False,
         allow_null=True,
-        help_text=f"A system of the corpus. {SETTING_OPTIONS['baseline']['help_text']}",
+        help_text=f"A system of the corpus. {BASELINE.description} May change {BASELINE.when}.",
     )
 
     class Meta:
@@ -92,17 +115,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "archived_at",
         ]
         read_only_fields = ["state", "archived_at"]
-        extra_kwargs: ClassVar[dict[str, Any]] = {"name": {"validators": []}, **SETTING_OPTIONS}
-
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
-        """Add bounds to the document; `annotation.campaigns.settings` checks them."""
-        fields = super().get_fields()
-        for name, setting in SETTINGS.items():
-            if setting.bounds is not None:
-                least, most = setting.bounds
-                kind = {"type": "number", "format": "double"} if setting.is_share else {"type": "integer"}
-                set_override(fields[name], "field", {**kind, "minimum": least, "maximum": most})
-        return fields
+        extra_kwargs: ClassVar[dict[str, Any]] = {"name": {"validators": []}}
 
     def validate_scheme(self, ref: str) -> str:
         """Refuse a scheme that there is not."""
@@ -164,7 +177,11 @@ class ReorderSerializer(serializers.ModelSerializer[Campaign]):
         model = Campaign
         fields = ("task_order", "order_by", "apart_judge")
         extra_kwargs: ClassVar[dict[str, Any]] = {
-            name: SETTING_OPTIONS[name] | {"help_text": SETTINGS[name].description} for name in fields
+            name: {
+                "help_text": SETTINGS[name].description,
+                "error_messages": SETTINGS[name].error_messages,
+            }
+            for name in fields
         }
 
 

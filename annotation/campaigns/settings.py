@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 from django.db import models
 
@@ -34,17 +34,20 @@ class When(StrEnum):
 class Setting:
     """A setting of a campaign; its type, choices and default are those of the column of its name.
 
-    `bounds` are the least and the most of a number; a share lies above the least. `subject` begins the
+    `bounds` are the least and the most of a number, `above` leaves out the least. `subject` begins the
     sentence that refuses a value (unless set, the label does). `options` lists the values, as (value, title),
     of a setting whose values depend on the corpus. The page leaves a setting out where it does not apply
     (`applies`) to the corpus, and insists on a value where it is `required`; elsewhere an empty one is the
     default.
     """
 
+    model: ClassVar[type[models.Model]] = Campaign
+
     name: str
     label: str
     help: str = ""
     bounds: tuple[int, int] | None = None
+    above: bool = False
     when: When = When.DRAFT
     subject: str = ""
     required: bool = False
@@ -53,8 +56,8 @@ class Setting:
 
     @property
     def column(self) -> models.Field[Any, Any]:
-        """The column of the campaign that holds it."""
-        column = Campaign._meta.get_field(self.name)
+        """The column that holds it."""
+        column = self.model._meta.get_field(self.name)
         assert isinstance(column, models.Field)
         return column
 
@@ -83,9 +86,10 @@ class Setting:
         if self.bounds is None:
             return ""
         subject, (least, most) = self.subject or self.label, self.bounds
-        if self.is_share:
+        if self.above:
             return f"{subject} lies above {least} and is at most {most} (0.1 is a tenth)."
-        return f"{subject} must be between {least:,} and {most:,}."
+        example = " (0.8 is 80%)" if self.is_share else ""
+        return f"{subject} must be between {least:,} and {most:,}{example}."
 
     @property
     def error_messages(self) -> dict[str, str]:
@@ -102,7 +106,7 @@ class Setting:
         if self.bounds is None:
             return True
         least, most = self.bounds
-        return least <= value <= most and not (self.is_share and value == least)
+        return least <= value <= most and not (self.above and value == least)
 
 
 class Group(NamedTuple):
@@ -209,6 +213,7 @@ GROUPS = {
                 "Only where the judge and people are apart, by at least",
                 "A share of the scale: 0.25 is one step of five. Choose the judge below, under the order.",
                 bounds=(0, 1),
+                above=True,
                 subject="How far judge and people are apart",
             ),
         ),
@@ -265,6 +270,7 @@ GROUPS = {
                 "How large it is",
                 "A share of the tasks: 0.1 is a tenth.",
                 bounds=(0, 1),
+                above=True,
                 when=When.UPWARDS,
                 subject="The share that has more raters",
             ),
@@ -384,10 +390,10 @@ def refuse(field: str, why: str) -> NoReturn:
     raise error
 
 
-def check_values(campaign: Campaign) -> None:
+def check_values(row: models.Model, settings: Mapping[str, Setting] = SETTINGS) -> None:
     """Refuse a setting whose value is out of its bounds, or none of its choices."""
-    for name, setting in SETTINGS.items():
-        if not setting.allows(getattr(campaign, name)):
+    for name, setting in settings.items():
+        if not setting.allows(getattr(row, name)):
             refuse(name, setting.refusal)
 
 

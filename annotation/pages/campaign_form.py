@@ -143,26 +143,36 @@ class CampaignForm(forms.Form):
         return values
 
 
-def _field(setting: Setting, corpus: Corpus) -> forms.Field:
-    """Return the field of a form in which a setting is made."""
-    column = setting.column
-    options: dict[str, Any] = {
+def setting_field(setting: Setting, **options: Any) -> forms.Field:
+    """Return the field of a form in which a setting is made; `options` are told to Django beside its own."""
+    options = _texts(setting) | options
+    if setting.bounds is not None:
+        least, most = setting.bounds
+        options = {"min_value": least, "max_value": most} | options
+    field = setting.column.formfield(**options)
+    assert field is not None
+    return field
+
+
+def _texts(setting: Setting) -> dict[str, Any]:
+    return {
         "label": setting.label,
         "help_text": setting.help,
         "required": setting.required,
         "error_messages": setting.error_messages,
     }
+
+
+def _field(setting: Setting, corpus: Corpus) -> forms.Field:
+    """Return the field of a campaign's setting, with what the corpus offers."""
     if setting.options is not None:
-        return forms.ChoiceField(choices=setting.options(corpus), **options)
-    if isinstance(column, models.ForeignKey):
-        options |= {"queryset": corpus.systems.order_by("name"), "empty_label": "None"}
-    if isinstance(column, models.DateTimeField):
-        options["widget"] = forms.DateTimeInput(attrs={"type": "datetime-local"}, format=MOMENT)
-    if setting.bounds is not None:
-        options["min_value"], options["max_value"] = setting.bounds
-    field = column.formfield(**options)
-    assert field is not None
-    return field
+        return forms.ChoiceField(choices=setting.options(corpus), **_texts(setting))
+    if isinstance(setting.column, models.ForeignKey):
+        return setting_field(setting, queryset=corpus.systems.order_by("name"), empty_label="None")
+    if isinstance(setting.column, models.DateTimeField):
+        widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format=MOMENT)
+        return setting_field(setting, widget=widget)
+    return setting_field(setting)
 
 
 def _is_open(field: forms.BoundField) -> bool:

@@ -14,7 +14,7 @@ from annotation.text.table_cells import unguarded
 from calibration.agree.ratings_file import RatingsFileError, Row, Spelling, Table, read_table
 from calibration.statistics import Ratings
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
-from calibration.statistics.core.ratings import Floats, Ints
+from calibration.statistics.core.ratings import Floats
 from calibration.statistics.level_correlations import Options
 from calibration.statistics.level_scores import LEVELS, Frame, Kind, Level, Scored, Scores, Units
 
@@ -359,10 +359,11 @@ class _Layout:
         for place in every:
             if unit_of.setdefault((place.dialogue, place.continuation), len(first)) == len(first):
                 first.append(place)
-        dialogues, dialogue_names = _coded([place.dialogue for place in first])
-        systems, system_names = _coded([place.system for place in first])
-        clusters, _ = _coded([place.cluster for place in first])
-        units = Units(dialogues, clusters, systems, dialogue_names, system_names)
+        units = Units.of(
+            [place.dialogue for place in first],
+            [place.cluster for place in first],
+            [place.system for place in first],
+        )
         frames = {
             kind: Frame(
                 kind,
@@ -385,12 +386,6 @@ class _Layout:
         if rater == MEAN_OF_PEOPLE:
             return Scores.of_people(f"people ({labels})" if labels else "people", kind, values)
         return Scores(rater, kind, values[:, 0], ratings.kinds[columns[0]])
-
-
-def _coded(names: list[str]) -> tuple[Ints, tuple[str, ...]]:
-    codes: dict[str, int] = {}
-    indices = np.array([codes.setdefault(name, len(codes)) for name in names], np.int64)
-    return indices, tuple(codes)
 
 
 def _with_names(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape as quoted
 from typing import Any
 
-from annotation.text.table_cells import guarded
 from calibration.agree.report import Block, Section, interval, number, plain, title_of
-from calibration.renderings import escaped
+from calibration.renderings import csv_text, escaped
 from calibration.statistics import Entry, Result
 from calibration.statistics.unanswered import NAME as BOUNDS
 
@@ -106,20 +103,9 @@ COLUMNS = [
 
 
 def as_csv(entries: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:
-    """Return the table; a text that a spreadsheet would evaluate gets a leading apostrophe."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    for entry in entries:
-        flat = {**entry, "raters": ";".join(entry["raters"]), "flags": ";".join(entry["flags"])}
-        writer.writerow([_cell_of_csv_table(flat.get(column)) for column in columns])
-    return out.getvalue()
-
-
-def _cell_of_csv_table(value: object) -> object:
-    if isinstance(value, str):
-        return guarded(value)
-    return "" if value is None else value
+    """Return the table."""
+    flat = ({**e, "raters": ";".join(e["raters"]), "flags": ";".join(e["flags"])} for e in entries)
+    return csv_text([columns, *([entry.get(column) for column in columns] for entry in flat)])
 
 
 # The report's tables in LaTeX (booktabs).
@@ -285,3 +271,11 @@ def _mark(block: Block, entry: Entry, top: int, place: Callable[[float], str]) -
     if result.low is not None and result.high is not None:
         svg += f'<line class="ci" x1="{place(result.low)}" x2="{place(result.high)}" y1="{y}" y2="{y}"/>'
     return f'{svg}<circle cx="{place(result.value or 0.0)}" cy="{y}" r="4"/>'
+
+
+WRITERS: dict[str, Callable[[str, Sequence[Section]], str]] = {
+    "text": as_text,
+    "html": as_html,
+    "latex": as_latex,
+}
+"""The forms with sentences and tables; JSON and CSV hold plain values."""

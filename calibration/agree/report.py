@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -447,6 +448,15 @@ class Section:
         """How the intervals were made, without what a method adds of a single figure."""
         methods = [entry.result.method for entry in self.analysis.entries]
         return next((part for m in methods for part in m.split("; ") if "interval" in part), "")
+
+
+@dataclass
+class Additions:
+    """What an option adds to a report: sections, lists of its JSON by name, and lines of its CSV."""
+
+    sections: list[Section] = field(default_factory=list)
+    lists: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    entries: list[dict[str, Any]] = field(default_factory=list)
 
 
 def section_of(

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 
 from annotation import access
 from annotation.access import IsCampaignResearcher
+from annotation.api.campaigns import SettingsSerializer
 from annotation.campaigns.progress import Counts
 from annotation.models import Campaign, CheckPlan, KeyTask
 from annotation.work import check_actions
@@ -35,12 +36,14 @@ from config.permissions import IsSignedIn
 # The API of a campaign's training, test and checks. For who may manage the campaign.
 
 
-class CheckPlanSerializer(serializers.ModelSerializer[CheckPlan]):
+class CheckPlanSerializer(SettingsSerializer):
     """How a campaign trains, tests and checks; marks are shares from 0 to 1, and null means never or none."""
+
+    settings = check_actions.SETTINGS
 
     class Meta:
         model = CheckPlan
-        exclude = ["id", "campaign"]
+        fields = tuple(check_actions.SETTINGS)
 
 
 class KeyAnswerSerializer(serializers.Serializer[Any]):

@@ -38,6 +38,7 @@ from calibration.errors import CalibrationError
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import is_readable
+from calibration.reports.tables import PEOPLE
 from calibration.studies import actions as study_actions
 from calibration.studies import actions as verbs
 from calibration.studies import disagreements as reading
@@ -228,8 +229,8 @@ def _planned(request: Request, study: Study) -> Response:
 
 PARAMETERS = [
     OpenApiParameter("question", str, required=True, description="scheme@version/key, or scheme@version/all"),
-    OpenApiParameter("a", str, description=f"a rater, or {reading.PEOPLE} (the default)"),
-    OpenApiParameter("b", str, description=f"a rater, or {reading.PEOPLE} (the default)"),
+    OpenApiParameter("a", str, description=f"a rater, or {PEOPLE} (the default)"),
+    OpenApiParameter("b", str, description=f"a rater, or {PEOPLE} (the default)"),
     OpenApiParameter("cell", str, description="row,column of `table`: only these items"),
     OpenApiParameter("part", str, enum=["dev", "test", "all"]),
     OpenApiParameter("limit", int),

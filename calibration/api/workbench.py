@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,7 +24,7 @@ from calibration.workbench.sheets import Judged, judged_on, sheets
 from calibration.workbench.versions import DIRECTIONS, Difference, differences, side_by_side
 from config import api
 from jobs import runs
-from jobs.endpoints.parameter_inputs import parameter_serializer_fields
+from jobs.endpoints.parameter_inputs import parameter_serializer_fields, serializer_field
 from judges.drafts import actions, benches
 from judges.drafts.benches import USUAL, begun_from, options_of, parent_of, picked, wording_from
 from judges.models import Bench
@@ -31,7 +32,7 @@ from judges.prompts import versions
 from judges.prompts.examples import MOST_SHOWN, RULE_CHOICES
 from judges.protocols.wording import LONGEST
 from judges.runs.lookup import endpoint_named, selection_of
-from judges.runs.plans import LEAST_BUDGET, MOST_SAMPLES
+from judges.runs.plans import BUDGET, SAMPLE_COUNT
 
 # What the workbench's API takes.
 
@@ -84,12 +85,12 @@ class TrySerializer(Plain):
         help_text="per role the judge or metric, by name or fingerprint, or the draft (BENCH/draft-3), that "
         "the protocol reads",
     )
-    budget = serializers.IntegerField(
-        required=False, allow_null=True, min_value=LEAST_BUDGET, max_value=10**9
-    )
+    budget = serializer_field(BUDGET, required=False, default=empty)
     examples = DraftExamplesSerializer(allow_null=True, default=None)
     targets = serializers.IntegerField(default=5, allow_null=True, min_value=1)
-    samples = serializers.IntegerField(default=1, min_value=1, max_value=MOST_SAMPLES)
+    samples = serializer_field(
+        SAMPLE_COUNT, default=1, allow_null=False, help_text="How often each item is asked."
+    )
     estimate = serializers.BooleanField(
         default=False, help_text="only say what it takes; the draft is written all the same"
     )

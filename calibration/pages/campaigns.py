@@ -18,9 +18,10 @@ from annotation.access import campaign_researcher_only
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Item, KeyTask, turn_numbers
 from annotation.models.checks import CheckPlan
+from annotation.pages.campaign_form import setting_field
 from annotation.scheme_store import Questionnaire, ScreenQuestion, questionnaire_of
 from annotation.work import check_actions
-from annotation.work.check_actions import ORDERED
+from annotation.work.check_actions import ORDERED, SETTINGS
 from annotation.work.check_stages import Key, Place, worded
 from annotation.work.labels import person_called
 from annotation.work.screens import load_place
@@ -45,45 +46,22 @@ from config.permissions import user_of
 
 # The form of a campaign's training, test and checks, and the fields of an answer key.
 
-PERCENT = {"test_mark", "warn_below", "pause_below", "leave_out_below"}
-"""The fields that are shares, which the form takes as percentages."""
-
-
-def _percent(label: str, hint: str, *, required: bool = False) -> forms.FloatField:
-    return forms.FloatField(label=label, help_text=hint, required=required, min_value=0, max_value=100)
-
-
-def _count(label: str, hint: str = "", *, least: int = 1, required: bool = True) -> forms.IntegerField:
-    return forms.IntegerField(label=label, help_text=hint, required=required, min_value=least, max_value=1000)
+PERCENT = {name for name, setting in SETTINGS.items() if setting.is_share}
+"""The settings that the form takes in percent."""
 
 
 class ChecksForm(forms.Form):
     """How a campaign trains, tests and checks; shares are written in percent."""
 
-    training_again = forms.BooleanField(label="Training may be done more than once", required=False)
-    test_mark = _percent("Pass mark of the test, %", "", required=True)
-    test_measure = forms.ChoiceField(
-        label="The test's score is",
-        choices=CheckPlan.Measure.choices,
-        help_text="Beyond guessing: (right - expected) / (all - expected), with what guessing evenly among "
-        "the values gives as expected.",
-    )
-    test_tries = _count("Tries at the test")
-    test_tells = forms.ChoiceField(label="After the test people learn", choices=CheckPlan.Tells.choices)
-    check_every = _count("One hidden check in … tasks", "Empty for none.", least=2, required=False)
-    repeat_every = _count("One repeat in … tasks", "Empty for none.", least=2, required=False)
-    repeat_after = _count("A repeat comes after at least … other tasks")
-    window = _count("The rule looks at the last … checks")
-    least = _count("and acts from … checks on")
-    warn_below = _percent("Warn below, % right", "Empty for never.")
-    pause_below = _percent("Pause below, % right", "Empty for never.")
-    leave_out_below = _percent("Leave out of gold below, % right", "Empty for never. Labels stay.")
-
     def __init__(self, *args: Any, plan: CheckPlan, **more: Any) -> None:
-        initial = {name: getattr(plan, name) for name in self.base_fields}
+        initial = {name: getattr(plan, name) for name in SETTINGS}
         for name in PERCENT:
             initial[name] = None if initial[name] is None else f"{100 * initial[name]:g}"
         super().__init__(*args, **more | {"initial": initial})
+        for name, setting in SETTINGS.items():
+            label = setting.label.replace(", share", ", %")
+            percent = {"min_value": 0, "max_value": 100, "label": label} if name in PERCENT else {}
+            self.fields[name] = setting_field(setting, **percent)
 
     def arguments(self) -> dict[str, Any]:
         """Return what was filled in as `actions.set_up` takes it."""

@@ -32,13 +32,13 @@ from calibration.reports import charts
 from calibration.reports.figures import worded
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of
+from calibration.reports.tables import PEOPLE as ALL_PEOPLE
 from calibration.reports.view import charts_of, pairs_of, view_of
 from calibration.reports.wording import crowd_of
 from calibration.statistics.planning import GAP
 from calibration.studies import actions as studies
 from calibration.studies import disagreements as measure
 from calibration.studies import plan_texts, plans
-from calibration.studies.disagreements import PEOPLE as ALL_PEOPLE
 from calibration.studies.disagreements import Listing, items_with_answers, listing, value_name
 from calibration.studies.inputs import split_of
 from calibration.studies.plans import PEOPLE, PLANNED, Choices, PlanAnswer, read

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Sequence
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import vl_convert
 from django.utils.functional import SimpleLazyObject
 
-from annotation.text.table_cells import guarded
+from calibration.renderings import csv_text
 from calibration.reports.contents import SystemDot
 from calibration.reports.figures import (
     JUDGE,
@@ -25,11 +23,11 @@ from calibration.reports.figures import (
     crowd,
     figures,
     in_order,
+    label,
     ok,
     worded,
 )
 from calibration.reports.snapshot import Figure, Snapshot
-from calibration.reports.tables import label
 from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd, join_names
 
 # What all charts share: colours that the page turns into its own, type, and the quantitative axis.
@@ -242,19 +240,12 @@ def _with_mean(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> 
 
 def as_csv(chart: Chart) -> str:
     """Return a chart's data as CSV, values unrounded."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     if chart.dots:
-        writer.writerow(["system", "x", "x_low", "x_high", "y", "y_low", "y_high"])
-        for d in chart.dots:
-            writer.writerow([guarded(d.system), d.x, d.x_low, d.x_high, d.y, d.y_low, d.y_high])
-        return out.getvalue()
+        columns = ["system", "x", "x_low", "x_high", "y", "y_low", "y_high"]
+        return csv_text([columns, *([getattr(dot, name) for name in columns] for dot in chart.dots)])
     curve = ["x"] if chart.x_axis else []
-    writer.writerow(["question", "series", *curve, "value", "low", "high", "n_items", "n_clusters", "reason"])
-    for p in chart.points:
-        texts = guarded(p.question), guarded(p.series), *([p.x] if curve else [])
-        writer.writerow([*texts, p.value, p.low, p.high, p.n_items, p.n_clusters, guarded(p.reason)])
-    return out.getvalue()
+    columns = ["question", "series", *curve, "value", "low", "high", "n_items", "n_clusters", "reason"]
+    return csv_text([columns, *([getattr(point, name) for name in columns] for point in chart.points)])
 
 
 def _point(question: str, series: str, entry: Figure) -> Point:

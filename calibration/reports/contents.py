@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, TypeVar
 
 from calibration.ratings.coverage import Marked
 from calibration.ratings.definitions import Level
 from calibration.statistics.core.engine import Result
 from calibration.statistics.evidence import Asks
-from calibration.statistics.permutation import Correlation
+from calibration.statistics.level_correlations import LevelEntry
+from calibration.statistics.panels import Member
 from calibration.statistics.repeats import How
 from calibration.statistics.unanswered import NAME as BOUNDS
 
@@ -59,9 +60,19 @@ class Figure(Result):
     @classmethod
     def of(cls, result: Result, *, raters: Sequence[str], question: str, reason: str = "") -> Figure:
         """Return a result as a report keeps it, its reason in the reader's words where these are given."""
-        fields = {name: getattr(result, name) for name in Result.__dataclass_fields__}
-        fields["reason"] = reason or result.reason
-        return cls(**fields, raters=tuple(raters), question=question)
+        values = {name: getattr(result, name) for name in Result.__dataclass_fields__}
+        values["reason"] = reason or result.reason
+        return cls(**values, raters=tuple(raters), question=question)
+
+
+T = TypeVar("T")
+
+
+def recorded(kind: type[T], source: object, /, **values: Any) -> T:
+    """Return a record of what was computed: values that are not named are the source's, where it has them."""
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    own = {name: getattr(source, name) for name in names if name not in values and hasattr(source, name)}
+    return kind(**own, **values)
 
 
 # What a report keeps of the behaviours that raters found outside a scheme's list.
@@ -197,25 +208,6 @@ class KeyTable:
 
 
 @dataclass(frozen=True, slots=True)
-class LevelCell:
-    """A row's correlation with the reference in one column, and its p-value by the chosen test.
-
-    `p` is None where there is no test: `p_reason` says why. `starred`: p is not below 0.05. `best`: the
-    highest of its column; `best_of_group`: the highest of its column within its group.
-    """
-
-    level: Level
-    coefficient: Correlation
-    result: Result
-    p: float | None
-    p_method: str
-    p_reason: str
-    starred: bool
-    best: bool
-    best_of_group: bool
-
-
-@dataclass(frozen=True, slots=True)
 class SystemDot:
     """A system's scores: by the reference (x) and by the row (y), with intervals over dialogues."""
 
@@ -242,7 +234,7 @@ class LevelRow:
     samples: str
     heading: str
     group: str
-    cells: tuple[LevelCell, ...]
+    cells: tuple[LevelEntry, ...]
     turns_left_out: int
     turns: int
     continuations_left_out: int
@@ -279,16 +271,6 @@ class LevelTable:
 
 
 @dataclass(frozen=True, slots=True)
-class PanelMember:
-    """A member; `weight` and the `agreement` with people it comes from only where weights are learned."""
-
-    name: str
-    weight: float | None
-    agreement: float | None
-    n_items: int
-
-
-@dataclass(frozen=True, slots=True)
 class PanelSummary:
     """A panel on a question: its rule, its members, how many must answer, and what became of the items.
 
@@ -300,7 +282,7 @@ class PanelSummary:
     title: str
     name: str
     rule: str
-    members: tuple[PanelMember, ...]
+    members: tuple[Member, ...]
     least: int
     n_answered: int
     n_ties: int

@@ -46,10 +46,8 @@ from calibration.statistics.planning import (
 )
 from calibration.statistics.table import STATISTICS
 from calibration.studies import actions as studies
-from calibration.studies.computing import ALL_TAGS, pooled
-from calibration.studies.computing import POOLED as POOLED_RATERS
-from calibration.studies.inputs import clusters_of, split_of
-from calibration.studies.raters import in_sets
+from calibration.studies.inputs import ALL_TAGS, clusters_of, in_sets, pooled, split_of
+from calibration.studies.inputs import POOLED as POOLED_RATERS
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job

@@ -15,7 +15,11 @@ from annotation.api.corpora_serializers import TrainingPart
 from annotation.text.yaml_tree import MOST_BYTES
 from config import api
 from config.openapi import files as file_answers
-from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
+from jobs.endpoints.parameter_inputs import (
+    parameter_serializer_fields,
+    parameters_from_data,
+    serializer_field,
+)
 from judges import access
 from judges.models import PromptVersion
 from judges.pages.prompts import file_of
@@ -26,7 +30,7 @@ from judges.prompts.versions import Version
 from judges.protocols import Wording
 from judges.protocols.wording import LONGEST
 from judges.runs.lookup import corpus_named, endpoint_named
-from judges.runs.plans import LEAST_BUDGET, Judge
+from judges.runs.plans import BUDGET, Judge
 
 # What the API reads and writes about prompts.
 
@@ -165,9 +169,7 @@ class AskSerializer(serializers.Serializer[Any]):
     corpus = serializers.CharField()
     item = api.optional_text(help_text="The item's key; any item of dev without one.")
     endpoint = api.optional_text()
-    budget = serializers.IntegerField(
-        default=None, allow_null=True, min_value=LEAST_BUDGET, max_value=LARGEST
-    )
+    budget = serializer_field(BUDGET)
     shows = api.texts()
     scheme = api.optional_text(
         help_text="Whose questions a rubric asks, where its prompt is for no scheme: key or key@version.",

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
+from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,11 +21,16 @@ from jobs import access, runs
 from jobs.api import JobAnswer, accepted
 from jobs.calls import batch_actions
 from jobs.calls.batch_actions import of_run
-from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
+from jobs.endpoints.parameter_inputs import (
+    parameter_serializer_fields,
+    parameters_from_data,
+    serializer_field,
+)
 from jobs.errors import ERROR_KINDS
 from jobs.models import Batch, Job
 from jobs.models.run import Call, Run
 from jobs.progress import progress
+from jobs.runs import CAPS, PAUSES
 from judges.drafts import DRAFT
 from judges.errors import JudgeError
 from judges.metrics import METRICS, Metric
@@ -32,23 +38,19 @@ from judges.protocols import PROTOCOLS, Protocol
 from judges.runs.actions import start_judge, start_metrics
 from judges.runs.estimates import Estimate, estimate, unanswered
 from judges.runs.lookup import PARTS, Availability, availability, corpus_named, endpoint_named, selection_of
-from judges.runs.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
+from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
 from judges.runs.selection import Selection, settings_of
 
 # What the API reads and writes about what runs may take and have taken.
 
-CAP_HELP = "The run pauses before the first call that could pass so {}; null: no limit."
-
 
 def cap_fields() -> dict[str, Any]:
     """Return the fields of what a run may take, by their names."""
-    shared: dict[str, Any] = {"required": False, "allow_null": True, "min_value": 0}
-    integer = shared | {"max_value": 2**53}
-    money = shared | {"max_digits": 14, "decimal_places": 6}
     return {
-        "cap_calls": serializers.IntegerField(help_text=CAP_HELP.format("many calls"), **integer),
-        "cap_tokens": serializers.IntegerField(help_text=CAP_HELP.format("many tokens"), **integer),
-        "cap_cost": serializers.DecimalField(help_text=CAP_HELP.format("much money"), **money),
+        name: serializer_field(
+            cap, required=False, default=empty, help_text=f"{cap.label}: {PAUSES}; null: no limit."
+        )
+        for name, cap in CAPS.items()
     }
 
 
@@ -190,13 +192,7 @@ class NewRunSerializer(serializers.Serializer[Any]):
     campaign = api.optional_text()
     systems = api.texts()
     include_self = serializers.BooleanField(default=False)
-    samples = serializers.IntegerField(
-        default=None,
-        allow_null=True,
-        min_value=1,
-        max_value=MOST_SAMPLES,
-        help_text="Answers to ask for per call; null: one, of pairwise two, one in each order.",
-    )
+    samples = serializer_field(SAMPLE_COUNT)
     part = serializers.ChoiceField(
         choices=PARTS,
         default="",
@@ -219,9 +215,7 @@ class NewRunSerializer(serializers.Serializer[Any]):
     )
     endpoint = api.optional_text()
     shows = api.texts()
-    budget = serializers.IntegerField(
-        default=None, allow_null=True, min_value=LEAST_BUDGET, max_value=2**31 - 1
-    )
+    budget = serializer_field(BUDGET)
     use_cache = serializers.BooleanField(
         default=None,
         allow_null=True,

@@ -14,7 +14,7 @@ from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
 from jobs import runs
 from jobs.endpoints.actions import key_variables
-from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
+from jobs.endpoints.parameter_inputs import WithParameters, form_field, given_parameters
 from jobs.endpoints.parameters import FORMS
 from jobs.errors import JobError
 from jobs.models import Run
@@ -27,7 +27,7 @@ from judges.protocols import PROTOCOLS, Protocol
 from judges.protocols.rubric import EXPECTED_SCHEME, G_EVAL_SCHEME
 from judges.runs.lookup import Availability, availability, part_choices, split_for
 from judges.runs.material import machines
-from judges.runs.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
+from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
 from judges.runs.plans import scheme_ref as ref
 from judges.runs.selection import Selection
 
@@ -89,18 +89,7 @@ def needs_of(data: Mapping[str, Any]) -> dict[str, str]:
 
 def cap_fields() -> dict[str, forms.Field]:
     """Return the fields by their names; an empty one is no limit."""
-    shared: dict[str, Any] = {"required": False, "min_value": 0}
-    return {
-        "cap_calls": forms.IntegerField(label="Most calls", max_value=2**53, **shared),
-        "cap_tokens": forms.IntegerField(label="Most tokens, read and written", max_value=2**53, **shared),
-        "cap_cost": forms.DecimalField(
-            label="Most money",
-            max_digits=14,
-            decimal_places=6,
-            help_text="In the endpoint's currency; the endpoint needs prices.",
-            **shared,
-        ),
-    }
+    return {name: form_field(cap) for name, cap in CAPS.items()}
 
 
 def mode_field() -> forms.ChoiceField:
@@ -224,26 +213,14 @@ class JudgeForm(WithParameters, SelectionForm):
         label="Whose questions, for a rubric or G-Eval",
         help_text="Other judges have questions of their own.",
     )
-    samples = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=MOST_SAMPLES,
-        help_text="How often each question is asked. Empty: once, by a pairwise judge once in each order, by "
-        "G-Eval with samples 20 times.",
-    )
+    samples = form_field(SAMPLE_COUNT)
     shows = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label="Shown beside the usual",
         help_text="Goal, topic, roles, profiles, agenda and summary always are. Systems are never named.",
     )
-    budget = forms.IntegerField(
-        required=False,
-        min_value=LEAST_BUDGET,
-        label="Most characters of a prompt",
-        help_text="Empty: nothing is cut. Else the longest texts lose their middle, and the call is flagged.",
-    )
-
+    budget = form_field(BUDGET)
     use_cache = forms.BooleanField(
         required=False,
         initial=True,

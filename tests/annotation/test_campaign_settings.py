@@ -13,7 +13,11 @@ from django.urls import reverse
 from annotation.api.campaigns import CampaignSerializer
 from annotation.campaigns.settings import MOST, SETTINGS, Setting
 from annotation.models import Campaign, Corpus
+from annotation.models.checks import CheckPlan
 from annotation.pages.campaign_form import SHOWN_AS, CampaignForm
+from annotation.work import check_actions
+from calibration.api.campaigns import CheckPlanSerializer
+from calibration.pages.campaigns import ChecksForm
 from tests import factories
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "campaigns.md"
@@ -43,6 +47,37 @@ def test_every_column_of_a_campaign_is_a_setting_or_something_else_that_is_named
     assert columns - CONTENT - RULES - STATE == SETTINGS.keys()
 
 
+def test_every_column_of_a_plan_of_checks_is_a_setting() -> None:
+    columns = {column.name for column in CheckPlan._meta.concrete_fields}
+    assert columns - {"id", "campaign"} == check_actions.SETTINGS.keys()
+
+
+def test_every_setting_of_checks_is_in_the_form_and_in_the_api() -> None:
+    form, serializer = ChecksForm(plan=CheckPlan()), CheckPlanSerializer()
+    for name, setting in check_actions.SETTINGS.items():
+        assert form.fields[name].help_text == setting.help
+        help_text = serializer.fields[name].help_text
+        assert help_text is not None
+        assert setting.description in help_text
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["test_tries", "check_every", "window"])
+def test_a_setting_of_checks_is_refused_with_one_sentence_on_the_page_and_by_the_api(
+    researcher: Client, corpus: Corpus, name: str
+) -> None:
+    campaign = factories.campaign(corpus, opened=False)
+    setting = check_actions.SETTINGS[name]
+    assert setting.bounds is not None
+    sent = {name: setting.bounds[1] + 1}
+    answer = researcher.patch(
+        reverse("api-checks", args=[campaign.pk]), sent, content_type="application/json"
+    )
+    assert (answer.status_code, answer.json()["detail"]) == (422, setting.refusal)
+    page = researcher.post(reverse("campaign-checks", args=[campaign.pk]), sent)
+    assert page.context["form"].errors[name] == [setting.refusal]
+
+
 @pytest.mark.django_db
 def test_every_setting_is_on_the_page_and_in_the_api(researcher: Client, corpus: Corpus) -> None:
     address = f"{reverse('new-campaign')}?corpus={corpus.pk}"
@@ -58,6 +93,7 @@ def test_every_setting_is_on_the_page_and_in_the_api(researcher: Client, corpus:
         assert setting.when in help_text
 
 
+@pytest.mark.exhaustive
 @pytest.mark.django_db
 @pytest.mark.parametrize("setting", BOUNDED, ids=lambda setting: setting.name)
 def test_a_value_out_of_bounds_is_refused_with_one_sentence_on_the_page_and_by_the_api(
