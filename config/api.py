@@ -21,7 +21,6 @@ from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from django.conf import settings
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http.response import HttpResponseBase
 from django.utils.module_loading import import_string
@@ -37,7 +36,7 @@ from rest_framework.views import APIView, exception_handler
 
 from config.idempotency import told_once
 from config.lists import Filters, Pages
-from config.permissions import IsResearcher
+from config.permissions import IsResearcher, user_of
 
 Data = dict[str, Any]
 Handler = Callable[..., Any]
@@ -45,10 +44,8 @@ Schema = type[BaseSerializer[Any]]
 Permission = type[BasePermission]
 
 
-def user(request: Request) -> User:
-    """Return the account that sends a request."""
-    assert isinstance(request.user, User)
-    return request.user
+user = user_of
+"""The account that sends a request."""
 
 
 def data(request: Request, instance: Any = None) -> Data:
@@ -70,7 +67,7 @@ def checked(serializer: BaseSerializer[Any]) -> Data:
     return dict(serializer.validated_data)
 
 
-def text(request: Request, name: str) -> str:
+def query_text(request: Request, name: str) -> str:
     """Return a query parameter, '' where it is left out."""
     return str(request.query_params.get(name, "")).replace("\0", "")
 
@@ -140,8 +137,8 @@ class Operation:
     filters: Filters | None = None
     query: Sequence[Any] = ()
     """Parameters beside those of the filters; of a GET, in place of a description of `takes`."""
-    page: Callable[[list[Any]], Any] | None = None
-    """What a page of rows is made of before it is described."""
+    page: Callable[[list[Any]], Any] = list
+    """Makes of the rows of a page what `gives` describes, or plain JSON."""
     responses: Mapping[Any, Any] = field(default_factory=dict)
     """Other answers by their status; without `gives`, all of them."""
     parsers: Sequence[type[BaseParser]] = ()
@@ -166,11 +163,8 @@ class Operation:
             return result
         if self.paged:
             rows = self.filters.of(request, result) if self.filters else result
-            return page_of(request, rows, lambda page: self._plain(request, self._rows(page)))
+            return page_of(request, rows, lambda page: self._plain(request, self.page(page)))
         return Response(None if result is None else self._plain(request, result), status=self.status)
-
-    def _rows(self, page: list[Any]) -> Any:
-        return self.page(page) if self.page else page
 
     def _plain(self, request: Request, result: Any) -> Any:
         """Return plain JSON: a mapping, or a list of them, is that already."""

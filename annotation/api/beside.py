@@ -110,7 +110,7 @@ class ThreadVerb(serializers.Serializer[Any]):
     """What a researcher does with a thread: answer with a text, close it, or open it again."""
 
     verb = serializers.ChoiceField(choices=["answer", "close", "open"], default="answer")
-    text = serializers.CharField(max_length=TEXT_LIMIT, allow_blank=True, default="")
+    text = api.optional_text(max_length=TEXT_LIMIT)
 
 
 OwnSubmission = api.serializer_of(own_work.Submission, "OwnSubmission")
@@ -158,7 +158,7 @@ def campaign_notes(request: Request, campaign: int) -> Response:
 @api.listing(OwnSubmission, query=SEARCH, permission=IsSignedIn, page=own_work.describe_submissions)
 def own_submissions(request: Request) -> QuerySet[Assignment] | list[Assignment]:
     """Everyone signed in: what they submitted, latest first; searched as the page does it."""
-    search = {name: api.text(request, name).strip() for name in own_work.SEARCH_FIELDS}
+    search = {name: api.query_text(request, name).strip() for name in own_work.SEARCH_FIELDS}
     return own_work.own_submissions(api.user(request), own_work.submission_query(search))
 
 

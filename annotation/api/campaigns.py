@@ -85,7 +85,7 @@ class CampaignSerializer(SettingsSerializer):
     scheme = serializers.CharField(
         source="scheme_version.scheme.key", max_length=140, help_text="key, or key@version"
     )
-    systems = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    systems = serializers.ListField(child=serializers.CharField(), default=list)
     annotators = serializers.SlugRelatedField(
         slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
     )
@@ -259,8 +259,8 @@ def open_next_batch(request: Request, campaign: int) -> Any:
 
 
 def _batches(campaign: Campaign) -> actions.Batches | dict[str, Any]:
-    nothing = {"batch_size": None, "next_batch": campaign.next_batch, "total": 0, "opened": 0, "listed": []}
-    return actions.batches(campaign) or nothing
+    nothing: dict[str, Any] = {"batch_size": None, "total": 0, "opened": 0, "listed": []}
+    return actions.batches(campaign) or nothing | {"next_batch": campaign.next_batch}
 
 
 # The API of roles in one campaign.
@@ -396,11 +396,9 @@ class ParticipantBrowserSerializer(serializers.ModelSerializer[ParticipantBrowse
 
 
 @api.listing(JoinLinkSerializer, permission=IsCampaignResearcher)
-def join_links(request: Request, campaign: int) -> Response:
+def join_links(request: Request, campaign: int) -> QuerySet[JoinLink]:
     """The links by which people join a campaign."""
-    context = {"request": request}
-    rows = access.campaign(campaign).join_links.all()
-    return api.page_of(request, rows, lambda page: JoinLinkSerializer(page, many=True, context=context).data)
+    return access.campaign(campaign).join_links.all()
 
 
 @api.post(JoinLinkSerializer, JoinLinkSerializer, status=201, permission=IsCampaignResearcher)

@@ -235,7 +235,7 @@ PART = OpenApiParameter("part", OpenApiTypes.STR, enum=[TRAINING, EVALUATION])
 @api.listing(schemas.DialogueSerializer, query=[*_query("system"), PART])
 def dialogues(request: Request, name: str) -> QuerySet[Dialogue]:
     """List dialogues: those that a `system` took part in, those of a `part`, where they are named."""
-    system, part = api.text(request, "system"), api.text(request, "part")
+    system, part = api.query_text(request, "system"), api.query_text(request, "part")
     if part not in ("", TRAINING, EVALUATION):
         raise ValidationError({"part": f"A part is {TRAINING} or {EVALUATION}, not {part!r}."})
     return queries.dialogues(access.corpus_named(name), system=system, part=part)
@@ -248,7 +248,7 @@ def turns(request: Request, name: str) -> Any:
     A search of a large corpus ends after a moment with what was found so far, which may be nothing:
     `next` is the address that goes on with it, null once the whole corpus was searched.
     """
-    filters = {key: api.text(request, key) for key in ("text", "speaker", "system", "after")}
+    filters = {key: api.query_text(request, key) for key in ("text", "speaker", "system", "after")}
     matches = queries.search(access.corpus_named(name), **filters, most=Pages().get_limit(request))
     turn_numbers.number(matches.turns)
     address = request.build_absolute_uri()
@@ -265,7 +265,7 @@ def _numbered(page: list[Item]) -> list[Item]:
 @api.listing(schemas.ItemSerializer, query=_query("kind", "dialogue", "system"), page=_numbered)
 def items(request: Request, name: str) -> QuerySet[Item]:
     """List items by `kind` (such as turn or dialogue), `dialogue` and `system`."""
-    filters = {key: api.text(request, key) for key in ("kind", "dialogue", "system")}
+    filters = {key: api.query_text(request, key) for key in ("kind", "dialogue", "system")}
     rows = queries.items(access.corpus_named(name), **filters)
     rows = rows.select_related("turn", "record", "continuation__dialogue", "continuation__system")
     return rows.prefetch_related("members__continuation__system", "members__turn")

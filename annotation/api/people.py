@@ -79,7 +79,7 @@ class NewInvitation(serializers.Serializer[Any]):
     """An invitation to be made."""
 
     role = serializers.ChoiceField(choices=list(ROLES), default="annotator")
-    name = serializers.CharField(max_length=150, default="", allow_blank=True)
+    name = api.optional_text(max_length=150)
     days = serializers.IntegerField(min_value=1, max_value=60, default=7)
 
 
@@ -215,7 +215,7 @@ def _account(person: User) -> Any:
 )
 def people(request: Request) -> QuerySet[User]:
     """List accounts, those whose name holds `text`."""
-    return accounts.accounts(api.text(request, "text"))
+    return accounts.accounts(api.query_text(request, "text"))
 
 
 @api.post(NewAccount, AccountSerializer, status=201, permission=IsAdministrator)
@@ -304,7 +304,7 @@ def invitation(request: Request, pk: int) -> None:
 @api.listing(EventSerializer, query=TEXTS, permission=IsAdministrator)
 def events(request: Request) -> QuerySet[Event]:
     """List logged acts, newest first: of one `verb`, by or about a `person`, with a `text` in the subject."""
-    return accounts.events(**{name: api.text(request, name) for name in ("verb", "person", "text")})
+    return accounts.events(**{name: api.query_text(request, name) for name in ("verb", "person", "text")})
 
 
 # One's own account over HTTP: its password and its tokens. Everyone signed in.
@@ -450,8 +450,8 @@ class RulesSerializer(serializers.Serializer[Any]):
     """Who may, and who must, rate what. `unclaimable` says which tasks nobody who takes part can take."""
 
     by_language = serializers.BooleanField(default=False)
-    not_own = serializers.CharField(max_length=120, allow_blank=True, default="")
-    groups_by = serializers.CharField(max_length=120, allow_blank=True, default="")
+    not_own = api.optional_text(max_length=120)
+    groups_by = api.optional_text(max_length=120)
     strata = StratumSerializer(many=True, required=False)
     required = RequiredSerializer(many=True, required=False)  # type: ignore[assignment]
     unclaimable = serializers.ListField(child=serializers.DictField(), read_only=True)

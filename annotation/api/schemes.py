@@ -96,7 +96,7 @@ class FromCorpusSerializer(serializers.Serializer[Any]):
     corpus = serializers.CharField()
     kind = serializers.ChoiceField(choices=list(KINDS))
     key = serializers.CharField(max_length=LONGEST_KEY)
-    title = serializers.CharField(required=False, default="", allow_blank=True, max_length=LONGEST["title"])
+    title = api.optional_text(max_length=LONGEST["title"])
 
 
 class SchemeArchivedSerializer(serializers.Serializer[Any]):
@@ -148,7 +148,7 @@ def create(request: Request) -> dict[str, Any]:
 
 
 @api.post(WrittenSerializer, CheckedSerializer)
-def checked(request: Request) -> dict[str, Any]:
+def check(request: Request) -> dict[str, Any]:
     """Researchers: whether a scheme can be asked; nothing is stored."""
     try:
         read_scheme(api.data(request))
@@ -158,7 +158,7 @@ def checked(request: Request) -> dict[str, Any]:
 
 
 @api.get(SchemeDifferenceSerializer, query=REFS)
-def compared(request: Request) -> dict[str, Any]:
+def compare(request: Request) -> dict[str, Any]:
     """Researchers: what two versions differ by, of one scheme or of two."""
     compared_versions: list[SchemeVersion] = []
     for name in ("a", "b"):
@@ -173,7 +173,7 @@ def compared(request: Request) -> dict[str, Any]:
 
 
 @api.post(FromCorpusSerializer, SchemeVersionSerializer, status=201)
-def from_corpus(request: Request) -> dict[str, Any]:
+def create_from_corpus(request: Request) -> dict[str, Any]:
     """Researchers: make a scheme of the questions that a corpus's files brought."""
     data = api.data(request)
     corpus = Corpus.objects.filter(name=data.pop("corpus")).first()

@@ -50,10 +50,10 @@ PEOPLE = [
 
 SCHEMES = [
     path("schemes/", route(schemes.schemes, schemes.create), name="api-schemes"),
-    path("schemes/check/", route(schemes.checked), name="api-check-scheme"),
+    path("schemes/check/", route(schemes.check), name="api-check-scheme"),
     path("schemes/preview/", route(submissions.scheme_preview), name="api-scheme-preview"),
-    path("schemes/diff/", route(schemes.compared), name="api-scheme-difference"),
-    path("schemes/from-corpus/", route(schemes.from_corpus), name="api-scheme-from-corpus"),
+    path("schemes/diff/", route(schemes.compare), name="api-scheme-difference"),
+    path("schemes/from-corpus/", route(schemes.create_from_corpus), name="api-scheme-from-corpus"),
     path("schemes/<str:key>/", route(schemes.scheme, schemes.archive), name="api-scheme"),
     path("schemes/<str:key>/versions/", route(schemes.versions, schemes.save), name="api-scheme-versions"),
     path("schemes/<str:key>/versions/<int:number>/", route(schemes.version), name="api-scheme-version"),

@@ -157,7 +157,7 @@ class SubmitSerializer(serializers.Serializer[Any]):
     based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0, max_value=2**53 - 1)
     answers = Answers()
     evidence = EvidenceField(default=dict)
-    comment = serializers.CharField(allow_blank=True, default="", max_length=5000)
+    comment = api.optional_text(max_length=5000)
     flagged = serializers.BooleanField(default=False)
     attention = serializers.IntegerField(default=0, min_value=0, max_value=2**53 - 1)
     revising = serializers.BooleanField(default=False)
@@ -172,7 +172,7 @@ class DraftSerializer(SubmitSerializer):
     """
 
     version = serializers.IntegerField(min_value=1, max_value=2**53 - 1)
-    client = serializers.CharField(allow_blank=True, default="", max_length=64)
+    client = api.optional_text(max_length=64)
     answers = Answers(default=dict)
 
 

@@ -70,7 +70,7 @@ class CasesSerializer(serializers.Serializer[Any]):
 class DecideSerializer(serializers.Serializer[Any]):
     """A decision: an answer on the question's scale, or `cannot`; always with a reason."""
 
-    answer = serializers.JSONField(required=False, allow_null=True, default=None)
+    answer = serializers.JSONField(allow_null=True, default=None)
     cannot = serializers.BooleanField(default=False)
     reason = serializers.CharField(max_length=LONGEST_REASON)
 
@@ -79,11 +79,11 @@ class CaseDraftSerializer(serializers.Serializer[Any]):
     """A draft: `version` grows with every change, `client` names who writes, `based_on` what it has seen."""
 
     version = serializers.IntegerField(min_value=1, max_value=2**53 - 1)
-    client = serializers.CharField(max_length=64, allow_blank=True, default="")
+    client = api.optional_text(max_length=64)
     based_on = serializers.IntegerField(min_value=0, max_value=2**53 - 1, required=False, allow_null=True)
     answer = serializers.JSONField(required=False, allow_null=True)
     cannot = serializers.BooleanField(default=False)
-    reason = serializers.CharField(max_length=LONGEST_REASON, allow_blank=True, default="")
+    reason = api.optional_text(max_length=LONGEST_REASON)
 
 
 class WhySerializer(serializers.Serializer[Any]):
@@ -134,7 +134,7 @@ def preview(request: Request) -> dict[str, Any]:
 
 
 @api.get()
-def one_round(request: Request, pk: int) -> dict[str, Any]:
+def show_round(request: Request, pk: int) -> dict[str, Any]:
     """Return a round and how far it is."""
     return reading.round_as_dict(access.adjudication_round(pk))
 

@@ -52,7 +52,7 @@ class KeyAnswerSerializer(serializers.Serializer[Any]):
     `item` names the item where the task asks about several.
     """
 
-    item = serializers.CharField(required=False, allow_blank=True, default="")
+    item = api.optional_text()
     question = serializers.CharField()
     values = serializers.ListField(
         child=serializers.JSONField(), min_length=1, help_text="numbers, or names of categories"
@@ -70,7 +70,7 @@ class ChangedKeySerializer(serializers.Serializer[Any]):
     """A key's answers and why they are right."""
 
     answers = KeyAnswerSerializer(many=True)
-    explanation = serializers.CharField(required=False, allow_blank=True, default="")
+    explanation = api.optional_text()
 
 
 class NewKeySerializer(ChangedKeySerializer):
@@ -112,7 +112,7 @@ def set_checks(request: Request, campaign: int) -> CheckPlan:
 
 
 @api.get(permission=IsCampaignResearcher)
-def results_of(request: Request, campaign: int) -> dict[str, Any]:
+def check_results(request: Request, campaign: int) -> dict[str, Any]:
     """Researchers: each annotator's state and scores with intervals, and agreement with themselves."""
     return collect_results(access.campaign(campaign))
 
@@ -130,7 +130,7 @@ def decide(request: Request, campaign: int) -> None:
 
 
 @api.get(permission=IsCampaignResearcher, name="campaigns_checks_keys_list")
-def keys_of(request: Request, campaign: int) -> dict[str, Any]:
+def list_keys(request: Request, campaign: int) -> dict[str, Any]:
     """Researchers: a campaign's tasks with a key (`keys`)."""
     keys = check_actions.list_keys(access.campaign(campaign))
     return {"keys": [check_actions.key_as_json(key) for key in keys]}
@@ -154,7 +154,7 @@ def add_key(request: Request, campaign: int) -> dict[str, Any]:
 
 
 @api.post(KeysFromSerializer, status=201, permission=IsCampaignResearcher)
-def keys_from(request: Request, campaign: int) -> dict[str, Any]:
+def add_keys_from(request: Request, campaign: int) -> dict[str, Any]:
     """Researchers: key tasks by answers that are known; says how many `tasks` are keyed."""
     about = access.campaign(campaign)
     return {"tasks": campaign_checks.add(by=api.user(request), campaign=about, **api.data(request))}
@@ -166,7 +166,7 @@ def _key(campaign: Campaign, pk: int) -> KeyTask:
 
 
 @api.get(permission=IsCampaignResearcher)
-def key_one(request: Request, campaign: int, key: int) -> dict[str, Any]:
+def show_key(request: Request, campaign: int, key: int) -> dict[str, Any]:
     """Researchers: one key."""
     return check_actions.key_as_json(_key(access.campaign(campaign), key))
 

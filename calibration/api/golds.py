@@ -48,7 +48,7 @@ PAGE = [OpenApiParameter("limit", int), OpenApiParameter("offset", int)]
 
 
 @api.listing(query=[STATUS, QUESTION, *PAGE], permission=IsGoldResearcher)
-def compared(request: Request, pk: int, other: int) -> Response:
+def compare(request: Request, pk: int, other: int) -> Response:
     """Compare a gold with another one of the same corpus and questions; `results` are the items of a status.
 
     `questions` counts the items by status, and says which share changed, how far values are apart, and which
@@ -81,7 +81,7 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @download(ExportPartSerializer, query=[PART], path=FORM, permission=IsGoldResearcher)
-def compared_file(request: Request, pk: int, other: int, form: str) -> HttpResponseBase:
+def difference_file(request: Request, pk: int, other: int, form: str) -> HttpResponseBase:
     """Stream two golds side by side as csv, jsonl or parquet; test or all by POST with its purpose."""
     first, second = access.gold(pk), access.gold(other)
     if form not in FORMATS:

@@ -9,19 +9,23 @@ urlpatterns = [
     path(
         "campaigns/<int:campaign>/checks/", route(campaigns.checks, campaigns.set_checks), name="api-checks"
     ),
-    path("campaigns/<int:campaign>/checks/results/", route(campaigns.results_of), name="api-check-results"),
+    path(
+        "campaigns/<int:campaign>/checks/results/", route(campaigns.check_results), name="api-check-results"
+    ),
     path("campaigns/<int:campaign>/checks/people/", route(campaigns.decide), name="api-check-people"),
     path(
         "campaigns/<int:campaign>/checks/keys/",
-        route(campaigns.keys_of, campaigns.add_key),
+        route(campaigns.list_keys, campaigns.add_key),
         name="api-check-keys",
     ),
     path(
-        "campaigns/<int:campaign>/checks/keys/from/", route(campaigns.keys_from), name="api-check-keys-from"
+        "campaigns/<int:campaign>/checks/keys/from/",
+        route(campaigns.add_keys_from),
+        name="api-check-keys-from",
     ),
     path(
         "campaigns/<int:campaign>/checks/keys/<int:key>/",
-        route(campaigns.key_one, campaigns.correct_key, campaigns.retire_key),
+        route(campaigns.show_key, campaigns.correct_key, campaigns.retire_key),
         name="api-check-key",
     ),
     path("work/<int:campaign>/agreement/", route(campaigns.own), name="api-own-agreement"),
@@ -48,10 +52,10 @@ urlpatterns = [
     path("gold/", route(golds.golds, golds.derive), name="api-golds"),
     path("gold/preview/", route(golds.preview), name="api-preview-gold"),
     path("gold/rules/", route(golds.rules), name="api-gold-rules"),
-    path("gold/<int:pk>/difference/<int:other>/", route(golds.compared), name="api-gold-difference"),
+    path("gold/<int:pk>/difference/<int:other>/", route(golds.compare), name="api-gold-difference"),
     path(
         "gold/<int:pk>/difference/<int:other>/rows.<str:form>",
-        route(*golds.compared_file),
+        route(*golds.difference_file),
         name="api-gold-difference-file",
     ),
     path("gold/<int:pk>/", route(golds.gold), name="api-gold"),
@@ -62,34 +66,36 @@ urlpatterns = [
     path("exports/transcripts.<str:form>", route(*exports.transcripts), name="api-export-transcripts"),
     path("exports/names/", route(exports.names), name="api-export-names"),
     path("exports/files/<int:pk>/", route(exports.written_file), name="api-export-file"),
-    path("workbench/", route(workbench.bench_list, workbench.open_bench), name="api-benches"),
-    path("workbench/<int:pk>/", route(workbench.bench_one), name="api-bench"),
-    path("workbench/<int:pk>/drafts/", route(workbench.bench_try), name="api-try-draft"),
-    path("workbench/<int:pk>/drafts/<int:number>/", route(workbench.draft_one), name="api-draft"),
+    path("workbench/", route(workbench.list_benches, workbench.open_bench), name="api-benches"),
+    path("workbench/<int:pk>/", route(workbench.show_bench), name="api-bench"),
+    path("workbench/<int:pk>/drafts/", route(workbench.try_draft), name="api-try-draft"),
+    path("workbench/<int:pk>/drafts/<int:number>/", route(workbench.show_draft), name="api-draft"),
     path(
-        "workbench/<int:pk>/drafts/<int:number>/<str:verb>/", route(workbench.draft_act), name="api-draft-act"
+        "workbench/<int:pk>/drafts/<int:number>/<str:verb>/",
+        route(workbench.act_on_draft),
+        name="api-draft-act",
     ),
     path(
         "workbench/<int:pk>/disagreements/",
-        route(workbench.bench_disagreements),
+        route(workbench.list_disagreements),
         name="api-bench-disagreements",
     ),
-    path("workbench/<int:pk>/marks/", route(workbench.bench_marks, workbench.mark), name="api-bench-marks"),
-    path("workbench/<int:pk>/versions/", route(workbench.bench_versions), name="api-bench-versions"),
+    path("workbench/<int:pk>/marks/", route(workbench.show_marks, workbench.mark), name="api-bench-marks"),
+    path("workbench/<int:pk>/versions/", route(workbench.compare_versions), name="api-bench-versions"),
     path(
         "workbench/<int:pk>/checks/",
-        route(workbench.bench_checks, workbench.start_check),
+        route(workbench.show_findings, workbench.start_check),
         name="api-bench-checks",
     ),
     path(
         "workbench/<int:pk>/searches/",
-        route(workbench.bench_searches, workbench.start_search),
+        route(workbench.list_searches, workbench.start_search),
         name="api-bench-searches",
     ),
-    path("workbench/<int:pk>/searches/<int:search>/", route(workbench.bench_search), name="api-bench-search"),
+    path("workbench/<int:pk>/searches/<int:search>/", route(workbench.show_search), name="api-bench-search"),
     path(
         "workbench/<int:pk>/searches/<int:search>/<str:verb>/",
-        route(workbench.search_act),
+        route(workbench.act_on_search),
         name="api-search-act",
     ),
     path(
@@ -98,7 +104,7 @@ urlpatterns = [
     path("adjudication/rounds/preview/", route(adjudication.preview), name="api-preview-adjudication"),
     path(
         "adjudication/rounds/<int:pk>/",
-        route(adjudication.one_round, adjudication.change_round),
+        route(adjudication.show_round, adjudication.change_round),
         name="api-adjudication-round",
     ),
     path("adjudication/rounds/<int:pk>/report/", route(adjudication.report), name="api-adjudication-report"),

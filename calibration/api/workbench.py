@@ -139,7 +139,7 @@ VERBS = ("cancel", "retry", "keep", "discard")
 
 
 @api.listing(name="benches_list", page=lambda page: [as_json.bench(row) for row in page])
-def bench_list(request: Request) -> QuerySet[Bench]:
+def list_benches(request: Request) -> QuerySet[Bench]:
     """List the benches, latest first."""
     return Bench.objects.select_related("corpus", "campaign", "split").order_by("-pk")
 
@@ -154,13 +154,13 @@ def open_bench(request: Request) -> dict[str, Any]:
 
 
 @api.get(name="benches_read")
-def bench_one(request: Request, pk: int) -> dict[str, Any]:
+def show_bench(request: Request, pk: int) -> dict[str, Any]:
     """Return a bench with its drafts in short."""
     return as_json.bench(access.bench(pk))
 
 
 @api.post(TrySerializer, status=201, name="drafts_try")
-def bench_try(request: Request, pk: int) -> Response | dict[str, Any]:
+def try_draft(request: Request, pk: int) -> Response | dict[str, Any]:
     """Write a draft and try it on the bench's first targets; with `estimate` say only what that takes."""
     data, bench, by = api.data(request), access.bench(pk), api.user(request)
     begin = begun_from(bench, data["begin"])
@@ -183,13 +183,13 @@ def bench_try(request: Request, pk: int) -> Response | dict[str, Any]:
 
 
 @api.get(name="drafts_read")
-def draft_one(request: Request, pk: int, number: int) -> dict[str, Any]:
+def show_draft(request: Request, pk: int, number: int) -> dict[str, Any]:
     """Return a draft with its text, how far it is, the agreement so far, and all answers beside people's."""
     return as_json.draft(access.draft(access.bench(pk), number))
 
 
 @api.post(KeepSerializer, name="drafts_act")
-def draft_act(request: Request, pk: int, number: int, verb: str) -> dict[str, Any]:
+def act_on_draft(request: Request, pk: int, number: int, verb: str) -> dict[str, Any]:
     """Cancel a draft, ask again for what failed (`retry`), keep it as a version, or throw it away."""
     draft, by = access.draft(access.bench(pk), number), api.user(request)
     if verb not in VERBS:
@@ -210,7 +210,7 @@ def draft_act(request: Request, pk: int, number: int, verb: str) -> dict[str, An
 
 
 @api.listing(takes=DifferencesSerializer)
-def bench_disagreements(request: Request, pk: int) -> Response:
+def list_disagreements(request: Request, pk: int) -> Response:
     """List where a draft or judge and people disagree, largest share of the scale first."""
     bench = access.bench(pk)
     filters = api.data(request)
@@ -237,7 +237,7 @@ def _judged(bench: Bench, key: str) -> Judged:
 
 
 @api.get()
-def bench_marks(request: Request, pk: int) -> dict[str, Any]:
+def show_marks(request: Request, pk: int) -> dict[str, Any]:
     """Return the marks that stand, and their numbers."""
     bench = access.bench(pk)
     return {"counts": marks.counts(bench), "marks": marks.marks_as_json(bench)}
@@ -265,7 +265,7 @@ WITH = OpenApiParameter("with", str, description="draft-3 or judge-17; the first
 
 
 @api.get(query=[WITH])
-def bench_versions(request: Request, pk: int) -> dict[str, Any]:
+def compare_versions(request: Request, pk: int) -> dict[str, Any]:
     """Put all versions and drafts of a bench side by side, each compared with a chosen one."""
     bench = access.bench(pk)
     with refused_as("with", end=""):
@@ -279,7 +279,7 @@ FINDINGS = [
 
 
 @api.get(query=FINDINGS)
-def bench_checks(request: Request, pk: int) -> dict[str, Any]:
+def show_findings(request: Request, pk: int) -> dict[str, Any]:
     """Return what checks of a draft found."""
     bench = access.bench(pk)
     number = request.query_params.get("draft", "")
@@ -362,7 +362,7 @@ class SearchActSerializer(serializers.Serializer[Any]):
     name="searches_list",
     page=lambda page: [{"id": row.pk, "from": row.parent, "state": row.state} for row in page],
 )
-def bench_searches(request: Request, pk: int) -> QuerySet[Search]:
+def list_searches(request: Request, pk: int) -> QuerySet[Search]:
     """List a bench's searches, latest first."""
     return access.bench(pk).searches.order_by("-pk")
 
@@ -385,13 +385,13 @@ def start_search(request: Request, pk: int) -> dict[str, Any]:
 
 
 @api.get(name="searches_read")
-def bench_search(request: Request, pk: int, search: int) -> dict[str, Any]:
+def show_search(request: Request, pk: int, search: int) -> dict[str, Any]:
     """Return a search: how far it is, what it took, its texts and what they are worth."""
     return searches.as_json(access.search(access.bench(pk), search))
 
 
 @api.post(SearchActSerializer, name="searches_act")
-def search_act(request: Request, pk: int, search: int, verb: str) -> dict[str, Any]:
+def act_on_search(request: Request, pk: int, search: int, verb: str) -> dict[str, Any]:
     """Cancel or resume a search, or adopt one of its proposals."""
     prompt_search, by = access.search(access.bench(pk), search), api.user(request)
     data = api.data(request)

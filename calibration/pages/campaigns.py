@@ -40,6 +40,7 @@ from calibration.own_agreement import LEAST, own_agreement
 from calibration.reports.figures import worded as figure_text
 from calibration.statistics.rater_panel import FIGURES
 from config.files import row_id
+from config.permissions import user_of
 
 # A campaign's training, test and checks: setting them up, and what they say about its annotators.
 
@@ -183,11 +184,6 @@ DONE = {
 NAMES = {"training": "training", "qualification": "test", "check": "hidden checks"}
 
 
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
 @campaign_researcher_only
 def checks(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: a campaign's annotators and their checks, its keys, and its settings, which are saved."""
@@ -196,7 +192,7 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
     form = ChecksForm(request.POST or None, plan=plan or CheckPlan(campaign=about))
     if request.method == "POST" and form.is_valid():
         try:
-            check_actions.set_up(by=_user(request), campaign=about, **form.arguments())
+            check_actions.set_up(by=user_of(request), campaign=about, **form.arguments())
         except CampaignRefused as error:
             form.refused(error)
         else:
@@ -220,7 +216,7 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
             }
             for key in keys
         ],
-        "sources": campaign_checks.offered(about, _user(request)),
+        "sources": campaign_checks.offered(about, user_of(request)),
         "uses": [(name, NAMES[name]) for name in KeyTask.OCCASIONS],
     }
     return render(request, "calibration/checks.html", context, status=422 if form.errors else 200)
@@ -233,7 +229,7 @@ def add_keys(request: HttpRequest, campaign: int) -> HttpResponse:
     about = access.campaign(campaign)
     try:
         n_tasks = campaign_checks.add(
-            by=_user(request),
+            by=user_of(request),
             campaign=about,
             occasion=request.POST.get("occasion", ""),
             source=request.POST.get("source", ""),
@@ -273,7 +269,7 @@ def key(request: HttpRequest, campaign: int, key: int) -> HttpResponse:
     about = access.campaign(campaign)
     keyed_task = get_object_or_404(KeyTask.objects.select_related("task", "campaign"), pk=key, campaign=about)
     if request.method == "POST" and request.POST.get("verb") == "retire":
-        check_actions.retire_key(by=_user(request), key=keyed_task)
+        check_actions.retire_key(by=user_of(request), key=keyed_task)
         messages.success(request, "The task is given to nobody any more.")
         return redirect("campaign-checks", about.pk)
     return _key_page(request, about, check_actions.spot_of(keyed_task), keyed_task)
@@ -323,10 +319,12 @@ def _save(
 ) -> None:
     explanation = request.POST.get("explanation", "").replace("\r\n", "\n")
     if keyed_task is not None:
-        check_actions.change_key(by=_user(request), key=keyed_task, answers=answers, explanation=explanation)
+        check_actions.change_key(
+            by=user_of(request), key=keyed_task, answers=answers, explanation=explanation
+        )
         return
     check_actions.add_key(
-        by=_user(request),
+        by=user_of(request),
         campaign=campaign,
         occasion=request.POST.get("occasion", ""),
         spot=spot,
@@ -347,7 +345,7 @@ def decide(request: HttpRequest, campaign: int) -> HttpResponse:
         return redirect("campaign-checks", about.pk)
     try:
         check_actions.VERBS[verb](
-            by=_user(request), campaign=about, user=person, reason=request.POST.get("reason", "")
+            by=user_of(request), campaign=about, user=person, reason=request.POST.get("reason", "")
         )
     except CampaignRefused as error:
         messages.error(request, str(error))

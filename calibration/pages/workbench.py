@@ -38,7 +38,7 @@ from calibration.workbench.versions import (
     systems_of,
 )
 from config.files import row_id
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from jobs import runs
 from jobs.endpoints.parameter_inputs import WithParameters, form_field
 from jobs.endpoints.parameters import PARAMETERS
@@ -50,7 +50,7 @@ from judges.errors import JudgeError
 from judges.models import Bench, Draft
 from judges.pages.forms import NEED, need_fields, needs_of, scheme_choices
 from judges.pages.prompts import EditorForm, judges_to_disagree_with
-from judges.pages.runs import sync_endpoints, user_of
+from judges.pages.runs import sync_endpoints
 from judges.prompts.examples import MOST_SHOWN, RULES, BadKeys
 from judges.prompts.requests import COUNTED
 from judges.prompts.versions import Version

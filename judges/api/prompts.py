@@ -308,7 +308,7 @@ def delete(request: Request, name: str, number: int) -> None:
 
 
 @api.post(ExamplesSerializer, VersionSerializer, status=201)
-def examples(request: Request, name: str) -> dict[str, Any]:
+def pick_examples(request: Request, name: str) -> dict[str, Any]:
     """Pick worked examples for a version's text; what is picked is saved as the next version."""
     data = api.data(request)
     base, note = access.version(name, data.pop("version", None)), data.pop("note")
@@ -318,7 +318,7 @@ def examples(request: Request, name: str) -> dict[str, Any]:
 
 
 @api.get(PromptDifferenceSerializer, query=REFS)
-def compared(request: Request) -> dict[str, Any]:
+def compare(request: Request) -> dict[str, Any]:
     """Return what two versions differ by, line by line."""
     first, second = (listing.find(request.query_params.get(name, "")) for name in ("a", "b"))
     parts = listing.difference(first.wording, second.wording)
@@ -331,7 +331,7 @@ def compared(request: Request) -> dict[str, Any]:
 
 
 @api.get(query=[NUMBER], responses=DOWNLOAD)
-def exported(request: Request, name: str, form: str) -> HttpResponse:
+def export_prompt(request: Request, name: str, form: str) -> HttpResponse:
     """Send a prompt with its versions as YAML (`yaml`), or one version as Markdown (`md`)."""
     if form not in files.FORMS:
         raise Http404
@@ -342,7 +342,7 @@ def exported(request: Request, name: str, form: str) -> HttpResponse:
 
 
 @api.post(FileSerializer, ImportedSerializer, status=201)
-def imported(request: Request) -> dict[str, Any]:
+def import_prompt(request: Request) -> dict[str, Any]:
     """Make a prompt of a file, or add the versions that it lacks; `problems` has a line for each."""
     data = api.data(request)
     content = data["text"].encode("utf-8", "replace")

@@ -19,7 +19,7 @@ from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign
 from annotation.models.corpora import Corpus
 from annotation.text.yaml_tree import MOST_BYTES
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from jobs.endpoints.parameter_inputs import WithParameters, form_field, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
@@ -27,7 +27,7 @@ from judges import access
 from judges.errors import JudgeError
 from judges.models import Prompt, PromptVersion
 from judges.pages.forms import NEED, JudgeForm, need_fields, needs_of, scheme_field
-from judges.pages.runs import sync_endpoints, target_of, user_of
+from judges.pages.runs import sync_endpoints, target_of
 from judges.prompts import actions, examples, files, requests
 from judges.prompts import versions as listing
 from judges.prompts.examples import MOST_SHOWN, RULES, BadKeys, NoSplit, Pick

@@ -13,12 +13,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Corpus
 from config.files import file_response
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from jobs import actions as jobs
 from jobs.endpoints.parameter_inputs import LinesField, WithParameters, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
-from judges.pages.runs import sync_endpoints, user_of
+from judges.pages.runs import sync_endpoints
 from suites.continuation import access
 from suites.continuation.models import Benchmark
 from suites.continuation.productions import benchmark_actions

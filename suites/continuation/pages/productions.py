@@ -16,13 +16,13 @@ from django.views.decorators.http import require_GET
 from annotation.models.corpora import Corpus
 from annotation.pages.campaigns import choose
 from config.files import row_id
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint, Job, Run
 from jobs.runs import CAPS
 from judges.pages.forms import cap_fields, check_mode, mode_field, offer_parts
-from judges.pages.runs import ROOM, sync_endpoints, user_of
+from judges.pages.runs import ROOM, sync_endpoints
 from judges.runs.lookup import split_for
 from judges.runs.selection import settings_of
 from suites.continuation import access

@@ -12,11 +12,10 @@ from django.shortcuts import redirect, render
 from annotation import access
 from annotation.models import Corpus
 from annotation.scenario_records import MODES
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from jobs.errors import JobError
 from jobs.models import Job
 from judges.pages.forms import offer_parts
-from judges.pages.runs import user_of
 from judges.runs.lookup import split_for
 from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.dialogues import Dialogues

@@ -16,13 +16,13 @@ from annotation import access as corpora
 from annotation.models import Dialogue, QuestionSet, Use
 from annotation.models.corpora import Corpus
 from annotation.script_records import ORIGINAL
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
 from jobs.runs import CAPS
 from judges.pages.forms import cap_fields
-from judges.pages.runs import sync_endpoints, user_of
+from judges.pages.runs import sync_endpoints
 from judges.runs.selection import RunSettings, settings_of
 from suites.continuation.generators import GENERATORS
 from suites.continuation.pages.productions import setting_field
