@@ -13,7 +13,6 @@ import vl_convert
 from annotation.text.display import number
 from calibration.comparisons.count_inputs import read
 from calibration.comparisons.counts import Counts, CountsRow, counts_or_job, facts, open_test, value_text
-from calibration.comparisons.engine import ReportKind
 from calibration.comparisons.responses import CountsSerializer, json_writer
 from calibration.comparisons.tables import (
     csv_text,
@@ -24,10 +23,12 @@ from calibration.comparisons.tables import (
     latex_table,
     markdown_escaped,
     markdown_table,
+    report_renderings,
 )
-from calibration.renderings import NEEDS, Rendering, aligned, escaped, printable
+from calibration.renderings import NEEDS, aligned, escaped, printable
 from calibration.reports import charts
 from calibration.reports.charts import alt
+from calibration.reports.kinds import ReportKind
 from calibration.statistics.core.engine import FLAGS, Result
 from calibration.statistics.counts import Cell
 
@@ -472,17 +473,9 @@ def _joined(*parts: str) -> str:
 
 # The forms a table of counts is downloaded in, in one table, and the kind of report.
 
-RENDERINGS: dict[str, Rendering[Counts, Any]] = {
-    form.key: form
-    for form in (
-        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", write_csv),
-        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", write_markdown),
-        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", write_latex),
-        Rendering("json", "JSON", "json", "application/json", json_writer(CountsSerializer)),
-        Rendering("svg", "Chart as SVG", "svg", "image/svg+xml", svg),
-        Rendering("png", "Chart as PNG", "png", "image/png", png),
-    )
-}
+RENDERINGS = report_renderings(
+    write_csv, write_markdown, write_latex, json_writer(CountsSerializer), svg, png
+)
 
 COUNTS = ReportKind(
     "counts",
