@@ -16,6 +16,7 @@ from calibration.comparisons.counts import Counts, CountsRow, counts_or_job, fac
 from calibration.comparisons.responses import CountsSerializer, json_writer
 from calibration.comparisons.tables import (
     csv_text,
+    interval_text,
     latex_comment,
     latex_headings,
     latex_line,
@@ -46,9 +47,7 @@ def interval(result: Result | None, digits: int = 2) -> str:
     """Return `0.19 to 0.31`, or why there is none."""
     if result is None or result.value is None:
         return ""
-    if result.low is None or result.high is None:
-        return "no interval"
-    return f"{number(result.low, digits)} to {number(result.high, digits)}"
+    return interval_text(result, lambda end: number(end, digits), "no interval")
 
 
 def figure(result: Result | None, digits: int = 2) -> str:

@@ -1,4 +1,4 @@
-"""Tables as files: CSV and JSON unrounded, Markdown and LaTeX as text that is nothing but text."""
+"""Tables as files: CSV and JSON unrounded, Markdown and LaTeX in which text is nothing but text."""
 
 from __future__ import annotations
 
@@ -10,9 +10,17 @@ from typing import Any, TypeVar
 
 from annotation.text.table_cells import guarded
 from calibration.renderings import Rendering, escaped, fitted
+from calibration.statistics.core.engine import Result
 
 MOST_LEVEL = 4
 """Headings of more columns than these are turned, so that columns are as narrow as their figures."""
+
+
+def interval_text(result: Result, write: Callable[[float], str], absent: str) -> str:
+    """Return `0.19 to 0.31`, its ends as they are to be written, or what stands where there is none."""
+    if result.low is None or result.high is None:
+        return absent
+    return f"{write(result.low)} to {write(result.high)}"
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
