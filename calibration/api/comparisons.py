@@ -28,7 +28,6 @@ from calibration.api.serializers import (
 from calibration.comparisons import metric_causes, profiles
 from calibration.comparisons.count_files import COUNTS
 from calibration.comparisons.count_inputs import MOST_TURNS, SAMPLES
-from calibration.comparisons.engine import ReportKind
 from calibration.comparisons.preferences import PREFERENCES
 from calibration.comparisons.profile_cells import POINTS, SAME
 from calibration.comparisons.profiles import PROFILE, Profile
@@ -44,6 +43,7 @@ from calibration.comparisons.responses import (
 )
 from calibration.comparisons.side_by_side import SIDE_BY_SIDE
 from calibration.comparisons.turn_vs_dialogue import TURN_VS_DIALOGUE
+from calibration.reports.kinds import ReportKind
 from calibration.statistics.judge_errors import CORRECTIONS
 from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS
 from config.lists import DEFAULT, MOST, Pages

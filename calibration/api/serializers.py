@@ -15,7 +15,7 @@ from annotation.api.corpora_serializers import TrainingPart
 from annotation.api.people import Text
 from annotation.models import Corpus
 from annotation.models.campaigns import Campaign
-from calibration.comparisons.engine import MOST_RESAMPLES
+from calibration.reports.kinds import MOST_RESAMPLES
 from calibration.errors import CalibrationError
 from calibration.exports.parts import PARTS
 from calibration.gold.rules import MEANING, RULES, Option, Rule, help_line, known_options

@@ -13,10 +13,10 @@ import vl_convert
 from annotation.text.display import number
 from calibration.comparisons.count_inputs import read
 from calibration.comparisons.counts import Counts, CountsRow, counts_or_job, facts, open_test, value_text
-from calibration.comparisons.engine import ReportKind
 from calibration.comparisons.responses import CountsSerializer, json_writer
 from calibration.comparisons.tables import (
     csv_text,
+    interval_text,
     latex_comment,
     latex_headings,
     latex_line,
@@ -24,10 +24,12 @@ from calibration.comparisons.tables import (
     latex_table,
     markdown_escaped,
     markdown_table,
+    report_renderings,
 )
-from calibration.renderings import NEEDS, Rendering, aligned, escaped, printable
+from calibration.renderings import NEEDS, aligned, escaped, printable
 from calibration.reports import charts
 from calibration.reports.charts import alt
+from calibration.reports.kinds import ReportKind
 from calibration.statistics.core.engine import FLAGS, Result
 from calibration.statistics.counts import Cell
 
@@ -45,9 +47,7 @@ def interval(result: Result | None, digits: int = 2) -> str:
     """Return `0.19 to 0.31`, or why there is none."""
     if result is None or result.value is None:
         return ""
-    if result.low is None or result.high is None:
-        return "no interval"
-    return f"{number(result.low, digits)} to {number(result.high, digits)}"
+    return interval_text(result, lambda end: number(end, digits), "no interval")
 
 
 def figure(result: Result | None, digits: int = 2) -> str:
@@ -472,17 +472,9 @@ def _joined(*parts: str) -> str:
 
 # The forms a table of counts is downloaded in, in one table, and the kind of report.
 
-RENDERINGS: dict[str, Rendering[Counts, Any]] = {
-    form.key: form
-    for form in (
-        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", write_csv),
-        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", write_markdown),
-        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", write_latex),
-        Rendering("json", "JSON", "json", "application/json", json_writer(CountsSerializer)),
-        Rendering("svg", "Chart as SVG", "svg", "image/svg+xml", svg),
-        Rendering("png", "Chart as PNG", "png", "image/png", png),
-    )
-}
+RENDERINGS = report_renderings(
+    write_csv, write_markdown, write_latex, json_writer(CountsSerializer), svg, png
+)
 
 COUNTS = ReportKind(
     "counts",

@@ -17,11 +17,10 @@ from annotation.corpora.splits import of_dialogues
 from annotation.models import Campaign, Continuation, Item, Label, Question, Task
 from annotation.models.corpora import Corpus
 from annotation.records import HUMAN, SELF
-from calibration.comparisons.engine import Parameters
 from calibration.errors import CountsRefused
-from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope, scope_of
+from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope
+from calibration.reports.kinds import CorpusQuery, Parameters
 from calibration.reports.wording import crowd_of, join_names
-from calibration.statistics import Plan
 from calibration.statistics.core.ratings import Floats, Ints
 from calibration.statistics.judge_errors import CORRECTIONS, Correction
 from jobs.fake_models import has_fake
@@ -40,17 +39,14 @@ MOST_TURNS = 10_000
 
 
 @dataclass(frozen=True)
-class CountsQuery:
-    """A question put to the labels of a corpus or campaign.
+class CountsQuery(CorpusQuery):
+    """Which marks and scores are counted, and by what.
 
     ``rater`` is a name, or `people`; empty takes the one with most labels. ``questions`` name questions or
     schemes; none take what the rater answered most. ``by`` are condition keys, or `system`; ``strata`` is a
-    key of the dialogues' metadata. ``part`` is dev, test (once it was opened), training, or all without
-    a split.
+    key of the dialogues' metadata.
     """
 
-    corpus: Corpus
-    campaign: Campaign | None = None
     rater: str = ""
     questions: tuple[str, ...] = ()
     by: tuple[str, ...] = (SYSTEM,)
@@ -58,13 +54,6 @@ class CountsQuery:
     per_turns: int | None = None
     samples: SamplesOf = ""
     correction: Correction = "auto"
-    part: str = ""
-    plan: Plan = field(default_factory=Plan)
-
-    @property
-    def scope(self) -> Scope:
-        """The labels that are read."""
-        return scope_of(self.corpus, self.campaign, self.part)
 
 
 def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -> CountsQuery:
@@ -216,39 +205,32 @@ def choose(query: CountsQuery, counted: Census) -> Selection:
         keys = ", ".join(metadata_keys(query.corpus)) or "none"
         raise CountsRefused(f"no dialogue's metadata has {query.strata!r}; there are {keys}")
     name = query.rater or by_default(counted)
-    chosen_raters = _raters_named(name, counted)
-    ids = {info.id for info in chosen_raters}
+    candidates = _raters_named(name, counted)
     answered = [
         question
         for question in counted.questions.values()
-        if countable(question) and any((question.id, pk) in counted.counts for pk in ids)
+        if countable(question) and _has_labels(counted, [question], candidates)
     ]
     if not answered:
         raise CountsRefused(f"{name} marked no turns and scored no continuation here")
+    ids = {rater.id for rater in candidates}
     questions = _questions(query.questions, answered, ids, counted)
     silent = _never_answered(questions, ids, counted)
     left_out = () if query.questions or len(silent) == len(questions) else silent
     questions = [question for question in questions if question not in left_out]
-    question_ids = {question.id for question in questions}
-    people = [
-        info
-        for info in counted.raters.values()
-        if info.kind == HUMAN_RATERS
-        and any((question, info.id) in counted.counts for question in question_ids)
-    ]
-    together = name == PEOPLE and chosen_raters[0].name != PEOPLE
-    own = [
-        info
-        for info in chosen_raters
-        if any((question, info.id) in counted.counts for question in question_ids)
-    ]
+    humans = [rater for rater in counted.raters.values() if rater.kind == HUMAN_RATERS]
+    corrects = humans if candidates[0].kind == JUDGE else []
     return Selection(
-        tuple(own),
-        together,
+        tuple(rater for rater in candidates if _has_labels(counted, questions, [rater])),
+        name == PEOPLE and candidates[0].name != PEOPLE,
         tuple(questions),
-        tuple(people) if chosen_raters[0].kind == JUDGE else (),
+        tuple(rater for rater in corrects if _has_labels(counted, questions, [rater])),
         left_out,
     )
+
+
+def _has_labels(counted: Census, questions: Sequence[QuestionInfo], raters: Sequence[RaterInfo]) -> bool:
+    return any((question.id, rater.id) in counted.counts for question in questions for rater in raters)
 
 
 def _never_answered(
@@ -297,7 +279,7 @@ def _raters_named(name: str, counted: Census) -> list[RaterInfo]:
 def _questions(
     names: Sequence[str], answered: Sequence[QuestionInfo], ids: set[int], counted: Census
 ) -> list[QuestionInfo]:
-    """Return the questions that are counted: those named, or the scheme that the rater answered most."""
+    """Return the questions that are counted: those candidates, or the scheme that the rater answered most."""
     if not names:
         numbers: Counter[str] = Counter()
         for question in answered:
@@ -563,9 +545,7 @@ def marks(
     within: frozenset[int] | None = None,
 ) -> Marks:
     """Read marks on turns in one query; of the continuations in ``within`` where these are given."""
-    labels = _labels(scope, questions, raters)
-    if within is not None:
-        labels = labels.filter(item__continuation__in=list(within))
+    labels = _labels(scope, questions, raters, within)
     bit = Case(
         *(When(question=question.id, then=Value(1 << at)) for at, question in enumerate(questions)),
         output_field=BigIntegerField(),
@@ -619,9 +599,7 @@ def scores(
     within: frozenset[int] | None = None,
 ) -> Scores:
     """Read answers about continuations in one query."""
-    labels = _labels(scope, questions, raters)
-    if within is not None:
-        labels = labels.filter(item__continuation__in=list(within))
+    labels = _labels(scope, questions, raters, within)
     places = {question.id: at for at, question in enumerate(questions)}
     voices: dict[Voice, dict[int, list[float]]] = defaultdict(dict)
     continuations = set()
@@ -636,24 +614,24 @@ def scores(
     return Scores(dict(voices), frozenset(continuations))
 
 
-def _labels(scope: Scope, questions: Sequence[QuestionInfo], raters: Sequence[RaterInfo]) -> QuerySet[Label]:
+def _labels(
+    scope: Scope,
+    questions: Sequence[QuestionInfo],
+    raters: Sequence[RaterInfo],
+    within: frozenset[int] | None,
+) -> QuerySet[Label]:
     """Return the labels to read: of an answer given again elsewhere the first, as everywhere."""
-    labels = scope.labels().filter(
-        question__in=[question.id for question in questions], rater__in=[rater.id for rater in raters]
-    )
-    if not _given_twice(scope, questions, raters):
-        return labels
-    place = ("item_id", "question_id", "rater_id", "sample")
-    return labels.filter(pk__in=labels.order_by(*place, "pk").distinct(*place).values("pk"))
-
-
-def _given_twice(scope: Scope, questions: Sequence[QuestionInfo], raters: Sequence[RaterInfo]) -> bool:
-    """Whether one rater may have answered the same in two places: campaigns, or a campaign and an import."""
-    label_counts = scope.counts().filter(
-        question__in=[question.id for question in questions], rater__in=[rater.id for rater in raters]
-    )
-    places = list(label_counts.values_list("rater", "occasion", "campaign").distinct())
-    return len({rater for rater, _, _ in places}) < len(places)
+    answers = {
+        "question__in": [question.id for question in questions],
+        "rater__in": [rater.id for rater in raters],
+    }
+    labels = scope.labels().filter(**answers)
+    # One rater may have answered the same in two places: campaigns, or a campaign and an import.
+    places = list(scope.counts().filter(**answers).values_list("rater", "occasion", "campaign").distinct())
+    if len({rater for rater, _, _ in places}) < len(places):
+        place = ("item_id", "question_id", "rater_id", "sample")
+        labels = labels.filter(pk__in=labels.order_by(*place, "pk").distinct(*place).values("pk"))
+    return labels if within is None else labels.filter(item__continuation__in=list(within))
 
 
 def rater_voices(voices: dict[Voice, Floats], samples: SamplesOf, first: bool) -> dict[int, list[Floats]]:

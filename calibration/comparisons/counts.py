@@ -28,10 +28,10 @@ from calibration.comparisons.count_inputs import (
     read,
     units,
 )
-from calibration.comparisons.engine import Dated, ShownPart, adapter, fix_part, log_look, part_of
 from calibration.errors import CountsRefused
 from calibration.figure_cache import CachedFigures, is_small, kept_or_job, stamp_of
 from calibration.ratings.scope import QuestionInfo, census
+from calibration.reports.kinds import Dated, ReportPart, adapter, fix_part, log_look, part_of
 from calibration.reports.wording import counted as count_text
 from calibration.reports.wording import crowd_of, join_names
 from calibration.statistics.core.ratings import Floats
@@ -114,7 +114,7 @@ class Counts(Dated):
     table: Table
     by: tuple[By, ...]
     titles: dict[str, str]
-    shown: ShownPart
+    part: ReportPart
     people: str
     n_rated: int
     fakes: frozenset[int] = frozenset()
@@ -150,7 +150,7 @@ class Ground:
 
     query: CountsQuery
     selection: Selection
-    shown: ShownPart
+    part: ReportPart
     clusters: frozenset[str] | None
 
 
@@ -178,11 +178,11 @@ def compute(*, query: CountsQuery, by: User | None) -> Counts:
 
 def ground_of(*, query: CountsQuery, by: User | None) -> Ground:
     """Resolve a query; little is read for it. Raises CountsRefused as `compute` does."""
-    shown = part_of(query, CountsRefused)
-    clusters = fix_part(shown, by)
+    part = part_of(query, CountsRefused)
+    clusters = fix_part(part, by)
     selection = count_inputs.choose(query, census(query.scope))
-    shown.check_opened(selection.raters, CountsRefused)
-    return Ground(query, selection, shown, clusters)
+    part.check_opened(selection.raters, CountsRefused)
+    return Ground(query, selection, part, clusters)
 
 
 def figures_of(ground: Ground) -> Figures:
@@ -191,7 +191,7 @@ def figures_of(ground: Ground) -> Figures:
     inputs = _read(query, selection, ground.clusters)
     units_read, rated = inputs.units, inputs.rated
     if not len(inputs.counted):
-        part = ground.shown.part
+        part = ground.part.name
         raise CountsRefused(f"{selection.name} has counts or scores of no continuation of the {part} part")
     if len(units_read.by) > MOST_ROWS:
         keys = join_names(query.by)
@@ -222,7 +222,7 @@ def counts_of_figures(ground: Ground, figures: Figures, cached: CachedFigures | 
         figures.table,
         figures.by,
         _titles(ground.selection),
-        ground.shown,
+        ground.part,
         figures.people,
         figures.n_rated,
         figures.fakes,
@@ -465,8 +465,8 @@ def _subject(ground: Ground) -> str:
         _params(query),
         PEOPLE if selection.together else selection.raters[0].id,
         [question.id for question in selection.questions],
-        ground.shown.split.pk if ground.shown.split else None,
-        ground.shown.part,
+        ground.part.split.pk if ground.part.split else None,
+        ground.part.name,
     ]
     key = sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
     rater = PEOPLE if selection.together else selection.name

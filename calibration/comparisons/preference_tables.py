@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from annotation.text.display import number, percent
+from annotation.text.display import MISSING, number, percent
+from calibration.comparisons.tables import interval_text
 from calibration.statistics.core.engine import FLAGS, Result
 from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS, Meeting, Standing
 from calibration.statistics.preferences import SWAPS, Agreed, Choices, PositionBias, Preferences, Voters
@@ -41,43 +42,39 @@ ANSWERS = {
     "both_bad": "both bad",
     "ranking": "rankings",
 }
-SHARES = frozenset(NAMES) - {
-    "strength",
-    "rank",
-    "tie_parameter",
-    "kappa",
-    "alpha",
-    "kendall_tau_b",
-    "kendall_w",
+DIGITS = {
+    "strength": 0,
+    "rank": 0,
+    "tie_parameter": 2,
+    "kappa": 2,
+    "alpha": 2,
+    "kendall_tau_b": 2,
+    "kendall_w": 2,
 }
-DIGITS = {"strength": 0, "rank": 0}
+"""Decimals of the figures that are no shares."""
 
 
 def figure(result: Result) -> str:
-    """Return a value as it is shown: shares in per cent; a dash where there is none."""
+    """Format a value: shares in per cent; a dash where there is none."""
     return _format_value(result.name, result.value)
 
 
 def interval(result: Result) -> str:
-    """Return the interval as it is shown, a dash where there is none."""
-    if result.low is None or result.high is None:
-        return "–"
-    return f"{_format_value(result.name, result.low)} to {_format_value(result.name, result.high)}"
+    """Format the interval, a dash where there is none."""
+    return interval_text(result, lambda end: _format_value(result.name, end), MISSING)
 
 
 def with_interval(result: Result) -> str:
-    """Return a value with its interval, or why there is no value."""
-    if result.value is None:
-        return "–"
-    return f"{figure(result)} ({interval(result)})" if result.low is not None else f"{figure(result)} (–)"
+    """Format a value with its interval, a dash where there is no value."""
+    return MISSING if result.value is None else f"{figure(result)} ({interval(result)})"
 
 
 def _format_value(name: str, value: float | None) -> str:
-    if name in SHARES:
+    if name not in DIGITS:
         return percent(value, 1)
     if name == "rank" and value is not None and value % 1:
         return number(value, 1)
-    return number(value, DIGITS.get(name, 2))
+    return number(value, DIGITS[name])
 
 
 def method_lines(choices: Choices) -> list[str]:

@@ -13,7 +13,6 @@ from annotation.models import Campaign, Corpus, TestLook
 from annotation.text.display import MISSING
 from calibration.agree.renderings import columns
 from calibration.agree.report import plain
-from calibration.comparisons.engine import Parameters, ReportKind, ShownPart, fix_part, log_look, part_of
 from calibration.comparisons.preference_tables import (
     Cell,
     Sheet,
@@ -26,14 +25,29 @@ from calibration.comparisons.preference_tables import (
     with_interval,
 )
 from calibration.comparisons.responses import PreferencesSerializer, json_writer
-from calibration.comparisons.tables import csv_text, latex_comment, latex_line, latex_table, markdown_table
+from calibration.comparisons.tables import (
+    csv_text,
+    latex_comment,
+    latex_line,
+    latex_table,
+    markdown_table,
+    report_renderings,
+)
 from calibration.errors import PreferencesRefused
 from calibration.ratings import votes as reading
-from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope, census, scope_of
-from calibration.renderings import NEEDS, Rendering, escaped
+from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, census
+from calibration.renderings import NEEDS, escaped
 from calibration.reports import charts as drawing
 from calibration.reports.charts import Chart, Point
-from calibration.statistics import Plan
+from calibration.reports.kinds import (
+    CorpusQuery,
+    Parameters,
+    ReportKind,
+    ReportPart,
+    fix_part,
+    log_look,
+    part_of,
+)
 from calibration.statistics.core.engine import Result
 from calibration.statistics.preference_strengths import (
     BOTH_BAD_POLICIES,
@@ -63,38 +77,29 @@ class QuestionReport:
 class Report:
     """All questions of a file, a corpus or a campaign: its name, what was read, and what limits it.
 
-    ``shown`` is the part of a corpus that it is about, None for a file.
+    ``part`` is the part of a corpus that it is of, None for a file.
     """
 
     name: str
     questions: tuple[QuestionReport, ...]
     facts: tuple[str, ...] = ()
-    shown: ShownPart | None = None
+    part: ReportPart | None = None
 
 
 # Its query, in the same words by page, command and API.
 
 
 @dataclass(frozen=True)
-class PreferencesQuery:
-    """A question put to the answers about pairs and rankings of a corpus or campaign.
+class PreferencesQuery(CorpusQuery):
+    """Which answers about pairs and rankings are read, and how.
 
     ``question`` is `scheme@version/key` or a key, empty for all. ``systems`` keeps comparisons among these
-    alone. ``part`` is dev, test (once it was opened), training, or all without a split.
+    alone.
     """
 
-    corpus: Corpus
-    campaign: Campaign | None = None
     question: str = ""
     systems: tuple[str, ...] = ()
     choices: Choices = field(default_factory=Choices)
-    part: str = ""
-    plan: Plan = field(default_factory=Plan)
-
-    @property
-    def scope(self) -> Scope:
-        """The labels that are read."""
-        return scope_of(self.corpus, self.campaign, self.part)
 
 
 def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -> PreferencesQuery:
@@ -110,11 +115,11 @@ def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -
     return PreferencesQuery(
         corpus,
         campaign,
+        texts.part,
+        texts.plan,
         texts.text("question"),
         texts.names("systems"),
         cast(Any, Choices)(ties, both_bad, texts.text("anchor")),
-        texts.part,
-        texts.plan,
     )
 
 
@@ -126,11 +131,11 @@ def compute(*, query: PreferencesQuery, by: User | None) -> Report:
 
     Raises CalibrationError, in one line, where there is none, and for a test part that was not opened.
     """
-    shown = part_of(query, PreferencesRefused)
+    part = part_of(query, PreferencesRefused)
     counted = census(query.scope)
     questions = _select_questions(query, reading.comparing(counted))
-    clusters = fix_part(shown, by)
-    shown.check_opened(_raters(questions, counted), PreferencesRefused)
+    clusters = fix_part(part, by)
+    part.check_opened(_raters(questions, counted), PreferencesRefused)
     votes = reading.read_votes(query.scope, questions, counted, clusters)
     among = {
         question: reading.among(question_votes, query.systems) for question, question_votes in votes.items()
@@ -138,14 +143,13 @@ def compute(*, query: PreferencesQuery, by: User | None) -> Report:
     reports = [
         _report_question(query, question, among[question.id]) for question in questions if among[question.id]
     ]
-    part = f"{shown.part} part"
     if not reports:
-        where = f"the {part}" if shown.split else query.scope.name
+        where = f"the {part.name} part" if part.split else query.scope.name
         raise PreferencesRefused(
             f"{where} has no answers about these systems" if any(votes.values()) else NOTHING
         )
-    name = f"Preferences in {query.scope.name}{f', {part}' if shown.split else ''}"
-    return Report(name, tuple(reports), _facts(votes, among), shown)
+    name = f"Preferences in {query.scope.name}{f', {part.name} part' if part.split else ''}"
+    return Report(name, tuple(reports), _facts(votes, among), part)
 
 
 def open_test(*, query: PreferencesQuery, by: User | None, purpose: str) -> TestLook:
@@ -387,17 +391,9 @@ def _latex_table(sheet: Sheet) -> list[str]:
 
 # The forms that a report of preferences is downloaded in, in one table.
 
-RENDERINGS: dict[str, Rendering[Report, Any]] = {
-    form.key: form
-    for form in (
-        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", write_csv),
-        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", write_markdown),
-        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", write_latex),
-        Rendering("json", "JSON", "json", "application/json", json_writer(PreferencesSerializer)),
-        Rendering("svg", "Chart as SVG", "svg", "image/svg+xml", svg),
-        Rendering("png", "Chart as PNG", "png", "image/png", png),
-    )
-}
+RENDERINGS = report_renderings(
+    write_csv, write_markdown, write_latex, json_writer(PreferencesSerializer), svg, png
+)
 
 PREFERENCES = ReportKind(
     "preferences",

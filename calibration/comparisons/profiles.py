@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from operator import attrgetter
+from typing import Any, Self, TypeVar
 
 from django.contrib.auth.models import User
 from django.db import connection
@@ -16,7 +17,6 @@ from annotation.kinds import KINDS
 from annotation.models import Continuation, Label, Rater
 from annotation.models.corpora import Corpus
 from annotation.records import HUMAN
-from calibration.comparisons.engine import Dated, ReportKind, adapter
 from calibration.comparisons.profile_cells import (
     ALL,
     NOTHING,
@@ -55,6 +55,7 @@ from calibration.ratings.scope import of_corpus
 from calibration.renderings import NEEDS, Rendering, escaped
 from calibration.reports import charts
 from calibration.reports.charts import alt
+from calibration.reports.kinds import Dated, ReportKind, adapter
 from jobs.errors import JobRefused
 from jobs.fake_models import MARK
 from jobs.kinds import JobKind, Progress
@@ -67,6 +68,7 @@ from judges.runs.estimates import Doubt, doubtful_values, fitted_on_themselves
 #
 # No row is the standard: the human continuations are one point among others.
 
+Entry = TypeVar("Entry")
 Task = tuple[str, bool]
 """A system, and whether it was given a half of its predictions."""
 
@@ -94,6 +96,17 @@ class Column:
     name: str
     metric: Metric
     variant: str
+
+    @classmethod
+    def of(cls, rater: Rater) -> Self:
+        """Take a metric's rater."""
+        variant = rater.spec.get("variant", PAPER)
+        return cls(rater.pk, rater.name, METRICS[rater.spec["metric"]], variant)
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """Its place: in the catalogue's order, then by name."""
+        return list(METRICS).index(self.metric.key), self.name
 
     @property
     def title(self) -> str:
@@ -162,7 +175,7 @@ class Panel:
     @property
     def title(self) -> str:
         """The panel's heading."""
-        return f"{KINDS[self.kind].heading}: {self.aspect.heading.lower()}"
+        return heading(self.kind, self.aspect)
 
     @property
     def systems(self) -> tuple[Row, ...]:
@@ -208,15 +221,32 @@ def panels_of(figures: Figures, points: str = SAME) -> list[Panel]:
     columns = columns_of({rater for rater, _ in cells})
     fakes, gone = figures.fakes, _gone(figures.reasons)
     panels = []
+    for kind, aspect, of_panel in by_aspect(columns, lambda column: column.metric):
+        why = (Gone(c.name, reason, n) for c in of_panel for reason, n in gone.get(c.id, {}).items())
+        shared = {c.name: points_in(figures.parts[c.id]) for c in of_panel if c.id in figures.parts}
+        rows = _rows(of_panel, cells, fakes)
+        panels.append(Panel(kind, aspect, of_panel, rows, tuple(why), points, shared))
+    return panels
+
+
+def heading(kind: str, aspect: Aspect) -> str:
+    """Return the heading of the metrics of one aspect on one kind of item."""
+    return f"{KINDS[kind].heading}: {aspect.heading.lower()}"
+
+
+def by_aspect(
+    entries: Sequence[Entry], metric_of: Callable[[Entry], Metric]
+) -> Iterator[tuple[str, Aspect, tuple[Entry, ...]]]:
+    """Group what is about metrics: turns before conversations, aspects in the papers' order."""
     for kind in KINDS:
         for aspect in aspects():
-            of_panel = tuple(c for c in columns if (c.metric.kind, c.metric.aspect) == (kind, aspect))
-            if of_panel:
-                why = (Gone(c.name, reason, n) for c in of_panel for reason, n in gone.get(c.id, {}).items())
-                shared = {c.name: points_in(figures.parts[c.id]) for c in of_panel if c.id in figures.parts}
-                rows = _rows(of_panel, cells, fakes)
-                panels.append(Panel(kind, aspect, of_panel, rows, tuple(why), points, shared))
-    return panels
+            group = [
+                entry
+                for entry in entries
+                if (metric_of(entry).kind, metric_of(entry).aspect) == (kind, aspect)
+            ]
+            if group:
+                yield kind, aspect, tuple(group)
 
 
 def column(corpus: Corpus, rater: int) -> Column | None:
@@ -227,13 +257,12 @@ def column(corpus: Corpus, rater: int) -> Column | None:
 
 def columns_of(raters: Iterable[int]) -> list[Column]:
     """Return the metrics among raters that give numbers, in the catalogue's order."""
-    order = {key: place for place, key in enumerate(METRICS)}
     metric_columns = [
-        Column(rater.pk, rater.name, METRICS[rater.spec["metric"]], rater.spec.get("variant", PAPER))
+        Column.of(rater)
         for rater in Rater.objects.filter(pk__in=set(raters))
         if rater.spec.get("metric") in METRICS and not METRICS[rater.spec["metric"]].categories
     ]
-    return sorted(metric_columns, key=lambda c: (order[c.metric.key], c.name))
+    return sorted(metric_columns, key=attrgetter("order"))
 
 
 def _gone(reasons: Reasons) -> dict[int, dict[str, int]]:

@@ -143,7 +143,7 @@ class CountsSerializer(Plain):
 
     corpus = serializers.CharField(source="query.corpus.name")
     campaign = serializers.CharField(allow_null=True, source="query.campaign.name")
-    part = serializers.CharField(source="shown.part")
+    part = serializers.CharField(source="part.name")
     computed_at = serializers.SerializerMethodField(help_text="null: of the labels of now")
     labels_since = serializers.BooleanField(help_text="whether labels have come since it was computed")
     calls_since = serializers.BooleanField(
@@ -165,7 +165,7 @@ class CountsSerializer(Plain):
     no_differences = _text("table.no_differences")
     no_distance = _text("table.no_distance")
     notes = serializers.SerializerMethodField()
-    looks_at_test = LookSerializer(many=True, source="shown.looks")
+    looks_at_test = LookSerializer(many=True, source="part.looks")
 
     def get_computed_at(self, counts: Counts) -> str | None:
         """When it was computed, where that was before."""

@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, takewhile
+from itertools import groupby, starmap, takewhile
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -18,16 +18,16 @@ from annotation.models.corpora import Dialogue
 from annotation.models.turn_numbers import of_continuations
 from annotation.records import HUMAN, SELF
 from annotation.text.display import number
-from calibration.comparisons.engine import ReportKind
 from calibration.comparisons.metric_causes import Line, Telling, metric_labels
 from calibration.comparisons.profiles import Column as MetricColumn
+from calibration.comparisons.profiles import by_aspect, heading
 from calibration.comparisons.responses import SideBySideRowSerializer, SideBySideSerializer
 from calibration.comparisons.tables import csv_text, json_text
 from calibration.errors import CompareRefused
 from calibration.renderings import Rendering
+from calibration.reports.kinds import ReportKind
 from config.files import row_id
-from judges.metrics import METRICS, Aspect, aspects
-from judges.metrics.kit.base import PAPER
+from judges.metrics import METRICS, Aspect
 from judges.runs.material import load
 
 # Which continuations of a dialogue share a context: what was said before the turns that continue it.
@@ -342,7 +342,7 @@ class Section:
     @property
     def title(self) -> str:
         """The section's heading."""
-        return f"{KINDS[self.kind].heading}: {self.aspect.heading.lower()}"
+        return heading(self.kind, self.aspect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,9 +422,10 @@ def compare(dialogue: Dialogue, query: ComparisonQuery) -> Comparison:
     material, numbers = load(ids), of_continuations(ids)
     tellings = {pk: Telling(material[pk], numbers[pk]) for pk in ids}
     labels = _by_place(metric_labels(ids))
-    raters = _raters(answers, labels, tellings)
+    raters = _raters(answers, labels)
     metrics = {metric.id: metric.name for metric in raters}
     selected = [metric for metric in raters if _is_selected(metric, query.metric, metrics)]
+    rows = [_row(metric, choice, labels, tellings) for metric in selected]
     context = _context(answers[0], tellings[answers[0].continuation.pk])
     return Comparison(
         dialogue=dialogue,
@@ -433,7 +434,7 @@ def compare(dialogue: Dialogue, query: ComparisonQuery) -> Comparison:
         context=tuple(context[-MOST_LINES:]),
         n_context=len(context),
         columns=tuple(_column(answer, tellings[answer.continuation.pk], labels) for answer in answers),
-        sections=_sections([_row(metric, choice, labels, tellings) for metric in selected]),
+        sections=tuple(starmap(Section, by_aspect(rows, lambda row: row.metric.metric))),
         metrics=metrics,
     )
 
@@ -458,18 +459,16 @@ def _labels_at(answer: Answer, kind: str, labels: Labels) -> Mapping[int, Label]
     return labels.get((answer.continuation.pk, None), {}) if answer.is_rollout else {}
 
 
-def _raters(answers: Sequence[Answer], labels: Labels, tellings: Tellings) -> list[MetricColumn]:
+def _raters(answers: Sequence[Answer], labels: Labels) -> list[MetricColumn]:
     """Return the metrics that said something of a column, in the order of the table of metrics."""
-    columns = {}
-    for answer in answers:
-        for kind in {metric.kind for metric in METRICS.values()}:
-            for rater, label in _labels_at(answer, kind, labels).items():
-                metric = METRICS[label.rater.spec["metric"]]
-                if metric.kind == kind:
-                    variant = label.rater.spec.get("variant", PAPER)
-                    columns[rater] = MetricColumn(rater, label.rater.name, metric, variant)
-    order = {key: place for place, key in enumerate(METRICS)}
-    return sorted(columns.values(), key=lambda column: (order[column.metric.key], column.name))
+    columns = {
+        rater: MetricColumn.of(label.rater)
+        for answer in answers
+        for kind in KINDS
+        for rater, label in _labels_at(answer, kind, labels).items()
+        if METRICS[label.rater.spec["metric"]].kind == kind
+    }
+    return sorted(columns.values(), key=attrgetter("order"))
 
 
 def _is_selected(metric: MetricColumn, metric_name: str, metrics: Mapping[int, str]) -> bool:
@@ -518,19 +517,6 @@ def _with_difference(cell: Cell, base: float | str | None, is_base: bool) -> Cel
     if is_base or not isinstance(cell.value, float) or not isinstance(base, float):
         return cell
     return replace(cell, difference=cell.value - base)
-
-
-def _sections(rows: Sequence[Row]) -> tuple[Section, ...]:
-    """Return rows by what they are about: turns before conversations, aspects in the papers' order."""
-    sections = []
-    for kind in KINDS:
-        for aspect in aspects():
-            own = tuple(
-                row for row in rows if (row.metric.metric.kind, row.metric.metric.aspect) == (kind, aspect)
-            )
-            if own:
-                sections.append(Section(kind, aspect, own))
-    return tuple(sections)
 
 
 # A comparison as JSON and as CSV.

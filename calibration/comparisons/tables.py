@@ -1,18 +1,26 @@
-"""Tables as files: CSV and JSON unrounded, Markdown and LaTeX as text that is nothing but text."""
+"""Tables as files: CSV and JSON unrounded, Markdown and LaTeX in which text is nothing but text."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from annotation.text.table_cells import guarded
-from calibration.renderings import escaped, fitted
+from calibration.renderings import Rendering, escaped, fitted
+from calibration.statistics.core.engine import Result
 
 MOST_LEVEL = 4
 """Headings of more columns than these are turned, so that columns are as narrow as their figures."""
+
+
+def interval_text(result: Result, write: Callable[[float], str], absent: str) -> str:
+    """Return `0.19 to 0.31`, its ends as they are to be written, or what stands where there is none."""
+    if result.low is None or result.high is None:
+        return absent
+    return f"{write(result.low)} to {write(result.high)}"
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
@@ -79,3 +87,28 @@ def markdown_escaped(text: str) -> str:
     """Return text that Markdown shows as it is, on one line."""
     plain = "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text)
     return " ".join(plain.split())
+
+
+# The forms of a report that has tables and a chart.
+
+Report = TypeVar("Report")
+
+
+def report_renderings(
+    write_csv: Callable[[Report], str],
+    write_markdown: Callable[[Report], str],
+    write_latex: Callable[[Report], str],
+    write_json: Callable[[Report], str],
+    svg: Callable[[Report], str],
+    png: Callable[[Report], bytes],
+) -> dict[str, Rendering[Report, Any]]:
+    """Return the forms that a report is downloaded in, by key."""
+    forms: tuple[Rendering[Report, Any], ...] = (
+        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", write_csv),
+        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", write_markdown),
+        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", write_latex),
+        Rendering("json", "JSON", "json", "application/json", write_json),
+        Rendering("svg", "Chart as SVG", "svg", "image/svg+xml", svg),
+        Rendering("png", "Chart as PNG", "png", "image/png", png),
+    )
+    return {form.key: form for form in forms}

@@ -10,12 +10,12 @@ import numpy as np
 from annotation.corpora import splits
 from annotation.models import Campaign, Continuation, Corpus
 from annotation.text.display import percent
-from calibration.comparisons.engine import ReportKind
 from calibration.comparisons.responses import InversionsSerializer, LineSerializer, TurnVsDialogueSerializer
 from calibration.comparisons.tables import csv_text, json_text
 from calibration.errors import LevelsRefused
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope, census, scope_of
 from calibration.renderings import Rendering
+from calibration.reports.kinds import ReportKind
 from calibration.reports.wording import counted, crowd_of
 from calibration.statistics.core.ratings import codes
 from calibration.statistics.level_scores import Inversions, Units, turns_and_whole
@@ -188,11 +188,7 @@ def compute(pair: QuestionPair) -> TurnVsDialogue:
     placed, inversions = turns_and_whole(units, by_turns, by_whole)
     lines = [
         Line(
-            pk=both[placement.unit][0],
-            dialogue_pk=both[placement.unit][1],
-            dialogue=both[placement.unit][2],
-            continuation=both[placement.unit][3],
-            system=both[placement.unit][4],
+            *both[placement.unit][:5],
             n_turns=len(turns[both[placement.unit][0]]),
             by_turns=placement.by_turns,
             by_whole=placement.by_whole,

@@ -1,22 +1,19 @@
 """Pages that compare systems: counts, metric scores, outputs, preferences, turn vs. dialogue ratings.
 
-Researchers only. Each kind of report has a page, and views of one form give its page, its files and its looks
-at the test part.
+Researchers only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
-from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.safestring import mark_safe
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from annotation import access
 from annotation.corpora import splits
@@ -30,7 +27,6 @@ from calibration.comparisons.count_files import COUNTS
 from calibration.comparisons.count_inputs import SYSTEM
 from calibration.comparisons.counts import Counts
 from calibration.comparisons.counts import facts as count_facts
-from calibration.comparisons.engine import ReportKind
 from calibration.comparisons.preference_tables import Cell as TableCell
 from calibration.comparisons.preference_tables import Sheet, flags_of, reasons_of, sheets
 from calibration.comparisons.preferences import PREFERENCES, QuestionReport
@@ -40,7 +36,15 @@ from calibration.comparisons.profiles import PROFILE, Profile, points_suffix, sp
 from calibration.comparisons.side_by_side import SIDE_BY_SIDE, Cell, Column, Comparison, Row, contexts, signed
 from calibration.comparisons.turn_vs_dialogue import TURN_VS_DIALOGUE, TurnVsDialogue, offered
 from calibration.comparisons.turn_vs_dialogue import facts as inversion_facts
-from calibration.errors import CalibrationError
+from calibration.pages.report_pages import (
+    Context,
+    Params,
+    ReportPage,
+    download,
+    file_view,
+    report_view,
+    test_view,
+)
 from calibration.ratings import votes
 from calibration.ratings.scope import census, scope_of
 from calibration.reports import charts
@@ -50,148 +54,7 @@ from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODEL
 from config.files import row_id
 from config.permissions import researcher_only
 from jobs.models.job import Job
-
-# What pages of reports share.
-
-Context = dict[str, Any]
-Params = dict[str, Any]
-
-
-class ReportPage:
-    """The page of a kind of report about a corpus; a subclass says what its form offers and what it shows."""
-
-    kind: ClassVar[ReportKind[Any, Any]]
-    template: ClassVar[str]
-    names: ClassVar[tuple[str, ...]] = ()
-    """Parameters that the page's address may have, one of each."""
-
-    def subject(self, pk: int) -> Any:
-        """Load what the report is about."""
-        return access.corpus(pk)
-
-    def parameters(self, query: QueryDict) -> Params:
-        """Return the parameters of an address."""
-        return {name: str(query[name]).replace("\0", "") for name in self.names if query.get(name)}
-
-    def offers(self, subject: Any, campaign: Campaign | None, params: Params) -> Context:
-        """Return what the form offers; `nothing` is true where there is nothing to report on."""
-        return {}
-
-    def is_error(self, subject: Any, params: Params) -> bool:
-        """Whether a refusal is an error of the address, or only says that there is nothing to show yet."""
-        return bool(params)
-
-    def compute(self, request: HttpRequest, subject: Any, campaign: Campaign | None, params: Params) -> Any:
-        """Return the report, or the job that computes it."""
-        query = self.kind.read(params, subject, campaign)
-        return self.kind.compute(query=query, by=_user(request), again="again" in request.GET)
-
-    def shows(self, request: HttpRequest, report: Any) -> Context:
-        """Return what the page shows of a report."""
-        raise NotImplementedError
-
-
-def report_view(page: ReportPage) -> Callable[..., HttpResponse]:
-    """The report that an address asks for, the progress of the job that computes it, or why there is none."""
-
-    @require_GET
-    @researcher_only
-    def view(request: HttpRequest, pk: int) -> HttpResponse:
-        subject = page.subject(pk)
-        campaign = _campaign(request, subject)
-        params = page.parameters(request.GET)
-        context = {"corpus": subject, "campaign": campaign, "active_room": "corpora", "given": params}
-        context |= {"forms": page.kind.renderings.values()} | page.offers(subject, campaign, params)
-        status = 200
-        if not context.get("nothing"):
-            try:
-                report = page.compute(request, subject, campaign, params)
-                if "again" in request.GET:
-                    return redirect(_page_address(page, pk, request.GET))
-                if isinstance(report, Job):
-                    context |= {"job": report, "title": page.kind.title}
-                    return render(request, "calibration/figures_progress.html", context)
-                context |= page.shows(request, report)
-            except CalibrationError as refused:
-                is_error = page.is_error(subject, params)
-                context |= {"refused": str(refused), "is_error": is_error}
-                status = 422 if is_error else 200
-        return render(request, page.template, context, status=status)
-
-    return view
-
-
-def file_view(page: ReportPage) -> Callable[..., HttpResponse]:
-    """The report as a file in one of its forms."""
-
-    @require_GET
-    @researcher_only
-    def view(request: HttpRequest, pk: int, form: str) -> HttpResponse:
-        subject = page.subject(pk)
-        rendering = page.kind.renderings.get(form)
-        if rendering is None:
-            raise Http404
-        try:
-            query = page.kind.read(page.parameters(request.GET), subject, _campaign(request, subject))
-            report = page.kind.compute(query=query, by=_user(request))
-        except CalibrationError as refused:
-            return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
-        if isinstance(report, Job):
-            return redirect(_page_address(page, pk, request.GET))
-        name = page.kind.file_name(pk, report, form)
-        return _download(rendering.write(report), rendering.media_type, name)
-
-    return view
-
-
-def test_view(page: ReportPage) -> Callable[..., HttpResponse]:
-    """Log a look at test with its purpose, and show the report of the test part."""
-
-    @require_POST
-    @researcher_only
-    def view(request: HttpRequest, pk: int) -> HttpResponse:
-        assert page.kind.open_test is not None
-        subject = page.subject(pk)
-        purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
-        address = request.GET.copy()
-        address.pop("part", None)
-        try:
-            query = page.kind.read(page.parameters(address), subject, _campaign(request, subject))
-            page.kind.open_test(query=query, by=_user(request), purpose=purpose)
-            address["part"] = "test"
-        except CalibrationError as refused:
-            messages.error(request, f"Test was not opened: {refused}.")
-        return redirect(_page_address(page, pk, address))
-
-    return view
-
-
-def _campaign(request: HttpRequest, subject: Corpus | Dialogue) -> Campaign | None:
-    """Load the campaign that an address names; a dialogue is compared without one."""
-    number = row_id(request.GET.get("campaign", "")) if isinstance(subject, Corpus) else None
-    if number is None:
-        return None
-    campaign = access.campaign(number)
-    if campaign.corpus_id != subject.pk:
-        raise Http404
-    return campaign
-
-
-def _page_address(page: ReportPage, pk: int, query: QueryDict) -> str:
-    """Return the address of a page with its parameters, without a call for newer figures."""
-    params = query.copy()
-    params.pop("again", None)
-    return f"{reverse(page.kind.name, args=[pk])}?{params.urlencode()}"
-
-
-def _user(request: HttpRequest) -> Any:
-    return request.user
-
-
-def _download(content: str | bytes, media_type: str, name: str) -> HttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(content, content_type=media_type, headers=headers)
-
+from judges.pages.runs import user_of
 
 # Counts and scores by system and condition: the table, its chart, a second rater beside it.
 
@@ -251,7 +114,6 @@ class CountsPage(ReportPage):
         """Return the tables with their notes, and the chart of the first."""
         counted, beside = report
         return _count_tables(counted) | {
-            "shown": counted.shown,
             "beside": beside and _count_tables(beside),
             "distances": count_files.distances(counted),
             "distance_names": list(count_files.DISTANCES.values()),
@@ -273,7 +135,7 @@ def _count_tables(counted: Counts) -> Context:
         ]
         bodies = [[line for line in rows if line[0].human is human] for human in (True, False)]
         tables.append({"title": kind.title, "bodies": [*filter(None, bodies)], "first": not tables})
-    return {"made": counted, "facts": count_facts(counted), "tables": tables, "heads": counted.headings}
+    return {"report": counted, "facts": count_facts(counted), "tables": tables, "heads": counted.headings}
 
 
 # The profile of a corpus: what metrics say of each system, and of one continuation.
@@ -311,10 +173,10 @@ def profile_chart(request: HttpRequest, pk: int, metric: int, form: str) -> Http
     if column is None or form not in ("part", "svg"):
         raise Http404
     points = ProfilePage().parameters(request.GET)["points"]
-    values = spread_of(corpus=corpus, column=column, by=_user(request), points=points)
+    values = spread_of(corpus=corpus, column=column, by=user_of(request), points=points)
     if form == "svg":
         name = f"profile-{corpus.pk}-{column.metric.key}{points_suffix(points)}.svg"
-        return _download(profiles.svg(values, column), "image/svg+xml", name)
+        return download(profiles.svg(values, column), "image/svg+xml", name)
     inline_chart = mark_safe(profiles.inline_svg(values, column))
     return render(request, "calibration/_profile_chart.html", {"svg": inline_chart})
 
@@ -412,7 +274,6 @@ class SideBySidePage(ReportPage):
             at_points[shared.at] = max(at_points.get(shared.at, 0), len(shared.answers))
         answers = report.choice.context.answers
         return {
-            "made": report,
             "far": report.context[:-NEAR],
             "near": report.context[-NEAR:],
             "left_out": report.n_context - len(report.context),
@@ -454,7 +315,7 @@ def _compared_cell(row: Row, column: Column, cell: Cell, comparison: Comparison)
     of_turn = row.metric.metric.kind == "turn"
     return {
         "cell": cell,
-        "shown": cell.value if isinstance(cell.value, str) else None,
+        "category": cell.value if isinstance(cell.value, str) else None,
         "difference": "" if cell.difference is None else signed(cell.difference),
         "behind": f"{behind}#{column.line.anchor}" if of_turn else behind,
         "leads": leads,
@@ -486,11 +347,9 @@ class PreferencesPage(ReportPage):
     def shows(self, request: HttpRequest, report: PreferencesReport) -> Context:
         """Return the questions with their charts and tables."""
         return {
-            "made": report,
-            "shown": report.shown,
             "plan": report.questions[0].figures.plan,
             "facts": report.facts,
-            "asked": [_question(question) for question in report.questions],
+            "parts": [_question(question) for question in report.questions],
         }
 
 
@@ -499,7 +358,7 @@ def _question(question: QuestionReport) -> Context:
     return {
         "title": question.title,
         "ref": question.key,
-        "who": [
+        "sentences": [
             *map(preference_tables.voters_line, question.figures.voters),
             *preference_tables.method_lines(question.figures.choices),
         ],
@@ -561,7 +420,6 @@ class TurnVsDialoguePage(ReportPage):
     def shows(self, request: HttpRequest, report: TurnVsDialogue) -> Context:
         """Return a page of continuations, and the dialogues with inversions."""
         return {
-            "found": report,
             "facts": inversion_facts(report),
             "page": Paginator(report.lines, PAGE).get_page(request.GET.get("page")),
             "several": [dialogue for dialogue in report.dialogues if dialogue.pairs],

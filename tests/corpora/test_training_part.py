@@ -26,7 +26,7 @@ from annotation.work import labels as counts
 from calibration.adjudication.cases import raters_scope
 from calibration.comparisons.count_inputs import CountsQuery, failed_continuations
 from calibration.comparisons.profile_cells import cells_of, metric_labels
-from calibration.comparisons.profiles import Profile, profile_or_job
+from calibration.comparisons.profiles import Profile, ProfileQuery, profile_or_job
 from calibration.errors import (
     CalibrationError,
     ExportRefused,
@@ -606,7 +606,7 @@ def test_failures_and_doubts_are_those_of_the_part(bench: Corpus) -> None:
         assert (row.calls, row.failed, row.kinds) == (n, n, ((kind, n),))
         (row,) = doubtful(scope, of_metric, within)
         assert (row.calls, row.doubtful) == (about.filter(rater__in=of_metric).count(),) * 2
-    shown = profile_or_job(corpus=bench, by=None)
+    shown = profile_or_job(query=ProfileQuery(bench), by=None)
     assert isinstance(shown, Profile)
     n = Call.objects.filter(rater__in=of_metric, continuation__dialogue__part="evaluation").count()
     assert [(doubt.calls, doubt.flagged) for doubt in shown.doubts.values()] == [(n, n)]

@@ -10,10 +10,10 @@ from calibration.comparisons.count_files import RENDERINGS
 from calibration.comparisons.count_files import write_text as as_text
 from calibration.comparisons.count_inputs import SAMPLES, read
 from calibration.comparisons.counts import Counts, compute, open_test
-from calibration.comparisons.engine import compute_on_test
 from calibration.errors import CalibrationError
 from calibration.management import options as command_options
 from calibration.management.options import write_output
+from calibration.reports.kinds import compute_on_test
 from calibration.statistics.judge_errors import CORRECTIONS
 from config.commands import DatabaseCommand
 

@@ -14,7 +14,6 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.text.table_cells import unguarded
 from calibration.agree.ratings_file import JOIN, KEEP, RatingsFileError, Row, Spelling, Table, read_table
-from calibration.comparisons.engine import compute_on_test, split_names
 from calibration.comparisons.preferences import (
     RENDERINGS,
     PreferencesQuery,
@@ -26,6 +25,7 @@ from calibration.comparisons.preferences import (
 )
 from calibration.management import options as command_options
 from calibration.management.options import write_output
+from calibration.reports.kinds import compute_on_test, split_names
 from calibration.statistics import Plan
 from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS, Vote, checked
 from calibration.statistics.preferences import Choices, preferences
@@ -340,11 +340,11 @@ def _report_of_labels(options: dict[str, Any]) -> Report:
     query = PreferencesQuery(
         corpus,
         campaign,
+        options["part"],
+        _plan(options),
         "".join(options["question"]),
         split_names(options["systems"]),
         Choices(options["ties"], options["both_bad"], options["anchor"]),
-        options["part"],
-        _plan(options),
     )
     if options["part"] == "test" and options["purpose"]:
         return compute_on_test(compute, open_test, query=query, by=None, purpose=options["purpose"])

@@ -1,12 +1,12 @@
-"""What reports that compare systems share: parameters, the gate of the test part, their age, their kind."""
+"""What all kinds of reports share: parameters, the gate of the test part, the age of figures, the kind."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -16,7 +16,7 @@ from annotation.errors import SplitRefused
 from annotation.models import Campaign, Corpus, Rater, Split, TestLook
 from calibration.errors import CalibrationError
 from calibration.figure_cache import CachedFigures
-from calibration.ratings.scope import PARTS, RaterInfo, Scope, shown_part
+from calibration.ratings.scope import PARTS, RaterInfo, Scope, scope_of, shown_part
 from calibration.renderings import Rendering
 from calibration.statistics import Plan
 from jobs.models import Job
@@ -84,61 +84,69 @@ def split_names(text: str) -> tuple[str, ...]:
 # The gate of the test part: it is shown once it was opened for its judges, and every look at it is logged.
 
 
-class PartQuery(Protocol):
-    """A query of labels of a corpus or a campaign, of one part of them."""
+@dataclass(frozen=True)
+class CorpusQuery:
+    """A question put to the labels of a corpus or campaign.
+
+    ``part`` is dev, test (once it was opened), training, or all without a split; ``plan`` says how intervals
+    are resampled.
+    """
+
+    corpus: Corpus
+    campaign: Campaign | None = None
+    part: str = ""
+    plan: Plan = field(default_factory=Plan)
 
     @property
-    def corpus(self) -> Corpus: ...
-    @property
-    def part(self) -> str: ...
-    @property
-    def scope(self) -> Scope: ...
+    def scope(self) -> Scope:
+        """The labels that are read."""
+        return scope_of(self.corpus, self.campaign, self.part)
 
 
 @dataclass(frozen=True)
-class ShownPart:
-    """The part of a corpus that a report shows, and the split that locks the corpus, if one does."""
+class ReportPart:
+    """The part of a corpus that a report is of, and the split that locks the corpus, if one does."""
 
     split: Split | None
-    part: str
+    name: str
 
     @cached_property
     def looks(self) -> tuple[TestLook, ...]:
-        """All looks at test, where test is shown."""
-        if self.split is None or self.part != "test":
+        """All looks at test, of a report of test."""
+        if self.split is None or self.name != "test":
             return ()
         return tuple(self.split.looks.select_related("by"))
 
     def check_opened(self, raters: Iterable[RaterInfo], refusal: Refusal) -> None:
         """Refuse to show test where it was not opened for one of the raters."""
-        if self.split is None or self.part != "test":
+        if self.split is None or self.name != "test":
             return
         rows = Rater.objects.filter(pk__in=[rater.id for rater in raters])
         if closed := splits.unopened_raters(self.split, rows):
             raise refusal(f"test was not opened for {closed[0].name}: open it, and say what for")
 
 
-def part_of(query: PartQuery, refusal: Refusal) -> ShownPart:
+def part_of(query: CorpusQuery, refusal: Refusal) -> ReportPart:
     """Return the part to show: dev unless test or training is named.
 
     Raises the refusal for test before it was opened, and for a part that there is not.
     """
     try:
-        return ShownPart(*shown_part(query.scope, query.part))
+        return ReportPart(*shown_part(query.scope, query.part))
     except SplitRefused as error:
         raise refusal(str(error)) from error
 
 
-def fix_part(shown: ShownPart, by: User | None) -> frozenset[str] | None:
+def fix_part(part: ReportPart, by: User | None) -> frozenset[str] | None:
     """Return the part's clusters, None for all; a split is fixed by it, as by every look at labels."""
-    if shown.split is None:
+    if part.split is None:
         return None
-    splits.fix(split=shown.split, by=by)
-    return splits.clusters(split=shown.split, part=shown.part)
+    splits.fix(split=part.split, by=by)
+    return splits.clusters(split=part.split, part=part.name)
 
 
 def log_look(
-    *, query: PartQuery, raters: Iterable[RaterInfo], by: User | None, purpose: str, refusal: Refusal
+    *, query: CorpusQuery, raters: Iterable[RaterInfo], by: User | None, purpose: str, refusal: Refusal
 ) -> TestLook:
     """Log a look at test for the judges among raters, with who and for what.
 
