@@ -203,7 +203,7 @@ class Done(NamedTuple):
 def next_task(*, seat: Seat) -> Hold | None:
     """Return the member's next task: held, returned, training, test, hidden, or main work.
 
-    None where something has to be read first (`notices.waiting`), or nothing is left. A member who has
+    None where something has to be read first (`check_stages.waiting`), or nothing is left. A member who has
     reached a limit gets only tasks returned to them.
     """
     if seat.limits.reached:

@@ -198,7 +198,8 @@ def label_counts_by_pair(rows: QuerySet[LabelCount]) -> dict[tuple[int, int], tu
 # Recording labels: the only way in which an answer enters the table.
 #
 # A first answer is inserted; an identical answer changes nothing; a different answer supersedes the live one.
-# Bulk imports of new labels copy rows instead (`annotation.importing`); the same constraints hold there.
+# Bulk imports of new labels copy rows instead (`annotation.corpora.import_labels`); the same constraints hold
+# there.
 
 # Evidence of labels, with quoted words and turn numbers, for researchers' pages.
 

@@ -63,7 +63,7 @@ FREE = """s.campaign_id = %(campaign)s AND NOT s.taken AND s.position < %(upto)s
      AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
                     AND a.user_id = %(user)s AND a.occasion = %(occasion)s), 'expired') = 'expired'"""
 
-# In a campaign with rules: the gates the person passes, read once per claim (`passing.passes_of`).
+# In a campaign with rules: the gates the person passes, read once per claim (`checking.passes_of`).
 PASSED = """(s.gate_id IS NULL OR s.gate_id = ANY(%(gates)s::bigint[])
      AND NOT EXISTS (SELECT 1 FROM annotation_taskauthor w
                       WHERE w.task_id = s.task_id AND w.name = ANY(%(names)s::text[])))"""
