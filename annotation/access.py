@@ -112,9 +112,7 @@ def may_manage(user: Viewer, campaign: Campaign | int) -> bool:
 
 
 def may_adjudicate(user: Viewer, campaign: Campaign | int) -> bool:
-    """Whether a user may decide where raters disagree: researchers, and the campaign's own and its
-    adjudicators.
-    """
+    """Whether a user may decide where raters disagree: adjudicators, and whoever may manage the campaign."""
     return is_researcher(user) or _has_role(user, campaign, CampaignRole.Role.values)
 
 

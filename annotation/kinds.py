@@ -42,14 +42,11 @@ class ItemKind:
     """A kind of item. A kind is one section here and one line in `KINDS`.
 
     `singular` and `plural` name items in sentences, `heading` is the heading of a list of them. `points_at`
-    is
-    the reference of an item: a turn that is not given, the continuation alone, compared members, or a record.
-    `imported` is set where an import creates the item of every such turn or continuation. `shows` is the part
-    of the continuation on one work screen: all of it, the context of the turn, its members side by side, or
-    the
-    session of the record. `key_form` is the form of its item keys. `members` are the minimum and maximum
-    number
-    of compared members, None without any.
+    is the reference of an item: a turn that is not given, the continuation alone, compared members, or a
+    record. `imported` is set where an import creates the item of every such turn or continuation. `shows` is
+    the part of the continuation on one work screen: all of it, the context of the turn, its members side by
+    side, or the session of the record. `key_form` is the form of its item keys. `members` are the minimum and
+    maximum number of compared members, None without any.
     """
 
     key: str

@@ -112,8 +112,7 @@ class Key:
 
     `speak` and `ground` score acts and moves in [0, 1]; those not named score 0. `must` and `must_not` hold
     contents, each with its alternatives. With `rubric`, a judge's score counts for COMPOSE. A `free` key
-    marks
-    a point where any answer is acceptable.
+    marks a point where any answer is acceptable.
     """
 
     attend: int = 0
@@ -154,8 +153,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A secret known only to those of `known_to` since turn `since`; its canaries are texts that reveal it.
-    """
+    """A secret known only to `known_to` since turn `since`; its canaries are texts that give it away."""
 
     id: str
     owner: str
@@ -260,8 +258,7 @@ class Outcome:
 
     `failed_at` is a stage, `form` or `none`; it, `competence` and `turn_score` are None while a judge's score
     is pending. `leaks` are the ids of secrets revealed by canary, `leaks_elsewhere` those where the key did
-    not
-    ask.
+    not ask.
     """
 
     stages: Mapping[str, StageScore] = field(hash=False)

@@ -135,8 +135,7 @@ class Questionnaire:
 
     @cached_property
     def is_tagged(self) -> bool:
-        """Whether its only choices are tags, not counting questions about the whole beside those about turns.
-        """
+        """Whether its only choices are tags; questions about the whole in a mixed scheme do not count."""
         questions = self.asked_about(self.item_kind)
         return all(question.is_tag or question.level == "text" for question in questions)
 

@@ -163,8 +163,7 @@ class Question:
     """A question with an answer, its four choices (the answer among them), and the sessions that give it.
 
     With `evidence_all`, all of them are needed. `evidence_turns` are positions of own turns, where known. For
-    a
-    question about facts, `facts` and `relations` are those of its hops in order, and `forms` the wording of
+    a question about facts, `facts` and `relations` are those of its hops in order, and `forms` the wording of
     each. `answers` are all correct texts, `base` the question of which it is the dated variant. `styles` are
     its wordings by speaker and `default`. `origin` names the question set that created it, '' for one of its
     own. `superseded_by` is the id of the question that replaces it, '' for a current one.
@@ -196,8 +195,7 @@ class Use:
     """A question asked in a session: whether it is answerable there, the letter of its key, and the reason.
 
     `order` maps choices to A to D, such as `2031`. `since` is the position of the last own turn that has to
-    be
-    heard before it is asked, None where nothing of its own session counts. `sessions` and `rule` are the
+    be heard before it is asked, None where nothing of its own session counts. `sessions` and `rule` are the
     reason: the deciding sessions, and the rule's name.
     """
 

@@ -119,8 +119,7 @@ def _refuse_used(model: Model, gathered: set[Model]) -> None:
         )
         if other in gathered:
             # Not as NOT IN: for many ids that searches all of them for each row. Nor with a LIMIT: to find a
-            # first row,
-            # where there is none, PostgreSQL would look up each row separately.
+            # first row, where there is none, PostgreSQL would look up each row separately.
             gone = sql.SQL(
                 " AND NOT EXISTS (SELECT 1 FROM {} AS gone WHERE gone.id = {}.{}) HAVING count(*) > 0"
             )

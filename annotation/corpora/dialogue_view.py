@@ -25,9 +25,8 @@ KINDS = {"human": "people", "judge": "judges", "key": "answer keys", "": DECISIO
 class Line(NamedTuple):
     """A turn as shown: `pieces` are its text's parts with whether each is a transcription mark.
 
-    `number` is the one that annotators see; `position` counts from 0 within the continuation. `anchor` is
-    the link target: the number, with the position where another turn has the same number. `how`, `private`
-    and
+    `number` is the one that annotators see; `position` counts from 0 within the continuation. `anchor` is the
+    link target: the number, with the position where another turn has the same number. `how`, `private` and
     `heading` describe the event beside its text; `aside` is for researchers only.
     """
 

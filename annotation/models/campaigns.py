@@ -189,9 +189,8 @@ class Campaign(models.Model):
     work.
 
     Where the scheme asks about comparisons, `compares` selects them: every pair or set of its systems
-    (`all`),
-    those with the `baseline` among them, or those that the corpus has (`there`); `compared` sets their
-    members: responses to one point (`turns`), whole continuations (`whole`), or whatever fits the
+    (`all`), those with the `baseline` among them, or those that the corpus has (`there`); `compared` sets
+    their members: responses to one point (`turns`), whole continuations (`whole`), or whatever fits the
     continuations (`auto`). A ranking puts `ranked` of them into an order; of all possible ones, the seed
     draws `most_comparisons` where that is set.
 

@@ -28,11 +28,10 @@ class CheckPlan(models.Model):
     """Training, test and check settings of a campaign. A campaign without them does none of these.
 
     One of every `check_every` tasks is a hidden check, and one of every `repeat_every` a repeat of a task of
-    the annotator's own, after at least `repeat_after` others (None: none). The test is passed with a score
-    of `test_mark` (0 to 1) by `test_measure`, in at most `test_tries`; `test_tells` sets the feedback after
-    it.
-    Over the last `window` checks of a person, once there are at least `least`, a share of right answers
-    below the marks warns, pauses, or excludes the person from gold (None: never).
+    the annotator's own, after at least `repeat_after` others (None: none). The test is passed with a score of
+    `test_mark` (0 to 1) by `test_measure`, in at most `test_tries`; `test_tells` sets the feedback after it.
+    Over the last `window` checks of a person, once there are at least `least`, a share of right answers below
+    the marks warns, pauses, or excludes the person from gold (None: never).
     """
 
     class Measure(models.TextChoices):

@@ -443,9 +443,8 @@ class ItemMember(models.Model):
     """One member of a comparison: a turn (a response) or a whole continuation.
 
     `number` counts from 0 in the item's own order, in which all answers about it are stored. The order is
-    that
-    of the MD5 of the members' keys, so it is independent of systems and is the same wherever the same files
-    are imported. Triggers ensure that an item's members are created together, fit each other and never
+    that of the MD5 of the members' keys, so it is independent of systems and is the same wherever the same
+    files are imported. Triggers ensure that an item's members are created together, fit each other and never
     change.
     """
 

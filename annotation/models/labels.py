@@ -84,10 +84,9 @@ class Label(models.Model):
     scale.
 
     Answers about a comparison refer to its members in the item's own order; `shown` are their numbers in the
-    order in which the rater saw them, None where that is not known.
-    `evidence` is the answer's evidence, in the form of `annotation.text.references`; null: none. A trigger
-    refuses evidence that the rater was not shown, that is beyond a turn's text, or that the question did not
-    ask for.
+    order in which the rater saw them, None where that is not known. `evidence` is the answer's evidence, in
+    the form of `annotation.text.references`; null: none. A trigger refuses evidence that the rater was not
+    shown, that is beyond a turn's text, or that the question did not ask for.
     """
 
     item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="labels")
@@ -171,9 +170,8 @@ class LabelCount(models.Model):
     inserts, supersedes or deletes labels adds a row with its difference in the same transaction (triggers on
     `annotation_label`). So the sums are exact in every transaction's view, and no two writers wait for each
     other. `annotation.work.labels.compact` merges rows now and then. `changes` counts labels added or
-    removed,
-    `last` is the highest id among them: together they show whether anything changed. The database deletes a
-    row together with its subject.
+    removed, `last` is the highest id among them: together they show whether anything changed. The database
+    deletes a row together with its subject.
     """
 
     corpus = models.ForeignKey(

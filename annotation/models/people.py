@@ -13,8 +13,7 @@ class Comfort(models.Model):
     """A person's settings of the annotation page; the defaults below apply without them.
 
     `keys` maps commands to keys where these differ from the defaults. `break_after` is the minutes of
-    attention
-    after which a break is suggested; None suggests none.
+    attention after which a break is suggested; None suggests none.
     """
 
     class Size(models.TextChoices):
@@ -317,9 +316,8 @@ class OneTimeLink(models.Model):
     """A short-lived link that works once: for the first administrator, an invitation, a new password.
 
     Only the SHA-256 of its secret is stored. `user` is the account whose password is reset, `role` the role
-    of
-    an invited person, `name` the user name proposed to them, `email` the address of an invitation, and `mail`
-    the outcome of sending it.
+    of an invited person, `name` the user name proposed to them, `email` the address of an invitation, and
+    `mail` the outcome of sending it.
     """
 
     class Kind(models.TextChoices):

@@ -16,8 +16,7 @@ class Record(models.Model):
     `key` is unique per dialogue and kind. Triggers refuse to change the content of a record that has labels:
     a correction is a new record that supersedes it. `status` is the result of review; only accepted records
     count. `provenance` is {"by": "hand" | "import" | "production", ...}. `set` is the question set that
-    created
-    it, null for a record of its own.
+    created it, null for a record of its own.
     """
 
     corpus = models.ForeignKey(
@@ -97,8 +96,7 @@ class Use(models.Model):
 
     `session` is the session's number, from 1; `order` maps choices to A to D; `since` is the position of the
     last own turn that must have been heard. `why` lists the numbers of the deciding sessions, `rule` names
-    the
-    rule.
+    the rule.
     """
 
     set = models.ForeignKey(QuestionSet, on_delete=models.CASCADE, related_name="uses", db_index=False)

@@ -282,8 +282,8 @@ class SchemeDefinition:
     """A version of a scheme, about items of one kind (`annotation.kinds`).
 
     `unit` is the content of one task: an item, or all items of a continuation. In a scheme whose tasks show
-    all
-    turns of a continuation, some questions may be about the whole dialogue (`QuestionDefinition.item_kind`).
+    all turns of a continuation, some questions may be about the whole dialogue
+    (`QuestionDefinition.item_kind`).
 
     With `about_open`, the information about speakers and dialogue is unfolded beside the first task.
     With `one_conversation`, its questions are about consecutive turns: static continuations, whose

@@ -173,9 +173,8 @@ class Blind:
     """Hides the names of systems.
 
     In names, profiles, summaries and metadata every mention is hidden, in any case, with any hyphens or
-    spaces;
-    a name of one or two characters only where it is the entire text, or where it has a letter and a digit
-    (`o1`). In the turns' own text only a distinctive name is hidden: as a whole word of at least four
+    spaces; a name of one or two characters only where it is the entire text, or where it has a letter and a
+    digit (`o1`). In the turns' own text only a distinctive name is hidden: as a whole word of at least four
     characters, in any case where it has a digit or a sign, in its own case where only capitals make it
     distinctive. So a system called `baseline` does not remove that word from any dialogue.
     """
@@ -499,8 +498,7 @@ class View:
     """Visible parts of a dialogue. `systems` are the corpus's; `cut` shortens texts that are too long.
 
     `shows` names parts (PARTS) and entries of the metadata as `metadata.KEY`. `giveaways` are texts that
-    would
-    give away the conditions of the dialogue's continuations.
+    would give away the conditions of the dialogue's continuations.
     """
 
     systems: tuple[str, ...] = ()

@@ -50,8 +50,8 @@ SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.writte
  WHERE a.id = %(assignment)s AND a.user_id = %(user)s AND a.campaign_id = %(campaign)s FOR UPDATE OF a
 """
 
-# Training and test tasks (`counts` is 0) do not count as done.
-# The attention a client reports for a task never decreases: drafts may arrive late, or twice.
+# Training and test tasks (`counts` is 0) do not count as done. The attention a client reports for a task
+# never decreases: drafts may arrive late, or twice.
 FINISH = """
 WITH finished AS (
   UPDATE annotation_assignment a SET state = 'submitted', submitted_at = now(), draft = '{}',

@@ -57,8 +57,8 @@ SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
  WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
 """
 
-# Batches that are not open begin at `upto`.
-# The state is looked up slot by slot: with a join, the planner may read all of a person's assignments.
+# Batches that are not open begin at `upto`. The state is looked up slot by slot: with a join, the planner may
+# read all of a person's assignments.
 FREE = """s.campaign_id = %(campaign)s AND NOT s.taken AND s.position < %(upto)s
      AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
                     AND a.user_id = %(user)s AND a.occasion = %(occasion)s), 'expired') = 'expired'"""

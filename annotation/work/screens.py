@@ -60,10 +60,9 @@ class Screen:
     """The content of one task's screen. `language` is a value for `lang`, '' where it is not known.
 
     `sides` are the compared members, in the order drawn for the rater; () without a comparison. `whole` is
-    the
-    last of `items` where all of the continuation is rated after its turns. `turns` are the ids of the turns,
-    line by line: they never leave the server. `named` are the people, or sessions, that an answer may name,
-    by id; `offered` are the lists from which answers in words may be chosen. `card` describes a fact, a
+    the last of `items` where all of the continuation is rated after its turns. `turns` are the ids of the
+    turns, line by line: they never leave the server. `named` are the people, or sessions, that an answer may
+    name, by id; `offered` are the lists from which answers in words may be chosen. `card` describes a fact, a
     question or an answer.
     """
 
@@ -121,8 +120,7 @@ class Layout:
 
     `compose` returns the whole screen. `sessions` returns the ids of the sessions that it shows, where only
     those are read from the dialogue, and `parts` their lines alone. `sample` returns a head and rows for
-    trying
-    out schemes about items of a kind, None for other kinds of items.
+    trying out schemes about items of a kind, None for other kinds of items.
     """
 
     compose: Callable[[int, Head, Sequence[Row], Scene], Screen]

@@ -21,9 +21,8 @@ class Head(NamedTuple):
     `systems` are all of the corpus, `conditions` (JSON) those of the dialogue's continuations, `compared` is
     the item's id where it compares several. `scenario` (JSON) is the scenario of a decision, and `key` its
     continuation's key. `script` (JSON) has the sessions of a script that the item is about, and `record`
-    (JSON)
-    is the fact or question; for a fact, `relations` (JSON) are those of the corpus's own table. `kind` is the
-    item's. `sessions` (JSON) are those of a script, whatever the item.
+    (JSON) is the fact or question; for a fact, `relations` (JSON) are those of the corpus's own table. `kind`
+    is the item's. `sessions` (JSON) are those of a script, whatever the item.
     """
 
     item: int | None
@@ -148,8 +147,8 @@ class Line(NamedTuple):
 
     `pieces` are the text's parts with whether each is a transcription mark; empty where it has no marks.
     `line` counts the lines of the screen from 1: unlike `no` it is unique, and it does not reveal where a
-    turn
-    comes from. `how`, `private` and `heading` are worded by `annotation.text.context`; '' for a plain turn.
+    turn comes from. `how`, `private` and `heading` are worded by `annotation.text.context`; '' for a plain
+    turn.
     """
 
     no: int
