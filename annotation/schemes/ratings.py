@@ -69,7 +69,7 @@ COMPERDIAL_TURN = SchemeDefinition(
 # look into (the second step of CPDScore-Dialogue), so the aspects are asked for scores up to 3.
 
 LOW = 3
-"""Highest overall score that requires an explanation."""
+"""Highest overall score for which an explanation is asked."""
 
 GROUP = "What caused the low score?"
 

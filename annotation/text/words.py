@@ -175,8 +175,8 @@ def _is_word(character: str) -> bool:
 def reference_mentioned(text: str, name: str) -> bool:
     """Whether MPCEval's published code regards a text as naming a speaker.
 
-    `@` or `#` and a variant of the name occur as a substring, or a variant stands with no word character,
-    @ or # beside it; variants are the name, the name without spaces, and its words of 2 or more characters.
+    `@` or `#` and a variant of the name occur as a substring, or a variant occurs without a word character, @
+    or # beside it; variants are the name, the name without spaces, and its words of 2 or more characters.
     """
     text = unicodedata.normalize("NFKC", text).casefold()
     name = unicodedata.normalize("NFKC", name).strip().casefold()

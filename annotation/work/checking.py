@@ -38,7 +38,7 @@ def cleaned(value: Any) -> Any:
     return value
 
 
-# What a person may rate in a campaign with rules.
+# Gates and names of a person in a campaign with rules on who rates what.
 
 PASSES = """
 SELECT ARRAY(SELECT g.id FROM annotation_gate g

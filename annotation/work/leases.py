@@ -365,7 +365,7 @@ class Seat(NamedTuple):
 
     @property
     def limits(self) -> Limits:
-        """How much the member may do, and until when."""
+        """The member's limits, and their progress towards them."""
         return Limits(self.deadline, self.over, self.most, self.most_a_day, self.done, self.today)
 
     @property

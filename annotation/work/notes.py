@@ -75,8 +75,8 @@ class NoteEntry:
 def notes_on(*, campaign: int, user: int, assignment: int, turns: Sequence[int]) -> dict[int, Note]:
     """Return a person's own notes on the lines of an assignment's transcript, by line. One query.
 
-    `turns` are the ids of the turns, line by line; a turn that stands on two lines has its note on both.
-    A repeat does not show what was noted in the task that it repeats: that would tell what it is.
+    `turns` are the ids of the turns, line by line; a turn on two lines has its note on both. A repeat does
+    not show notes of the task that it repeats: they would reveal that it is a repeat.
     """
     with commands.cursor() as cursor:
         cursor.execute(
