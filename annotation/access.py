@@ -1,7 +1,7 @@
-"""One loader for each object, used by pages and API alike: what an address names, or 404.
+"""Object loaders shared by pages and API: each returns the object of an address, or raises 404.
 
-Which role an address is for says its view, by decorator or permission class. A loader that takes the viewer
-gives only what that account may see.
+A view declares its role by decorator or permission class. A loader that takes the viewer returns only
+objects that this account may see.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def question_set(corpus: int, pk: int) -> QuestionSet:
 
 
 def record(corpus: int, pk: int) -> Record:
-    """Return a fact or a question of a corpus's script, with both. Researchers see every one."""
+    """Return a fact or a question of a corpus's script, with script and corpus. Researchers see every one."""
     return get_object_or_404(Record.objects.select_related("dialogue__corpus"), pk=pk, corpus_id=corpus)
 
 
@@ -104,7 +104,7 @@ def campaign(pk: int) -> Campaign:
 
 
 def may_manage(user: Viewer, campaign: Campaign | int) -> bool:
-    """Whether someone may set a campaign up and read what is in it: researchers, and those who look after it.
+    """Whether a user may set up a campaign and read its data: researchers, and the campaign's own ones.
 
     At most one query, and for researchers none beside that for their role.
     """
@@ -112,7 +112,7 @@ def may_manage(user: Viewer, campaign: Campaign | int) -> bool:
 
 
 def may_adjudicate(user: Viewer, campaign: Campaign | int) -> bool:
-    """Whether someone may decide where raters of a campaign disagree: its adjudicators, who may manage it."""
+    """Whether a user may decide where raters disagree: adjudicators, and whoever may manage the campaign."""
     return is_researcher(user) or _has_role(user, campaign, CampaignRole.Role.values)
 
 
@@ -124,7 +124,7 @@ def _has_role(user: Viewer, campaign: Campaign | int, roles: list[str]) -> bool:
 
 
 def managed(user: Viewer) -> QuerySet[Campaign]:
-    """Return the campaigns that someone may manage: all of them, or those that they look after."""
+    """Return the campaigns that a user may manage: all of them, or those where they are its researcher."""
     if is_researcher(user):
         return Campaign.objects.all()
     if not isinstance(user, User) or not user.is_active:
@@ -136,7 +136,7 @@ def managed(user: Viewer) -> QuerySet[Campaign]:
 
 
 def campaign_role(campaign: int, pk: int) -> CampaignRole:
-    """Return a role that somebody has in a campaign. Researchers see those of every campaign."""
+    """Return a role of a person in a campaign. Researchers see those of every campaign."""
     rows = CampaignRole.objects.select_related("campaign", "user")
     return get_object_or_404(rows, pk=pk, campaign_id=campaign)
 
@@ -147,7 +147,7 @@ def scheme(key: str) -> Scheme:
 
 
 def scheme_version(key: str, number: int | None = None) -> SchemeVersion:
-    """Return a version of a scheme, without a number its newest. Researchers see every scheme."""
+    """Return a version of a scheme, by default its newest. Researchers see every scheme."""
     version = find(key if number is None else f"{key}@{number}")
     if version is None or version.scheme.key != key:
         raise Http404
@@ -155,7 +155,7 @@ def scheme_version(key: str, number: int | None = None) -> SchemeVersion:
 
 
 def membership(viewer: User, campaign: int) -> CampaignMember:
-    """Return the viewer's part in a campaign; 404 for whoever does not take part, researchers too."""
+    """Return the viewer's membership in a campaign; 404 for everybody else, including researchers."""
     return get_object_or_404(CampaignMember, campaign_id=campaign, user=viewer)
 
 
@@ -181,12 +181,12 @@ def people_group(pk: int) -> PeopleGroup:
 
 
 def join_link(campaign: int, pk: int) -> JoinLink:
-    """Return a link by which people join a campaign. Who may manage the campaign sees it."""
+    """Return a link by which people join a campaign. Visible to whoever may manage the campaign."""
     return get_object_or_404(JoinLink.objects.select_related("campaign"), pk=pk, campaign_id=campaign)
 
 
 def participant_browser(campaign: int, pk: int) -> ParticipantBrowser:
-    """Return a browser of a campaign's participant. Who may manage the campaign sees it."""
+    """Return a browser of a campaign's participant. Visible to whoever may manage the campaign."""
     rows = ParticipantBrowser.objects.select_related("participant__campaign", "participant__user")
     return get_object_or_404(rows, pk=pk, participant__campaign_id=campaign)
 
@@ -202,7 +202,7 @@ def own_token(viewer: User, pk: int) -> ApiToken:
 
 
 def own_thread(viewer: User, pk: int) -> Thread:
-    """Return a thread between the viewer and researchers; 404 for whoever else asks, researchers too."""
+    """Return a thread between the viewer and researchers; 404 for everybody else, including researchers."""
     return get_object_or_404(Thread, pk=pk, annotator=viewer)
 
 
@@ -211,9 +211,9 @@ def thread(campaign: int, pk: int) -> Thread:
     return get_object_or_404(Thread.objects.select_related("annotator"), pk=pk, campaign_id=campaign)
 
 
-# Who may use the pages and routes of one campaign: researchers everywhere, and those whom it gave a role.
+# Access to the pages and routes of one campaign: researchers everywhere, and people with a role in it.
 #
-# The address names the campaign as `campaign`. Whoever may not gets 403, whether or not there is such a one.
+# The address names the campaign as `campaign`. Without access the response is 403, whether or not it exists.
 
 View = Callable[..., HttpResponse]
 
@@ -232,18 +232,18 @@ def _only(test: Callable[[Viewer, int], bool]) -> Callable[[View], View]:
 
 
 campaign_researcher_only = _only(may_manage)
-"""Decorator of page views about one campaign, for researchers and for those who look after it."""
+"""Decorator of page views about one campaign, for researchers and for the campaign's own ones."""
 
 
 class IsCampaignResearcher(BasePermission):
-    """API permission: researchers, and those who look after the campaign that the address names."""
+    """API permission: researchers, and those of the campaign that the address names."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return may_manage(request.user, view.kwargs["campaign"])
 
 
 class IsResearcherSomewhere(BasePermission):
-    """API permission: researchers, and those who look after any campaign; the view narrows to these."""
+    """API permission: researchers, and those of any single campaign; the view narrows to their campaigns."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return is_researcher(request.user) or managed(request.user).exists()

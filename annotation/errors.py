@@ -1,41 +1,41 @@
-"""What can be refused in annotation, each with one line for whoever asked.
+"""Errors of annotation, each with a one-line message for the user.
 
 AnnotationError
 ├── WorkError              of campaigns and the work in them
 │   ├── NotTaskHolder      the assignment is not this person's, or they are not a member of the campaign
 │   ├── CampaignNotOpen    the campaign is a draft, paused or closed, or its deadline has passed
-│   ├── LimitReached       the person has submitted as many tasks as one may, in all or today
+│   ├── LimitReached       the person has reached the maximum number of tasks, in all or today
 │   ├── ConsentNeeded      the campaign's consent text has to be agreed to first; the draft is kept
 │   ├── LeaseLost          the task went to someone else; the draft is kept
-│   ├── AlreadySubmitted   a draft for a task whose answers are in
-│   ├── KeptOtherwise      someone else's answers stand: both are shown, to choose from
+│   ├── AlreadySubmitted   a draft for a submitted task
+│   ├── KeptOtherwise      other answers are stored: both are shown, to choose from
 │   │   ├── DraftConflict         a draft or a submit that has not seen another tab's or device's draft
 │   │   └── SubmittedDifferently  a second, different submit of a submitted task
-│   ├── AnswerRefused      an answer is missing, off the scale, or to something that was not asked
-│   ├── SchemeRefused      a scheme has problems, is taken, used or changed meanwhile
-│   ├── CampaignRefused    a campaign cannot be set up or change its state like this
-│   ├── RevisionClosed     the campaign lets this submission be revised no longer, or never
-│   ├── NoteRefused        a note or a message cannot be like this
-│   ├── ThreadClosed       nothing more is said in a thread that was closed
-│   └── SubmissionRefused  a submission cannot be returned or voided like this
-├── SplitRefused           a split cannot be drawn, redrawn or opened like this
-├── FamilyRefused          the family of a system cannot be called like this
-├── ScriptRefused          a session or the names of a long dialogue cannot be changed like this
-├── QuestionsRefused       facts, questions, relations or a question set cannot be changed like this
+│   ├── AnswerRefused      an answer is missing, off the scale, or to a question that was not asked
+│   ├── SchemeRefused      a scheme is invalid, its key taken, used, or changed in the meantime
+│   ├── CampaignRefused    invalid campaign settings, or an impossible change of state
+│   ├── RevisionClosed     the campaign no longer allows revising this submission, or never did
+│   ├── NoteRefused        an invalid note or message
+│   ├── ThreadClosed       no new messages in a closed thread
+│   └── SubmissionRefused  a submission cannot be returned or voided
+├── SplitRefused           a split cannot be drawn, redrawn or opened
+├── FamilyRefused          an invalid model family of a system
+├── ScriptRefused          an invalid change of a session or the names of a long dialogue
+├── QuestionsRefused       an invalid change of facts, questions, relations or a question set
 ├── DeletionRefused        nothing was deleted
 ├── PeopleError            of accounts, links and tokens
-│   ├── NameRefused        a user name that cannot be told apart, or holds what a name may not hold
-│   ├── PasswordRefused    a password that is wrong, or too easy
-│   ├── EmailRefused       what is no e-mail address, or another account's
-│   ├── LinkRefused        a one-time link that is unknown, used, expired or of no use any more
-│   ├── SignOnRefused      somebody who came by single sign-on and is not let in
+│   ├── NameRefused        a user name too similar to another, or with characters that are not allowed
+│   ├── PasswordRefused    a wrong password, or one that is too easy
+│   ├── EmailRefused       an invalid e-mail address, or another account's
+│   ├── LinkRefused        a one-time link that is unknown, used, expired or no longer of use
+│   ├── SignOnRefused      a sign-in by single sign-on that is not allowed
 │   ├── RoleRefused        a role, or a state, that an account cannot have
-│   ├── TokenRefused       a token that cannot be made
-│   ├── GroupRefused       a group, a language or a name to write under that cannot be
-│   ├── JoinRefused        a link into a campaign cannot be made like this, or lets nobody in
-│   │   └── TooManyTries   too many came from one address in an hour
-│   ├── ComfortRefused     a setting of the annotation page that cannot be
-│   └── PersonInUse        a person whose answers a report or gold is made of
+│   ├── TokenRefused       a token that cannot be created
+│   ├── GroupRefused       an invalid group, language or author name
+│   ├── JoinRefused        invalid settings of a join link, or one that lets nobody in
+│   │   └── TooManyTries   too many attempts from one address in an hour
+│   ├── ComfortRefused     an invalid setting of the annotation page
+│   └── PersonInUse        a report or gold uses the person's answers
 └── ImportProblem          a file that cannot be imported: see annotation.formats.source
 """
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from annotation.schemes.rules import Problem
 
 MOST_PROBLEMS = 200
-"""Problems of a scheme that an answer lists."""
+"""Maximum number of a scheme's problems in a response."""
 
 
 class AnnotationError(Exception):
@@ -67,17 +67,17 @@ class AnnotationError(Exception):
 
 
 class SplitRefused(AnnotationError):
-    """Why a split cannot be drawn, redrawn or opened."""
+    """A split cannot be drawn, redrawn or opened."""
 
 
 class FamilyRefused(AnnotationError):
-    """Why the families of systems stay as they are."""
+    """The families of systems cannot be changed."""
 
     field = "families"
 
 
 class ScriptRefused(AnnotationError):
-    """Why a long dialogue's sessions or names stay as they are; `field` is the part at fault."""
+    """A long dialogue's sessions or names cannot be changed; `field` is the invalid part."""
 
     def __init__(self, reason: str, *, field: str = "") -> None:
         super().__init__(reason)
@@ -85,7 +85,7 @@ class ScriptRefused(AnnotationError):
 
 
 class QuestionsRefused(AnnotationError):
-    """Why facts, questions, relations or a question set stay as they are; `field` is the part at fault."""
+    """Facts, questions, relations or a question set cannot be changed; `field` is the invalid part."""
 
     def __init__(self, reason: str, *, field: str = "") -> None:
         super().__init__(reason)
@@ -93,7 +93,7 @@ class QuestionsRefused(AnnotationError):
 
 
 class DeletionRefused(AnnotationError):
-    """Why nothing was deleted."""
+    """Nothing was deleted."""
 
     field = "confirmation"
 
@@ -105,21 +105,21 @@ class WorkError(AnnotationError):
 
 
 class NotTaskHolder(WorkError):
-    """Not this person's."""
+    """The task is not this person's."""
 
     code = "not_found"
     status = 404
 
 
 class CampaignNotOpen(WorkError):
-    """No work at the moment."""
+    """The campaign accepts no work at the moment."""
 
     code = "not_open"
     status = 409
 
 
 class LimitReached(WorkError):
-    """As many tasks as one person may submit."""
+    """The person may submit no more tasks."""
 
     code = "limit_reached"
     status = 409
@@ -140,14 +140,14 @@ class LeaseLost(WorkError):
 
 
 class AlreadySubmitted(WorkError):
-    """The answers are in already."""
+    """The task is already submitted."""
 
     code = "already_submitted"
     status = 409
 
 
 class KeptOtherwise(WorkError):
-    """Other answers are kept than those sent: `stored` has them, with their version."""
+    """Stored answers differ from those sent: `stored` has them, with their version."""
 
     status = 409
 
@@ -156,7 +156,7 @@ class KeptOtherwise(WorkError):
         self.stored = stored
 
     def details(self) -> dict[str, Any]:
-        """Return the answers that are kept."""
+        """Return the stored answers."""
         names = ("version", "answers", "evidence", "comment", "flagged")
         return {"kept": {name: self.stored[name] for name in names if name in self.stored}}
 
@@ -181,7 +181,7 @@ class AnswerRefused(WorkError):
 
 
 class SchemeRefused(WorkError):
-    """A scheme cannot be like this: `problems` has each field that is at fault, and why."""
+    """A scheme is invalid: `problems` has each invalid field, with the reason."""
 
     code = "scheme_refused"
     status = 422
@@ -203,28 +203,28 @@ class SchemeRefused(WorkError):
 
 
 class CampaignRefused(WorkError):
-    """A campaign cannot be like this."""
+    """A campaign's settings or change of state are invalid."""
 
     code = "campaign_refused"
     status = 422
 
 
 class SubmissionRefused(WorkError):
-    """A submission cannot be withdrawn like this."""
+    """A submission cannot be withdrawn."""
 
     code = "submission_refused"
     status = 409
 
 
 class RevisionClosed(WorkError):
-    """The submission stands: the campaign lets it be revised no longer, or never."""
+    """The campaign no longer allows revising the submission, or never did."""
 
     code = "revision_closed"
     status = 409
 
 
 class NoteRefused(WorkError):
-    """A note on a turn, or a message, cannot be kept like this."""
+    """A note on a turn, or a message, is invalid."""
 
     code = "note_refused"
     status = 422
@@ -237,41 +237,41 @@ class ThreadClosed(WorkError):
     status = 409
 
 
-# About people: names, accounts, links, groups.
+# Errors about people: names, accounts, links, groups.
 
 
 class PeopleError(AnnotationError, ValueError):
-    """The base of what is refused about people."""
+    """Base class of errors about people."""
 
 
 class NameRefused(PeopleError):
-    """Not a name that one can have."""
+    """The user name is not allowed."""
 
     field = "username"
 
 
 class PasswordRefused(PeopleError):
-    """Not a password that one can have."""
+    """The password is wrong or not allowed."""
 
     field = "password"
 
 
 class EmailRefused(PeopleError):
-    """Not an address that this account can have, or that can be written to."""
+    """The address is invalid, or this account cannot have it."""
 
     field = "email"
     status = 422
 
 
 class LinkRefused(PeopleError):
-    """The link opens nothing."""
+    """The link is invalid."""
 
 
 class SignOnRefused(PeopleError):
-    """Not let in; `account` is the number of the account where there is one.
+    """The sign-in is refused; `account` is the number of the account where there is one.
 
-    The message is shown to whoever tried. `why` is a word for the audit log, and `cause` names what went
-    wrong between Concord and the provider: both are for administrators alone.
+    The message is shown to the visitor. `why` is a word for the audit log, and `cause` the error between
+    Concord and the provider: both are for administrators alone.
     """
 
     def __init__(self, message: str, why: str, account: int | None = None, *, cause: str = "") -> None:
@@ -280,19 +280,19 @@ class SignOnRefused(PeopleError):
 
 
 class RoleRefused(PeopleError):
-    """The account cannot be this."""
+    """The account cannot have this role or state."""
 
     field = "role"
 
 
 class TokenRefused(PeopleError):
-    """No such token is made."""
+    """The token cannot be created."""
 
     field = "name"
 
 
 class ComfortRefused(PeopleError):
-    """A person's settings cannot be like this; `field` is the setting at fault."""
+    """A person's settings are invalid; `field` is the invalid setting."""
 
     def __init__(self, message: str, field: str) -> None:
         super().__init__(message)
@@ -300,13 +300,13 @@ class ComfortRefused(PeopleError):
 
 
 class GroupRefused(PeopleError):
-    """A group cannot be called, change or go like this; nor can what a person reads or writes as."""
+    """A group, its name or change, or a person's language or author name is invalid."""
 
     field = "name"
 
 
 class JoinRefused(PeopleError):
-    """Nobody joins a campaign like this; `field` says what is at fault, where something is."""
+    """Joining a campaign by this link is refused; `field` is the invalid field, if any."""
 
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
@@ -314,10 +314,10 @@ class JoinRefused(PeopleError):
 
 
 class TooManyTries(JoinRefused):
-    """Come again later."""
+    """Too many attempts: try again later."""
 
 
 class PersonInUse(PeopleError):
-    """Reports or gold would lose what they were made of."""
+    """Reports or gold use the person's answers."""
 
     field = "despite_use"

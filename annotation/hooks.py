@@ -1,4 +1,4 @@
-"""What suites do at moments of the core."""
+"""Hooks for suites into the core."""
 
 from __future__ import annotations
 
@@ -17,28 +17,32 @@ if TYPE_CHECKING:
 LABEL_CONTINUATIONS: Functions[Callable[[Corpus, Sequence[int] | None], Any]] = Functions(
     "label_continuations"
 )
-"""Write the labels that keys and scores give to continuations of a corpus, named by their ids; None: all of
-an import. Called in the transaction that added them."""
+"""Write the labels that keys and scores give to continuations of a corpus, by id; None: all of an import.
+
+Called in the transaction that added them.
+"""
 
 WRITE_RECORDS: Functions[
     Callable[[Corpus, Import, ImportResult, Faults, Sequence[tuple[int, records.Dialogue]]], None]
 ] = Functions("write_records")
-"""Write what dialogues of an import, each with its id in the database, hold beside their turns. Called once
-a batch, in the import's transaction; what cannot be written is added to the faults."""
+"""Write the data beside the turns of an import's dialogues, each given with its database id.
+
+Called once a batch, in the import's transaction; unwritable data is added to the faults.
+"""
 
 MAKE_ITEMS: Table[Callable[[Corpus], int]] = Table("make_items")
-"""Per key of a scheme that asks about continuations of its own: makes them, and returns how many are new."""
+"""Per key of a scheme with continuations of its own: creates them, and returns the number of new ones."""
 
 
 class OwnPages(NamedTuple):
-    """Where dialogues of a kind are read: names of addresses that take a corpus's id and a dialogue's."""
+    """Pages for dialogues of a kind: URL names that take a corpus's id and a dialogue's."""
 
     page: str
     api_turns: str
 
 
 OWN_PAGES: Table[OwnPages] = Table("own_pages")
-"""By the kind of a dialogue whose turns are too many for the page that all have."""
+"""By kind of dialogue, for those with too many turns for the general page."""
 
 LINK_TURNS: Functions[Callable[[Dialogue, Continuation], dict[int, tuple[str, str]]]] = Functions(
     "link_turns"
@@ -47,5 +51,5 @@ LINK_TURNS: Functions[Callable[[Dialogue, Continuation], dict[int, tuple[str, st
 
 
 def own_pages(dialogue: Dialogue) -> OwnPages | None:
-    """Return where a dialogue is read; None for the page that all have."""
+    """Return the pages of a dialogue; None for the general one."""
     return OWN_PAGES.get(LONGFORM) if dialogue.script is not None else None

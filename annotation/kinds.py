@@ -1,4 +1,4 @@
-"""The kinds of items that can be rated, in one table; lists of kinds stand in its order."""
+"""Kinds of items that can be rated, in one table; lists of kinds follow its order."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-# What a kind of item is: everything that pages, imports, runs and reports must know of it.
+# A kind of item: everything that pages, imports, runs and reports need to know about it.
 
 PointsAt = Literal["turn", "continuation", "members", "record"]
 BETWEEN = "+"
-"""Stands between the members in the key of what compares them: where a key has a turn, else nothing."""
+"""Separator of the members in a comparison's key: in the place of a turn, where otherwise nothing is."""
 Member = tuple[str, int | None]
-"""What is compared with others: a continuation's id, and one of its turns (None: all of it)."""
+"""A compared member: a continuation's id, and one of its turns (None: the whole)."""
 RecordKey = tuple[str, str]
 """A record of a dialogue: its kind and its key, unique together in the dialogue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an item is: the ids of dialogue and continuation, and the turn (0-based; None: the whole).
+    """Place of an item: the ids of dialogue and continuation, and the turn (0-based; None: the whole).
 
     Of a comparison, `others` are its members from the second on, in their order. Of a record of the dialogue,
     `record` is its kind and its key; it has no continuation ("").
@@ -33,20 +33,20 @@ class Place:
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """All that it is about: more than one in a comparison."""
+        """All members of the item: more than one in a comparison."""
         return (self.continuation, self.turn), *self.others
 
 
 @dataclass(frozen=True, slots=True)
 class ItemKind:
-    """A kind of item. A kind is one file here and one line in `KINDS`.
+    """A kind of item. A kind is one section here and one line in `KINDS`.
 
-    `singular` and `plural` name items in sentences, `heading` stands over a list of them. `points_at` says
-    what an item has: a turn that is not given, the continuation alone, members that are compared, or a
-    record. `imported` says whether an import makes the item of every such turn or continuation. `shows` is
-    what one screen of work has of the continuation: all of it, what comes before the turn, its members beside
-    each other, or the session that the record is about. `key_form` is how its item keys read. `members` are
-    the least and the most that one compares, None where it has none.
+    `singular` and `plural` name items in sentences, `heading` is the heading of a list of them. `points_at`
+    is the reference of an item: a turn that is not given, the continuation alone, compared members, or a
+    record. `imported` is set where an import creates the item of every such turn or continuation. `shows` is
+    the part of the continuation on one work screen: all of it, the context of the turn, its members side by
+    side, or the session of the record. `key_form` is the form of its item keys. `members` are the minimum and
+    maximum number of compared members, None without any.
     """
 
     key: str
@@ -85,7 +85,7 @@ class ItemKind:
         return parts
 
     def read(self, parts: Sequence[str]) -> Place | None:
-        """Return the place that the unquoted parts of a key name; None where this kind has no such key."""
+        """Parse the unquoted parts of a key into a place; None where this kind has no such key."""
         if self.has_record:
             is_ours = len(parts) == 4 and parts[1] == "" and parts[2] == self.key and parts[3]
             return Place(parts[0], "", record=(self.key, parts[3])) if is_ours else None
@@ -99,15 +99,15 @@ class ItemKind:
         return Place(parts[0], continuation, turn, tuple(others))
 
     def name(self, number: int | None) -> str:
-        """Return what one is called, such as `turn 3`; `number` counts from 1, None where it has none."""
+        """Return the name of an item, such as `turn 3`; `number` counts from 1, None without a number."""
         return f"{self.singular} {number}" if self.has_turn else f"the {self.singular}"
 
 
 def members_of(parts: Sequence[str]) -> list[Member] | None:
-    """Return the members that the parts of a key after the dialogue name, None where they name none.
+    """Parse the members from the parts of a key after the dialogue, None where they name none.
 
-    A continuation's id, the digits of its turn where it has one, then `+` and the next member: by their
-    places the parts are told apart, so an id may look like anything.
+    A continuation's id, the digits of its turn where it has one, then `+` and the next member: the position
+    identifies each part, so an id may have any form.
     """
     members: list[Member] = []
     rest = list(parts)
@@ -136,7 +136,7 @@ ANSWER = ItemKind(
 )
 
 
-# What an agent did at a point of a scenario: a turn of a static continuation of one.
+# An agent's decision at a point of a scenario: a turn of a static continuation of the scenario.
 
 DECISION = ItemKind(
     key="decision",
@@ -164,7 +164,7 @@ DIALOGUE = ItemKind(
 )
 
 
-# A fact that is said in a script, for review.
+# A fact stated in a script, for review.
 
 FACT = ItemKind(
     key="fact",
@@ -207,7 +207,7 @@ QUESTION = ItemKind(
 )
 
 
-# Three to ten responses to one context, or continuations of one dialogue, put into an order.
+# Three to ten responses to one context, or continuations of one dialogue, to be ranked.
 
 RANKING = ItemKind(
     key="ranking",
@@ -236,27 +236,27 @@ TURN = ItemKind(
 )
 
 
-# The table of the kinds of items; lists of kinds stand in its order.
+# The table of the kinds of items; lists of kinds follow its order.
 
 KINDS: dict[str, ItemKind] = {
     kind.key: kind for kind in (TURN, DIALOGUE, DECISION, ANSWER, QUESTION, FACT, PAIR, RANKING)
 }
 COMPARING = tuple(kind.key for kind in KINDS.values() if kind.compares)
-"""The kinds whose items have members."""
+"""Kinds whose items have members."""
 
 WITH_TURN = tuple(kind.key for kind in KINDS.values() if kind.has_turn)
-"""The kinds whose items have a turn."""
+"""Kinds whose items have a turn."""
 
 OF_RECORDS = tuple(kind.key for kind in KINDS.values() if kind.has_record)
-"""The kinds whose items are records of a dialogue."""
+"""Kinds whose items are records of a dialogue."""
 
 
 def kind_at(turn: int | None) -> ItemKind:
-    """Return the kind of the item that an import makes of a turn, or (None) of a continuation."""
+    """Return the kind of the item that an import creates for a turn, or (None) for a continuation."""
     return next(kind for kind in KINDS.values() if kind.imported and kind.has_turn == (turn is not None))
 
 
 def kind_comparing(members: int) -> ItemKind | None:
-    """Return the kind of item that compares so many members, None where none does."""
+    """Return the kind of item that compares this number of members, None where none does."""
     kinds = (kind for kind in KINDS.values() if kind.members)
     return next((kind for kind in kinds if kind.members[0] <= members <= kind.members[1]), None)  # type: ignore[index]

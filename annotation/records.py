@@ -1,7 +1,7 @@
-"""The records that import formats, judge protocols and metrics share.
+"""Records shared by import formats, judge protocols and metrics.
 
 Plain immutable data, no database: a format yields `Dialogue` records, a protocol reads one to write a
-prompt, a metric reads one to compute a score. The words are those of the documentation.
+prompt, a metric reads one to compute a score. The terms are those of the documentation.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ Act = Literal["message", "reaction", "silence", "join", "leave"]
 Mode = Literal["rollout", "static"]
 RaterKind = Literal["human", "judge", "metric", "key"]
 SaidKind = RaterKind | Literal[""]
-"""The kind of a rater as a file says it; empty where it does not."""
+"""Kind of a rater as declared in a file; empty where it is not declared."""
 
 SELF = "self"
-"""The id of the continuation that a dialogue's own turns form."""
+"""Continuation id of a dialogue's own turns."""
 
 EVENTS = ("join", "leave")
-"""Acts that nobody says: context alone, never rated and never counted as turns."""
+"""Acts without a speaker's text: context alone, never rated and never counted as turns."""
 
 HUMAN = "human"
-"""The system of a dialogue's own turns where none is named."""
+"""Default system of a dialogue's own turns."""
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def _nothing() -> Mapping[str, Any]:
-    """Return one empty mapping for all records that have nothing extra."""
+    """Return the shared empty mapping, for records without extra data."""
     return _NOTHING
 
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """A speaker of a dialogue. `id` is what turns name as their speaker; `extra` is anything else known.
+    """A speaker of a dialogue. `id` is the speaker id in turns; `extra` is any other known data.
 
     The `agent` of a scenario is the one who decides.
     """
@@ -58,9 +58,9 @@ class Turn:
     """One turn. `given` turns are context that the continuation's system did not produce: never items.
 
     `at` is the number of history turns that a turn of a static continuation answers, None in a rollout.
-    `audience` is who could hear it, None for everybody. `sees_history` belongs to a join: the newcomer may
-    read what came before. `extra` (the raw text before cleaning, say) is for researchers, never for raters or
-    models.
+    `audience` are the people who could hear it, None for everybody. `sees_history` belongs to a join: the
+    newcomer may read the earlier turns. `extra` (the raw text before cleaning, say) is for researchers, never
+    for raters or models.
     """
 
     speaker: str
@@ -78,7 +78,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """Agenda items (id to text, in order), follow-up edges, and where it starts and ends."""
+    """Agenda items (id to text, in order), follow-up edges, and its start and end."""
 
     items: Mapping[str, str]
     edges: tuple[tuple[str, str], ...] = ()
@@ -89,7 +89,7 @@ class Agenda:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """What one system produced for one dialogue: a rollout, or static turns at fixed points."""
+    """One system's continuation of one dialogue: a rollout, or static turns at fixed points."""
 
     id: str
     system: str
@@ -101,7 +101,7 @@ class Continuation:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Passage:
-    """What an answer points at: a turn of its dialogue, or what stands in its text from `start` to `end`.
+    """Evidence of an answer: a turn of its dialogue, or its text from `start` to `end`.
 
     `turn` is the 0-based index within the continuation (`self`: the dialogue's own turns). `start` and `end`
     count Unicode code points of the stored text, `end` excluded; both None: the whole turn.
@@ -115,13 +115,13 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class LabelRecord:
-    """One answer of one rater. `value` is None exactly when `missing` says why.
+    """One answer of one rater. `value` is None exactly when `missing` gives a reason.
 
     `turn` is the 0-based index within the continuation, None for the dialogue item. `scheme` names the scheme
-    whose question is answered, empty where the import finds it; `occasion` is empty for an imported answer.
-    `level` and `values` describe the question's scale, for a question that the corpus does not know yet.
+    of the question, empty where the import determines it; `occasion` is empty for an imported answer.
+    `level` and `values` describe the question's scale, for a question that is new to the corpus.
 
-    An answer about a comparison has its `members` in the order in which the answer speaks of them, the first
+    An answer about a comparison has its `members` in the order to which the answer refers, the first
     of them also as continuation and turn; `shown` are their numbers in the order in which the rater saw them.
     An answer about a fact or a question has its kind and key as `record`, and the continuation `self`.
     """
@@ -148,9 +148,9 @@ class LabelRecord:
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """A shared history with its participants, and what systems produced for it.
+    """A shared history with its participants, and systems' continuations of it.
 
-    `turns` are the dialogue's own; they are also the continuation `self` by `system`. Of a scenario they are
+    `turns` are the dialogue's own; they are also the continuation `self` by `system`. In a scenario they are
     its script. A dialogue with a `script` is a long one of dated sessions, with its facts, questions and
     question sets.
     """
@@ -182,10 +182,10 @@ class Dialogue:
         return ((own,) if own else ()) + self.continuations
 
     def context(self, continuation: Continuation, turn: int) -> tuple[Turn, ...]:
-        """Return what precedes a turn of a continuation: all a rater of that turn may see.
+        """Return the turns that precede a turn of a continuation: all that a rater of that turn may see.
 
-        A rollout: the history (none for `self`), then the continuation's turns before it. A static turn:
-        the history up to its own point, then the given turns right before it with the same point.
+        A rollout: the history (none for `self`), then the continuation's turns before it. A static turn: the
+        history up to its own point, then the given turns right before it with the same point.
         """
         if continuation.id == SELF:
             return continuation.turns[:turn]
@@ -203,7 +203,7 @@ class Dialogue:
         return self.turns[at] if at is not None and at < len(self.turns) else None
 
     def is_reference(self, continuation: Continuation, turn: int) -> bool:
-        """Whether a static turn repeats its reference: the same words by the same system, such as people."""
+        """Whether a static turn repeats its reference: the same text by the same system, such as people."""
         own, turn_said = self.reference(continuation, turn), continuation.turns[turn]
         if own is None or continuation.system.casefold() != self.system.casefold():
             return False

@@ -1,4 +1,4 @@
-"""What a scenario is: points, probes, keys, secrets, common ground, and what an agent decided at a point.
+"""Records of a scenario: points, probes, keys, secrets, common ground, and an agent's decisions at points.
 
 Plain immutable data that imports nothing of the project (`group_chat.md`, sections 1 to 6).
 """
@@ -11,24 +11,24 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 ACTS = ("message", "reaction", "silence")
-"""What an agent may do at a point."""
+"""Possible acts of an agent at a point."""
 MOVES = ("answer", "clarify", "reground", "none")
-"""The moves on common ground."""
+"""Moves on common ground."""
 MODES = ("explicit", "implicit")
 MODE = "mode"
-"""The key of a continuation's condition that names its mode."""
+"""Condition key of a continuation that names its mode."""
 HIDDEN, VISIBLE = ADDRESSEES = ("hidden", "visible")
-"""Whether the chat's channel shows to whom a message is addressed."""
+"""Whether the chat's channel shows the addressees of a message."""
 STAGES = ("attend", "speak", "address", "ground", "compose", "conduct")
-"""The stages of the cascade, in their order."""
+"""Stages of the cascade, in order."""
 COMPETENCE = STAGES[:4]
 FORM = "form"
-"""Where a reply failed that could not be read."""
+"""Failure stage of an unreadable reply."""
 NONE = "none"
-"""Where a decision failed that failed nowhere."""
+"""Failure stage of a decision without a failure."""
 LEAK = "leak"
 DIMENSIONS = ("face", "attribution", "repair", "fairness", "position", LEAK)
-"""The dimensions of conduct."""
+"""Dimensions of conduct."""
 PROBES = (
     "overheard",
     "buried_mention",
@@ -40,15 +40,15 @@ PROBES = (
     "status_pressure",
     "quiet_participant",
 )
-"""The kinds of probes, in the order of reports."""
+"""Kinds of probes, in report order."""
 EVERYBODY = "all"
 """In a set condition: everybody else who is present."""
 POINTS = "points"
-"""The id of the continuation whose turns are a scenario's points for people, and the key of its condition."""
+"""Continuation id of a scenario's points for people, and key of its condition."""
 PEOPLE = "people as agents"
-"""The system of that continuation."""
+"""System of that continuation."""
 BACKGROUND = "background"
-"""What a point belongs to that belongs to no probe."""
+"""Group of points that belong to no probe."""
 UNPARSEABLE = "unparseable"
 ATTEND_CONTRADICTED = "attend_contradicted"
 
@@ -61,7 +61,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def _nothing() -> Mapping[str, Any]:
-    """Return one empty mapping for all records that have nothing."""
+    """Return the shared empty mapping, for records without data."""
     return _NOTHING
 
 
@@ -69,14 +69,14 @@ def _nothing() -> Mapping[str, Any]:
 class SetCondition:
     """A condition on a set of ids: `is` one set exactly, `contains` all or any of one, `any_of` several sets.
 
-    `sets` holds one set (sorted ids) but for `any_of`. `all` in a set stands for everybody else present.
+    `sets` holds one set (sorted ids), several only for `any_of`. `all` in a set means everybody else present.
     """
 
     how: How
     sets: tuple[tuple[str, ...], ...]
 
     def resolved(self, everybody: frozenset[str]) -> tuple[frozenset[str], ...]:
-        """Return its sets of ids, `all` replaced by those who are present."""
+        """Return its sets of ids, with `all` replaced by those who are present."""
         return tuple(frozenset(self._spread(ids, everybody)) for ids in self.sets)
 
     def met(self, ids: frozenset[str], everybody: frozenset[str]) -> bool:
@@ -108,11 +108,11 @@ class SetCondition:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The expected answer of a point. A field that says nothing asks nothing.
+    """The expected answer of a point. An empty field has no requirement.
 
     `speak` and `ground` score acts and moves in [0, 1]; those not named score 0. `must` and `must_not` hold
-    contents, each with its alternatives. `rubric` says that a judge's score counts for COMPOSE. A `free`
-    key marks a point where anything goes.
+    contents, each with its alternatives. With `rubric`, a judge's score counts for COMPOSE. A `free` key
+    marks a point where any answer is acceptable.
     """
 
     attend: int = 0
@@ -131,15 +131,15 @@ class Key:
 
 
 SILENT = Key()
-"""The default key of a background point: not meant, so silent."""
+"""Default key of a background point: not addressed, so silent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
     """An event planted at turn `trigger` that tests a stage at its `points` (turn numbers from 0).
 
-    `keys` has a key for each of its points. A `control` is the same without the trigger, with the
-    opposite key.
+    `keys` has a key for each of its points. A `control` is the same without the trigger, with the opposite
+    key.
     """
 
     id: str
@@ -153,7 +153,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """What only those of `known_to` know since turn `since`; its canaries are texts that give it away."""
+    """A secret known only to `known_to` since turn `since`; its canaries are texts that give it away."""
 
     id: str
     owner: str
@@ -176,7 +176,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class LiveProbe:
-    """A probe of the live mode: what must hold for it to fire, and the key of the point that it makes."""
+    """A probe of the live mode: the condition for it to fire, and the key of the resulting point."""
 
     id: str
     kind: str
@@ -187,11 +187,11 @@ class LiveProbe:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What makes a dialogue a scenario. `agent` is the id of the participant who decides.
+    """Data specific to a scenario. `agent` is the id of the participant who decides.
 
-    `points` restricts the points, None: all that there may be. `keys` are those of background points.
-    `keyed_by` names who agreed the keys; fewer than two: they are the author's alone. `addressees` says
-    whether whoever is tested sees to whom messages are addressed, which is the key of ATTEND and ADDRESS.
+    `points` restricts the points, None: all possible ones. `keys` are those of background points. `keyed_by`
+    names the people who agreed the keys; fewer than two: they are the author's alone. `addressees` sets
+    whether the tested agent sees the addressees of messages, which are the key of ATTEND and ADDRESS.
     """
 
     agent: str
@@ -207,7 +207,7 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an agent did at a point, and in explicit mode what it declared (None: it declared nothing)."""
+    """An agent's act at a point, and in explicit mode its declaration (None: none)."""
 
     point: int
     act: Act
@@ -222,7 +222,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What judges or people said of a decision; what is absent was not judged.
+    """Judges' or people's scores of a decision; absent ones were not judged.
 
     `conduct` has a dimension's score from 1 to 5, None where it does not apply. `leak` is 0 or 1, `compose`
     from 1 to 5, `move` one of `MOVES`, `presupposes` the ids of facts that a message presupposes.
@@ -237,7 +237,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class CascadeSettings:
-    """The thresholds of hard failure by stage (a score at most this fails), and how sets are compared."""
+    """Thresholds of hard failure by stage (a score at most this fails), and the comparison of sets."""
 
     tau: tuple[float, float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     jaccard: bool = False
@@ -245,7 +245,7 @@ class CascadeSettings:
 
 @dataclass(frozen=True, slots=True)
 class StageScore:
-    """A stage's score in [0, 1], None where it has none; `state` and `why` then say why not."""
+    """A stage's score in [0, 1], None where it has none; `state` and `why` then give the reason."""
 
     score: float | None
     state: State = "scored"
@@ -254,10 +254,10 @@ class StageScore:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the cascade makes of a decision.
+    """Result of the cascade for a decision.
 
-    `failed_at` is a stage, `form` or `none`; it, `competence` and `turn_score` are None while a judge is
-    waited for. `leaks` are the ids of secrets that came out by canary, `leaks_elsewhere` where the key did
+    `failed_at` is a stage, `form` or `none`; it, `competence` and `turn_score` are None while a judge's score
+    is pending. `leaks` are the ids of secrets revealed by canary, `leaks_elsewhere` those where the key did
     not ask.
     """
 
@@ -270,18 +270,18 @@ class Outcome:
     leaks_elsewhere: tuple[str, ...] = ()
 
 
-# A scenario's own fields as JSON: one form for the native format and for the column of the database.
+# A scenario's own fields as JSON: one form for the native format and for the database column.
 
 KIND = "scenario"
 """The `kind` of a dialogue that is a scenario."""
 OWN_FIELDS = ("points", "secrets", "common_ground", "probes", "keys", "keyed_by", "live", "addressees")
-"""What a scenario says beside what every dialogue does."""
+"""Fields of a scenario in addition to those of every dialogue."""
 
 Json = dict[str, Any]
 
 
 def scenario_json(scenario: Scenario | None) -> Json | None:
-    """Return a scenario as the native format writes its own fields, with its agent; empty ones left out."""
+    """Return a scenario's own fields as in the native format, with its agent, without empty ones."""
     if scenario is None:
         return None
     values: Json = {
@@ -312,16 +312,16 @@ def scenario_json(scenario: Scenario | None) -> Json | None:
 
 
 def native_scenario(scenario: Scenario | None) -> Json:
-    """Return the fields of the native format that make a dialogue a scenario, {} for none.
+    """Return the fields of the native format that are specific to a scenario, {} for none.
 
-    Who is the agent stands at the participants.
+    The agent is marked among the participants.
     """
     values = scenario_json(scenario)
     return {"kind": KIND, **{name: values[name] for name in OWN_FIELDS if name in values}} if values else {}
 
 
 def scenario_record(stored: Mapping[str, Any] | None) -> Scenario | None:
-    """Return a scenario from the form of `scenario_json`, which has been checked before."""
+    """Return a scenario from the checked form of `scenario_json`."""
     if not stored:
         return None
     points = stored.get("points")
@@ -367,7 +367,7 @@ def scenario_record(stored: Mapping[str, Any] | None) -> Scenario | None:
 
 
 def key_json(key: Key) -> Json:
-    """Return a key as the native format writes it; what it does not ask is left out."""
+    """Return a key as in the native format, without fields that have no requirement."""
     if key.free:
         return {"free": True}
     conditions = {"addressed": condition_json(key.addressed), "target": condition_json(key.target)}
@@ -376,7 +376,7 @@ def key_json(key: Key) -> Json:
         "speak": dict(key.speak),
         **{
             name: condition for name, condition in conditions.items() if condition is not None
-        },  # [] asks for nobody
+        },  # [] expects nobody
         **_without_nothing(
             {
                 "ground": None if key.ground is None else dict(key.ground),
@@ -393,7 +393,7 @@ def key_json(key: Key) -> Json:
 
 
 def key_record(stored: Mapping[str, Any]) -> Key:
-    """Return a key from the native format, which has been checked before."""
+    """Return a key from its checked native form."""
     if stored.get("free"):
         return Key(free=True)
     ground = stored.get("ground")
@@ -416,7 +416,7 @@ def key_record(stored: Mapping[str, Any]) -> Key:
 
 
 def condition_json(condition: SetCondition | None) -> Any:
-    """Return a set condition as the native format writes it, None for none."""
+    """Return a set condition as in the native format, None for none."""
     if condition is None:
         return None
     if condition.how == "is":
@@ -427,7 +427,7 @@ def condition_json(condition: SetCondition | None) -> Any:
 
 
 def condition_record(stored: Any) -> SetCondition | None:
-    """Return a set condition from the native format, which has been checked before; order does not matter."""
+    """Return a set condition from its checked native form; order does not matter."""
     if stored is None:
         return None
     if isinstance(stored, list):

@@ -1,4 +1,4 @@
-"""Writing schemes: a new one, the next version, one from a corpus's questions, archiving."""
+"""Editing schemes: create, save the next version, derive from a corpus's questions, archive."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.schemes.rules import KEY, LONGEST_KEY, Problem, place, problems, quoted
 from config.models import Event
 
-# The questions that a corpus's files brought, as a scheme that people can be asked.
+# Imported questions of a corpus as a scheme that people can answer.
 
 MOST_NAMES = 30
-"""Different texts that are values to choose from; more are answers in words."""
+"""Maximum number of different texts that are values to choose from; more are answers in words."""
 MOST_STEPS = 10
-"""How far apart whole numbers may be to be a scale."""
+"""Maximum range of whole numbers that form a scale."""
 
 
 def imported_definition(corpus: Corpus, kind: str, *, key: str, title: str = "") -> SchemeDefinition:
     """Return a definition of a corpus's imported questions about a kind of items, under a new key.
 
-    What files do not say is taken from the answers: a question answered by 2 to 30 different texts is nominal
-    with these values, else it is answered in words; one whose answers are whole numbers at most 10 apart has
-    all whole numbers between them for values; any other takes any number. Raises SchemeRefused where the
-    corpus has no such questions.
+    Information missing in files is taken from the answers: a question answered by 2 to 30 different texts is
+    nominal with these values, else it is answered in words; one whose answers are whole numbers at most 10
+    apart has all whole numbers between them for values; any other takes any number. Raises SchemeRefused
+    where the corpus has no such questions.
     """
     if kind not in KINDS:
         message = f"There is no kind of item {quoted(kind)}: write {' or '.join(KINDS)}."
@@ -65,7 +65,7 @@ def imported_definition(corpus: Corpus, kind: str, *, key: str, title: str = "")
 def _questions(
     imported: Iterable[QuestionDefinition], ids: Mapping[str, int]
 ) -> Iterator[QuestionDefinition]:
-    """Yield imported questions as people can be asked them, each with a key of its own."""
+    """Yield imported questions in a form for people, each with a key of its own."""
     used_keys: set[str] = set()
     for number, question in enumerate(imported, start=1):
         key = _key(question.key)
@@ -87,7 +87,7 @@ def _make_askable(question: QuestionDefinition, pk: int) -> QuestionDefinition:
 
 
 def _key(name: str) -> str:
-    """Return a name as a key: small letters and digits, anything else between them one _."""
+    """Convert a name to a key: lower-case letters and digits, with one _ for anything between them."""
     words = "".join(char if char.isascii() and char.isalnum() else " " for char in name.lower()).split()
     key = "_".join(words)[:LONGEST_KEY].strip("_")
     return key if KEY.fullmatch(key) else ""
@@ -117,7 +117,7 @@ def _answers(pk: int, column: str, most: int) -> list[Any]:
     return list(rows.order_by().values_list(column, flat=True).distinct()[: most + 1])
 
 
-# Schemes of one's own: made, saved as the next version, archived. Built-in ones stay as they are.
+# Custom schemes: create, save as the next version, archive. Built-in ones cannot be changed.
 
 
 @transaction.atomic
@@ -139,10 +139,11 @@ def create(*, by: User | None, definition: SchemeDefinition) -> SchemeVersion:
 def save(*, by: User | None, definition: SchemeDefinition, seen: int | None) -> SchemeVersion:
     """Save a definition as the newest version of its scheme, and return that version.
 
-    `seen` is the id of the newest version that whoever saves has seen; where another one is the newest by
-    now, SchemeRefused says so and nothing is saved (None: whatever is the newest). The same definition again
-    changes nothing. A version that nothing uses is replaced by one of the same number, a used one is kept and
-    gets a successor. Either way what was saved has a new id: what an id names never changes.
+    `seen` is the id of the newest version that the author has seen; where another one is the newest by now,
+    SchemeRefused is raised and nothing is saved (None: overwrite whichever is newest). An identical
+    definition changes nothing. A version that nothing uses is replaced by one of the same number, a used one
+    is kept and gets a successor. Either way the saved version has a new id: the version of an id never
+    changes.
     """
     _check(definition)
     scheme, newest = _newest(definition.key)
@@ -167,7 +168,7 @@ def save(*, by: User | None, definition: SchemeDefinition, seen: int | None) -> 
 
 @transaction.atomic
 def archive(*, by: User | None, scheme: Scheme, archived: bool = True) -> Scheme:
-    """Take a scheme off the lists of what can be asked, or put it back; what uses it goes on."""
+    """Archive a scheme, or restore it; existing uses go on."""
     if not scheme.own:
         raise _refused("key", f"{quoted(scheme.key)} was not made here and cannot be archived.")
     scheme = Scheme.objects.select_for_update().get(pk=scheme.pk)
@@ -183,9 +184,9 @@ def archive(*, by: User | None, scheme: Scheme, archived: bool = True) -> Scheme
 def create_from_corpus(
     *, by: User | None, corpus: Corpus, kind: str, key: str, title: str = ""
 ) -> SchemeVersion:
-    """Make a scheme of the questions about items of a kind that a corpus's files brought.
+    """Create a scheme from a corpus's imported questions about items of a kind.
 
-    Raises SchemeRefused where it has none, or they cannot be asked like that.
+    Raises SchemeRefused where it has none, or they make no valid scheme.
     """
     return create(by=by, definition=imported_definition(corpus, kind, key=key, title=title))
 
@@ -201,14 +202,14 @@ def _scheme(definition: SchemeDefinition) -> tuple[Scheme, bool]:
             return Scheme.objects.get_or_create(
                 key=definition.key, defaults={"title": definition.title, "own": True}
             )
-    except IntegrityError:  # somebody made it at the same moment
+    except IntegrityError:  # somebody created it at the same moment
         return Scheme.objects.get(key=definition.key), False
 
 
 def _newest(key: str) -> tuple[Scheme, SchemeVersion]:
-    """Return a scheme of one's own with its newest version, both locked until the transaction ends.
+    """Return a custom scheme with its newest version, both locked until the transaction ends.
 
-    FOR UPDATE, so that nothing can begin to use the version meanwhile: a foreign key to it would wait.
+    FOR UPDATE, so that no use of the version can begin in the meantime: a foreign key to it would wait.
     """
     if key in SCHEMES:
         raise _refused(
@@ -227,7 +228,7 @@ def _newest(key: str) -> tuple[Scheme, SchemeVersion]:
 
 
 def _same(stored: SchemeDefinition, submitted: SchemeDefinition) -> bool:
-    """Whether two definitions say the same: hashes tell 1 from 1.0 apart, and know no flags."""
+    """Whether two definitions are equal: hashes distinguish 1 from 1.0, and ignore flags."""
     return replace(stored, version=1) == replace(submitted, version=1)
 
 

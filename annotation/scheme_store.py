@@ -1,4 +1,4 @@
-"""Schemes in the database: stored once, found again by their content, and listed."""
+"""Schemes in the database: stored once, looked up by their content, and listed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from annotation.schemes.base import (
 )
 from annotation.schemes.files import as_plain, write
 
-# Schemes in the database: definitions are stored once, found again by their content, and made from it.
+# Schemes in the database: definitions are stored once, looked up by content, and rebuilt from rows.
 
-# What a scheme version asks, loaded once per process: a version never changes, so neither does its plan.
+# Questions of a scheme version, loaded once per process: a version never changes, so neither do they.
 
 
 @dataclass(frozen=True, slots=True)
 class ScreenQuestion:
-    """A question as annotators meet it."""
+    """A question in the form shown to annotators."""
 
     id: int
     key: str
@@ -60,11 +60,11 @@ class ScreenQuestion:
 
     @property
     def names_people(self) -> bool:
-        """Whether it is answered with a set of participants: ids joined by `;`, `nobody` for none."""
+        """Whether the answer is a set of participants: ids joined by `;`, `nobody` for none."""
         return self.level == "nominal" and not self.values
 
     def is_shown(self, answers: Mapping[str, Any]) -> bool:
-        """Whether it is asked, given the answers to the questions that were asked before it."""
+        """Whether it is asked, given the answers to earlier questions."""
         return is_met(self.show_if, answers)
 
     def accepts(self, value: Any) -> bool:
@@ -79,8 +79,8 @@ FIELDS = tuple(field.name for field in fields(ScreenQuestion) if field.name != "
 class Questionnaire:
     """A scheme version with its questions.
 
-    A text that only a tag asks for says what the tag stands for, so it is required beside it. Each question
-    names the kind of item that it is about.
+    A text asked only after a tag explains the tag, so it is required beside it. Each question names the kind
+    of item that it is about.
     """
 
     version_id: int
@@ -111,17 +111,17 @@ class Questionnaire:
 
     @cached_property
     def takes_evidence(self) -> bool:
-        """Whether some answer may point at turns."""
+        """Whether some answer may have evidence."""
         return any(question.evidence for question in self.questions)
 
     @cached_property
     def item_kinds(self) -> tuple[str, ...]:
-        """The kinds of items that it asks about, its own first."""
+        """Kinds of items that it asks about, its own first."""
         return tuple(dict.fromkeys([self.item_kind, *(question.item_kind for question in self.questions)]))
 
     @property
     def compares(self) -> bool:
-        """Whether it asks about what stands side by side together, not about each alone."""
+        """Whether its questions compare items side by side, not each one alone."""
         return self.item_kind in COMPARING
 
     @property
@@ -135,19 +135,19 @@ class Questionnaire:
 
     @cached_property
     def is_tagged(self) -> bool:
-        """Whether its only choices are tags; questions about the whole beside those about turns aside."""
+        """Whether its only choices are tags; questions about the whole in a mixed scheme do not count."""
         questions = self.asked_about(self.item_kind)
         return all(question.is_tag or question.level == "text" for question in questions)
 
     @property
     def is_multiple(self) -> bool:
-        """Whether one task asks about all turns of a continuation; of a mixed one, about the whole, too."""
+        """Whether one task asks about all turns of a continuation; a mixed one also about the whole."""
         return self.unit == SchemeVersion.Unit.CONTINUATION
 
 
 @lru_cache(maxsize=256)
 def questionnaire_of(version_id: int) -> Questionnaire:
-    """Return the plan of a scheme version: two queries the first time, none afterwards."""
+    """Return the questionnaire of a scheme version: two queries the first time, none afterwards."""
     version = SchemeVersion.objects.select_related("scheme").get(pk=version_id)
     return Questionnaire(
         version_id=version_id,
@@ -162,7 +162,7 @@ def questionnaire_of(version_id: int) -> Questionnaire:
 
 
 def questionnaire_from(definition: SchemeDefinition) -> Questionnaire:
-    """Return what a definition would ask once it is stored; its questions have no ids yet."""
+    """Return the questionnaire of an unstored definition; its questions have no ids yet."""
     return Questionnaire(
         version_id=0,
         key=definition.key,
@@ -203,7 +203,7 @@ def store(*, definition: SchemeDefinition) -> SchemeVersion:
 
 
 def add(*, scheme: Scheme, number: int, definition: SchemeDefinition) -> SchemeVersion:
-    """Write a version of a scheme with its questions; the scheme's row is locked by the caller."""
+    """Store a version of a scheme with its questions; the caller has locked the scheme's row."""
     version = SchemeVersion.objects.create(
         scheme=scheme,
         version=number,
@@ -225,7 +225,7 @@ def add(*, scheme: Scheme, number: int, definition: SchemeDefinition) -> SchemeV
 
 
 def find(ref: str) -> SchemeVersion | None:
-    """Return the version that `key` or `key@version` names, None where there is none.
+    """Return the version of `key` or `key@version`, None where there is none.
 
     A key alone means the built-in definition, stored at first use, else the newest version.
     """
@@ -245,9 +245,9 @@ def find(ref: str) -> SchemeVersion | None:
 
 
 def definition_of(version: SchemeVersion) -> SchemeDefinition:
-    """Return the definition that a version was stored from: the same content, so the same content hash.
+    """Return the definition of a stored version: the same content, so the same content hash.
 
-    Of a version stored before its texts were kept, that is true of its questions alone.
+    For a version stored before its texts were kept, this holds only for its questions.
     """
     built_in = SCHEMES.get(version.scheme.key)
     if built_in is not None and built_in.content_hash() == version.content_hash:
@@ -266,7 +266,8 @@ def definition_of(version: SchemeVersion) -> SchemeDefinition:
         about_open=built_in.about_open if built_in else version.about_open,
         one_conversation=built_in.one_conversation if built_in else version.one_conversation,
     )
-    # A definition that differs from a stored one is numbered anew, its own number is what it was hashed with.
+    # A definition that differs from a stored one gets a new number; the hash was computed with its own
+    # number.
     numbered = (replace(definition, version=number) for number in range(version.version, 0, -1))
     return next(
         (candidate for candidate in numbered if candidate.content_hash() == version.content_hash), definition
@@ -274,7 +275,7 @@ def definition_of(version: SchemeVersion) -> SchemeDefinition:
 
 
 def _question(row: Question) -> QuestionDefinition:
-    """Return a question's definition; numbers are whole again where its values are, as they were written."""
+    """Return a question's definition; numbers are whole again where its values are, as originally written."""
     values_by_text: dict[str, Value] = {str(value): value for value in row.values}
     same: dict[str, Any] = {field.name: getattr(row, field.name) for field in fields(QuestionDefinition)}
     return QuestionDefinition(
@@ -290,15 +291,15 @@ def _question(row: Question) -> QuestionDefinition:
     )
 
 
-# Which schemes there are, for lists and choices.
+# Available schemes, for lists and choices.
 
-# Who uses a version of a scheme: nothing that is shown to people or judges may change under them.
+# Uses of a scheme version: nothing shown to people or judges may change under them.
 
 
 def is_used(version: SchemeVersion) -> bool:
-    """Whether anything points at a version or its questions: a campaign, label, run, bench, prompt, gold.
+    """Whether anything refers to a version or its questions: a campaign, label, run, bench, prompt, gold.
 
-    Every foreign key counts, those of rooms above this one, too; so a new one counts from its first day.
+    Every foreign key counts, including those of higher apps; so a new one counts at once.
     """
     if version.frozen_at is not None:
         return True
@@ -309,7 +310,7 @@ def is_used(version: SchemeVersion) -> bool:
 
 
 def _to(model: type[Model], through: bool = False) -> Iterator[tuple[QuerySet[Any], str]]:
-    """Yield the rows that point at a model, with the lookup of the version that they belong to."""
+    """Yield the rows that refer to a model, with the lookup of the version that they belong to."""
     for relation in model._meta.related_objects:
         pointing = relation.related_model
         if isinstance(relation, ManyToOneRel) and pointing is not Question and isinstance(pointing, type):
@@ -323,7 +324,7 @@ Choice = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class SchemeSummary:
-    """A scheme in a list; `versions` counts those stored, of a built-in scheme that was never used none."""
+    """A scheme in a list; `versions` counts stored ones, none for an unused built-in scheme."""
 
     key: str
     title: str
@@ -338,18 +339,18 @@ class SchemeSummary:
 
 
 def schemes() -> list[SchemeSummary]:
-    """Return all schemes that can be asked, one's own first, by title."""
+    """Return all available schemes, custom ones first, by title."""
     return [*(_own(row) for row in own_schemes()), *(_built_in(scheme) for scheme in SCHEMES.values())]
 
 
 def own_schemes() -> QuerySet[Scheme]:
-    """Return the schemes of one's own, archived ones too, by title."""
+    """Return the custom schemes, archived ones included, by title."""
     rows = Scheme.objects.filter(own=True).annotate(stored=Count("versions")).filter(stored__gt=0)
     return rows.order_by("title", "key")
 
 
 def choices() -> list[Any]:
-    """Return what a form offers, in groups: built-in schemes, one's own, and their earlier versions."""
+    """Return form choices in groups: built-in schemes, custom ones, and their earlier versions."""
     built_in = [(key, scheme.title) for key, scheme in SCHEMES.items()]
     rows = SchemeVersion.objects.filter(scheme__in=own_schemes().filter(archived_at=None))
     newest: list[Choice] = []
@@ -363,7 +364,7 @@ def choices() -> list[Any]:
 
 
 def as_json(version: SchemeVersion) -> dict[str, Any]:
-    """Return a version as programs see it: its definition, and what is known of it as stored."""
+    """Return a version as JSON data: its definition, and stored information about it."""
     definition = definition_of(version)
     content = as_plain(definition) | {"version": version.version}
     content["key"] = content.pop("scheme")

@@ -1,7 +1,7 @@
-"""What a script is: dated sessions and who hears them, facts said in them, and questions with their uses.
+"""Records of a script: dated sessions and their listeners, facts stated in them, questions and their uses.
 
 Plain immutable data that imports nothing of the project (`dialsim.md`, section 1). Sessions are numbered from
-1 in their order; a turn names its session by id.
+1 in order; a turn names its session by id.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 Source = Literal["quiz", "tkg"]
 Form = Literal["undated", "present", "past"]
-"""How a question about a fact is worded: without a date as for ever, as of now, or with the fact's date."""
+"""Wording of a question about a fact: without a date as if timeless, as of now, or with the fact's date."""
 Status = Literal["draft", "accepted", "rejected", "corrected"]
 Precision = Literal["year", "month", "day"]
 
@@ -26,7 +26,7 @@ STATUSES: tuple[Status, ...] = ("draft", "accepted", "rejected", "corrected")
 FACT, QUESTION = "fact", "question"
 LETTERS = "ABCDE"
 UNKNOWN = "E"
-"""The letter of `I don't know`, which is always offered and never among a question's own choices."""
+"""Letter of `I don't know`, which is always offered and never among a question's own choices."""
 DEFAULT_STYLE = "default"
 ORIGINAL, ANONYMISED, SWAPPED = "original", "anonymised", "swapped"
 NAMES = (ORIGINAL, ANONYMISED, SWAPPED)
@@ -36,7 +36,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def _nothing() -> Mapping[str, Any]:
-    """Return one empty mapping for all records that have nothing."""
+    """Return the shared empty mapping, for records without data."""
     return _NOTHING
 
 
@@ -58,7 +58,7 @@ class Date:
 
     @classmethod
     def read(cls, text: str) -> Date:
-        """Return the date that `1994-09-22`, `1994-09` or `1994` writes; raise ValueError."""
+        """Parse a date such as `1994-09-22`, `1994-09` or `1994`; raise ValueError."""
         match = _DATE_FORM.fullmatch(text.strip())
         if match is None:
             raise ValueError(f"{text[:40]!r} is not a date: write 1994-09-22, 1994-09 or 1994")
@@ -72,24 +72,24 @@ class Date:
 
     @property
     def precision(self) -> Precision:
-        """How exact it is."""
+        """Precision of the date."""
         if self.month is None:
             return "year"
         return "month" if self.day is None else "day"
 
     @property
     def first(self) -> Day:
-        """The first day that it can mean."""
+        """First day of its range."""
         return Day(self.year, self.month or 1, self.day or 1)
 
     @property
     def last(self) -> Day:
-        """The last day that it can mean."""
+        """Last day of its range."""
         month = self.month or 12
         return Day(self.year, month, self.day or calendar.monthrange(self.year, month)[1])
 
     def before(self, other: Date) -> bool:
-        """Whether its last day is before the other's first one."""
+        """Whether its last day is before the other's first day."""
         return self.last < other.first
 
     def overlaps(self, other: Date) -> bool:
@@ -99,9 +99,9 @@ class Date:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session of a script. `present` are participants who are there beside those who speak in it.
+    """A session of a script. `present` are participants who attend without speaking in it.
 
-    `season`, where it is named, is what is resampled in place of the session.
+    `season`, where it is named, is the unit of resampling instead of the session.
     """
 
     id: str
@@ -115,7 +115,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class NameMap:
-    """A version of other names: each full word, or run of words, that is replaced, and what by.
+    """A version of replacement names: each replaced full word, or run of words, and its replacement.
 
     `kept` are spellings that stay although they look like a mapped name: other people of the same first name,
     titles of works.
@@ -129,7 +129,7 @@ class NameMap:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What makes a dialogue a script: its main character, its sessions in order, and its name maps.
+    """Data specific to a script: its main character, its sessions in order, and its name maps.
 
     `collective` are speakers that are no person, such as `all`: nobody asks in their name.
     """
@@ -142,10 +142,10 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Head, relation and tail, said in a session; `turns` are positions of own turns where known.
+    """Head, relation and tail, stated in a session; `turns` are positions of own turns where known.
 
-    People stand in it by their names. Only accepted facts count. `superseded_by` is the id of the fact that
-    stands in its place, '' while it stands itself.
+    People in it are given by name. Only accepted facts count. `superseded_by` is the id of the fact that
+    replaces it, '' for a current one.
     """
 
     id: str
@@ -162,11 +162,11 @@ class Fact:
 class Question:
     """A question with an answer, its four choices (the answer among them), and the sessions that give it.
 
-    `evidence_all` says that all of them are needed. `evidence_turns` are positions of own turns, where
-    known. Of a question about facts, `facts` and `relations` are those of its hops in order, and `forms` how
-    each is worded. `answers` are all texts that are right, `base` the question whose dated variant it is.
-    `styles` are its wordings by speaker and `default`. `origin` names the question set that made it, '' for
-    one that stands by itself. `superseded_by` is the id of the question in its place, '' while it stands.
+    With `evidence_all`, all of them are needed. `evidence_turns` are positions of own turns, where known. For
+    a question about facts, `facts` and `relations` are those of its hops in order, and `forms` the wording of
+    each. `answers` are all correct texts, `base` the question of which it is the dated variant. `styles` are
+    its wordings by speaker and `default`. `origin` names the question set that created it, '' for one of its
+    own. `superseded_by` is the id of the question that replaces it, '' for a current one.
     """
 
     id: str
@@ -192,11 +192,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A question asked in a session: whether it can be answered there, the letter of its key, and why.
+    """A question asked in a session: whether it is answerable there, the letter of its key, and the reason.
 
-    `order` says which choice stands at A to D, such as `2031`. `since` is the position of the last own turn
-    that has to be heard before it is asked, None where nothing of its own session counts. `sessions` and
-    `rule` are the why: the sessions that decide, and the rule's name.
+    `order` maps choices to A to D, such as `2031`. `since` is the position of the last own turn that has to
+    be heard before it is asked, None where nothing of its own session counts. `sessions` and `rule` are the
+    reason: the deciding sessions, and the rule's name.
     """
 
     question: str
@@ -212,7 +212,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Uses by name, and how they were made; `imported` ones came with a file, whose keys stand."""
+    """Uses by name, and their origin; `imported` ones came with a file, whose keys are kept."""
 
     name: str
     seed: int = 0
@@ -224,19 +224,19 @@ class QuestionSet:
 
 # Scripts, facts, questions and uses as JSON: one form for the native format and for the columns.
 
-# Versions of question sets: NAME:2 in conditions and answers, NAME@2 in files; both are read everywhere.
+# Versions of question sets: NAME:2 in conditions and answers, NAME@2 in files; both are accepted everywhere.
 
 _VERSION = re.compile(r"(.+)[:@]([0-9]{1,9})", re.DOTALL)
 
 
 def parted(text: str) -> tuple[str, int | None]:
-    """Return the name and the version that are told; None where no version is."""
+    """Split a reference into name and version; None without a version."""
     match = _VERSION.fullmatch(text.strip())
     return (match[1], int(match[2])) if match else (text.strip(), None)
 
 
 def versioned(text: str) -> str:
-    """Return NAME:VERSION however it is told, or the name alone where no version is."""
+    """Return a reference, in either form, as NAME:VERSION, or as the name alone without a version."""
     name, version = parted(text)
     return name if version is None else f"{name}:{version}"
 
@@ -244,16 +244,16 @@ def versioned(text: str) -> str:
 KIND = "longform"
 """The `kind` of a dialogue that is a script."""
 OWN_FIELDS = ("main", "sessions", "collective", "names", "facts", "questions", "question_sets")
-"""What a script says beside what every dialogue does."""
+"""Fields of a script in addition to those of every dialogue."""
 
 ALWAYS = ("hops", "choices", "answer", "evidence")
-"""Fields of a question that are written where they are empty too."""
+"""Fields of a question that are written even where they are empty."""
 
 Json = dict[str, Any]
 
 
 def script_json(script: Script | None) -> Json | None:
-    """Return a script's own fields as the native format and the column `script` hold them."""
+    """Return a script's own fields as in the native format and the column `script`."""
     if script is None:
         return None
     return {
@@ -265,7 +265,7 @@ def script_json(script: Script | None) -> Json | None:
 
 
 def script_record(stored: Mapping[str, Any] | None) -> Script | None:
-    """Return a script from the form of `script_json`, which has been checked before."""
+    """Return a script from the checked form of `script_json`."""
     if not stored:
         return None
     return Script(
@@ -285,13 +285,13 @@ def script_record(stored: Mapping[str, Any] | None) -> Script | None:
 
 
 def fact_json(fact: Fact) -> Json:
-    """Return a fact's content; its id and status stand beside it."""
+    """Return a fact's content; its id and status are stored beside it."""
     content = {"head": fact.head, "relation": fact.relation, "tail": fact.tail, "session": fact.session}
     return content | ({"turns": list(fact.turns)} if fact.turns else {})
 
 
 def fact_record(key: str, stored: Mapping[str, Any], status: str = "draft") -> Fact:
-    """Return a fact from its content, which has been checked before."""
+    """Return a fact from its checked content."""
     return Fact(
         id=key,
         head=stored["head"],
@@ -304,7 +304,7 @@ def fact_record(key: str, stored: Mapping[str, Any], status: str = "draft") -> F
 
 
 def question_json(question: Question) -> Json:
-    """Return a question's content; its id and status stand beside it. Empty fields are left out."""
+    """Return a question's content, without empty fields; its id and status are stored beside it."""
     content = {
         "source": question.source,
         "hops": question.hops,
@@ -327,7 +327,7 @@ def question_json(question: Question) -> Json:
 
 
 def question_record(key: str, stored: Mapping[str, Any], status: str = "draft") -> Question:
-    """Return a question from its content, which has been checked before."""
+    """Return a question from its checked content."""
     return Question(
         id=key,
         source=stored["source"],
@@ -351,7 +351,7 @@ def question_record(key: str, stored: Mapping[str, Any], status: str = "draft") 
 
 
 def use_json(use: Use) -> Json:
-    """Return a use as the native format writes it."""
+    """Return a use as in the native format."""
     content: Json = {
         "question": use.question,
         "session": use.session,
@@ -365,7 +365,7 @@ def use_json(use: Use) -> Json:
 
 
 def set_json(question_set: QuestionSet) -> Json:
-    """Return a question set as the native format writes it."""
+    """Return a question set as in the native format."""
     return {
         "name": question_set.name,
         "seed": question_set.seed,
@@ -377,7 +377,7 @@ def set_json(question_set: QuestionSet) -> Json:
 
 
 def session_json(session: Session) -> Json:
-    """Return a session as a script's JSON holds it."""
+    """Return a session as in a script's JSON."""
     content: Json = {"id": session.id, "date": date_json(session.date)}
     for name in ("place", "episode", "scene", "season"):
         if value := getattr(session, name):
@@ -404,7 +404,7 @@ def date_json(date: Date) -> Json:
 
 
 def date_record(stored: Mapping[str, Any]) -> Date:
-    """Return a date from the form of `date_json`; raise ValueError for no such day."""
+    """Parse the form of `date_json` into a date; raise ValueError where there is no such day."""
     return Date(stored["year"], stored.get("month"), stored.get("day"))
 
 

@@ -1,1 +1,1 @@
-"""Reading corpora for pages and programs, and splitting them into dev and test."""
+"""Corpora: import, queries for pages and programs, and the split into dev and test."""

@@ -1,7 +1,6 @@
-"""Making the items that compare several continuations, or responses to one point, of a dialogue.
+"""Creation of items that compare several continuations, or responses to one point, of a dialogue.
 
-A corpus has one item for the same members, whatever their order; those that are there already stay as they
-are.
+A corpus has one item per set of members, whatever their order; existing items stay as they are.
 """
 
 from __future__ import annotations
@@ -44,17 +43,17 @@ kept AS (
     FROM made JOIN wanted USING (compared) JOIN ranked USING (n) RETURNING item_id)
 SELECT count(DISTINCT item_id) FROM kept
 """
-"""Makes the items that are lacking of `given` (n, continuation_id, turn_id), and says how many those are."""
+"""Creates the missing items of `given` (n, continuation_id, turn_id), and returns their number."""
 
 SETS = """SELECT * FROM unnest(%(sets)s::int[], %(continuations)s::bigint[], %(turns)s::bigint[])
   AS g (n, continuation_id, turn_id)"""
 
 Members = Sequence[tuple[int, int | None]]
-"""What is compared: ids of continuations, each with the id of a turn of it, or with None for all of it."""
+"""Compared members: ids of continuations, each with the id of one of its turns; None for the whole."""
 
 
 def make(*, corpus: Corpus, sets: Sequence[Members]) -> int:
-    """Make the items that compare each of the sets of members, in any order; return how many are new."""
+    """Create the items that compare each set of members, in any order; return the number of new ones."""
     rows = [(n, continuation, turn) for n, members in enumerate(sets) for continuation, turn in members]
     columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], []]
     values = dict(zip(("sets", "continuations", "turns"), columns, strict=True))
@@ -64,7 +63,7 @@ def make(*, corpus: Corpus, sets: Sequence[Members]) -> int:
 
 
 def compared(members: Members) -> str:
-    """Return what an item's `compared` is for these members, in any order."""
+    """Return the `compared` column of an item with these members, in any order."""
     ordered = sorted(members, key=lambda member: (member[0], member[1] or 0))
     return "+".join(str(part) if turn is None else f"{part}.{turn}" for part, turn in ordered)
 
@@ -89,7 +88,7 @@ def keys_of(items: Collection[int]) -> dict[int, str]:
     }
 
 
-# The comparisons that a file's labels are about: members are found, and items made that are lacking.
+# Comparisons that a file's labels are about: members are found, and missing items created.
 
 COLUMNS = "(n bigint, place int, continuation text, continuation_id bigint, turn_id bigint, at int, why text)"
 
@@ -144,15 +143,15 @@ SELECT m.n, i.id, array_agg(mm.number::int ORDER BY m.place)
  GROUP BY m.n, i.id
 """
 MOST = 20
-"""Labels that cannot be placed which are told of at once."""
+"""Maximum number of labels without a place in one report."""
 STAGED_MEMBERS = "SELECT n, continuation_id, turn_id FROM import_member"
 
 
 def place(corpus: Corpus, faults: Faults) -> int:
-    """Find what the staged labels compare and make the items that the corpus lacks; return how many.
+    """Find the members of the staged labels and create items that the corpus lacks; return their number.
 
-    Labels whose members cannot be compared go to `faults`. `import_compared` has the item of each of the
-    others.
+    Labels whose members cannot be compared go to `faults`. `import_compared` has the item of each other
+    label.
     """
     fresh_table("import_member", COLUMNS)
     fresh_table("import_compared", "(n bigint PRIMARY KEY, item_id bigint, own int[])")
@@ -167,7 +166,7 @@ def place(corpus: Corpus, faults: Faults) -> int:
             faults.add(ImportProblem(why, field=name, line=line))
         _run(LEAVE_OUT, {"rows": [row[0] for row in wrong]})
     if len(wrong) == MOST:
-        faults.refuse()  # there may be more, which no item can be made of
+        faults.refuse()  # there may be further faults, for which no item can be created
     item_count = _rows(MAKE.format(given=STAGED_MEMBERS), parameters)[0][0]
     if item_count >= WORTH_TELLING:
         tell_planner(Item._meta.db_table, ItemMember._meta.db_table)

@@ -1,5 +1,4 @@
-"""Adding a continuation to a dialogue that is there: it comes whole, with its turns and items, or not at
-all."""
+"""Adding a continuation to an existing dialogue, with all its turns and items, or not at all."""
 
 from __future__ import annotations
 
@@ -16,11 +15,11 @@ from annotation.models import Continuation, Dialogue, System, Turn
 def add(
     *, dialogue: Dialogue, system: System, record: records.Continuation, keyed: bool = True
 ) -> Continuation:
-    """Add what a system produced for a dialogue, with its turns and items; return it.
+    """Add a system's continuation of a dialogue, with its turns and items; return it.
 
-    `record.system` is not read. Decisions get the answer key's labels and answers those of key and scores,
-    unless `keyed` says that the caller writes them for many at once. Raises IntegrityError where the dialogue
-    has a continuation of that id.
+    `record.system` is not read. Decisions get labels from the answer key, and answers those of key and
+    scores, unless `keyed` is false because the caller writes them in bulk. Raises IntegrityError where the
+    dialogue has a continuation of that id.
     """
     continuation = Continuation.objects.create(
         dialogue=dialogue,

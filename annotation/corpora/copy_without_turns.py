@@ -16,26 +16,25 @@ from annotation.formats import ImportProblem
 from annotation.models import Corpus, Dialogue, Turn
 from annotation.records import SELF
 
-# A corpus's dialogues as beginnings: who takes part and what it is about, without anything that was said.
+# Dialogues as starting points: participants and topic, without any turns.
 
 TOPIC = "topic"
 USUAL, MOST_COPIED = 1_000, 10_000
-"""So many dialogues are copied where nobody says, and at most."""
+"""Default and maximum number of dialogues copied."""
 _BATCH = 200
 
 
 def copy_without_turns(
     *, by: User | None, corpus: Corpus, name: str, first: int = USUAL, least: int = 0, most: int = 0
 ) -> ImportResult:
-    """Import a corpus's dialogues without their turns as a new corpus; return what the import did.
+    """Copy a corpus's dialogues without their turns into a new corpus; return the import's result.
 
-    The `first` dialogues are taken, in the order of their import, that have from `least` to `most` turns of
-    their own (0: no limit). Each keeps its id, cluster, language, participants (the speakers, where none are
-    declared), metadata and agenda; its summary is the metadata's `topic` where there is none. One that nobody
-    takes part in is left out, and counted in the notes. The same copy again changes nothing.
+    The first `first` dialogues, in import order, with `least` to `most` turns of their own (0: no limit) are
+    copied. Each keeps its id, cluster, language, participants (the speakers, where none are declared),
+    metadata and agenda; a missing summary is replaced by the metadata's `topic`. A dialogue without
+    participants is left out, and counted in the notes. The same copy again changes nothing.
 
-    Raises ImportProblem for limits that make no sense, where no dialogue is left, and for a name that is
-    taken by other content.
+    Raises ImportProblem for invalid limits, where no dialogue is left, and for a name taken by other content.
     """
     _check(first, least, most)
     left_out = 0
@@ -105,7 +104,7 @@ def _line(row: Dialogue, participants: Sequence[dict[str, Any]]) -> dict[str, An
 
 
 def _speakers(rows: Sequence[Dialogue]) -> dict[int, list[dict[str, Any]]]:
-    """Return who speaks in dialogues' own turns, in the order in which they first do."""
+    """Return the speakers of dialogues' own turns, in order of first appearance."""
     own = Turn.objects.filter(continuation__dialogue__in=rows, continuation__key=SELF)
     turn_speakers = own.order_by("continuation", "position").values_list("continuation__dialogue", "speaker")
     speakers: dict[int, dict[str, dict[str, Any]]] = {}

@@ -1,4 +1,4 @@
-"""Deleting corpora and other sets of rows with all that depends on them, at once or by a job."""
+"""Deletion of corpora and other sets of rows with all dependent rows, at once or by a job."""
 
 from __future__ import annotations
 
@@ -24,28 +24,27 @@ from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
 
-# Taking rows and all that depends on them out of the database, as one set and whatever room holds them.
+# Deletion of rows with all dependent rows, as one set and in whatever app they are.
 #
-# Nothing is loaded: ids are gathered in temporary tables, table by table, along the foreign keys that
-# cascade, until nothing more is found; then all of it goes at once. The caller has decided that this may be
-# done.
+# No rows are loaded: ids are gathered in temporary tables, table by table, along the foreign keys that
+# cascade, until no more are found; then all are deleted at once. The caller has checked that this is allowed.
 
 Model = type[models.Model]
 Relation = tuple[Model, str]
-"""A model that refers to another, and its column."""
+"""A referring model, and its column."""
 
 
 class StillUsed(Exception):
-    """Something that stays refers to what should go."""
+    """A row that stays refers to one to be deleted."""
 
 
 @transaction.atomic
 def purge(
     querysets: Sequence[models.QuerySet[models.Model]], progress: Callable[[int, int], None] | None = None
 ) -> dict[str, int]:
-    """Delete rows and what depends on them; return how many went, by table. Raises StillUsed.
+    """Delete rows and their dependents; return the number of deleted rows by table. Raises StillUsed.
 
-    `progress` is told (tables done, tables in all) before each table.
+    `progress` is called with (tables done, tables in all) before each table.
     """
     gathered: set[Model] = set()
     waiting: list[Model] = []
@@ -87,14 +86,14 @@ def _open(model: Model, gathered: set[Model]) -> None:
 
 
 def _relations(model: Model, *kinds: Callable[..., Any]) -> Iterator[Relation]:
-    """Yield the foreign keys of all rooms that refer to a model and behave so when it is deleted."""
+    """Yield all foreign keys to a model, in any app, that have one of these behaviours on its deletion."""
     for relation in model._meta.get_fields(include_hidden=True):
         if isinstance(relation, models.ManyToOneRel) and relation.on_delete in kinds:
             yield relation.related_model, str(relation.field.column)
 
 
 def _follow(model: Model, gathered: set[Model], waiting: list[Model]) -> None:
-    """Gather what cascades from a model's gathered rows."""
+    """Gather the rows that cascade from a model's gathered rows."""
     for other, column in _relations(model, models.CASCADE):
         _open(other, gathered)
         added = _run(
@@ -119,8 +118,8 @@ def _refuse_used(model: Model, gathered: set[Model]) -> None:
             table, reference, _ids(model)
         )
         if other in gathered:
-            # Not as NOT IN: of many ids that is a search through all of them for each row. Nor with a LIMIT:
-            # to find a first row, of which there is none, PostgreSQL would ask for each row by itself.
+            # Not as NOT IN: for many ids that searches all of them for each row. Nor with a LIMIT: to find a
+            # first row, where there is none, PostgreSQL would look up each row separately.
             gone = sql.SQL(
                 " AND NOT EXISTS (SELECT 1 FROM {} AS gone WHERE gone.id = {}.{}) HAVING count(*) > 0"
             )
@@ -152,18 +151,18 @@ def _delete(gathered: set[Model], progress: Callable[[int, int], None] | None) -
     return gone
 
 
-# Deleting a whole corpus: an administrator's explicit, confirmed and logged act.
+# Deletion of a whole corpus: an administrator's explicit, confirmed and logged action.
 #
-# Nothing but this and the deletion of a person (`annotation.people.deletion`) removes a label.
+# Only this and the deletion of a person (`annotation.people.deletion`) remove labels.
 
 
 @transaction.atomic
 def delete_corpus(
     *, corpus: Corpus, by: User, confirmation: str, progress: Callable[[int, int], None] | None = None
 ) -> dict[str, int]:
-    """Delete a corpus with everything about it; return how many rows went, by table.
+    """Delete a corpus with everything about it; return the number of deleted rows by table.
 
-    `progress` is told (tables done, tables in all) as it goes.
+    `progress` is called with (tables done, tables in all).
 
     Raises PermissionDenied unless `by` is an administrator, and DeletionRefused unless `confirmation` is the
     corpus's name.
@@ -182,28 +181,28 @@ def _delete_own_scheme(key: str) -> None:
     try:
         purge([Scheme.objects.filter(key=key)])
     except StillUsed:
-        return  # its questions were taken up elsewhere: they stay
+        return  # its questions are used elsewhere: they stay
 
 
 def check(by: User, confirmation: str, name: str) -> None:
-    """Raise PermissionDenied unless an administrator asks, DeletionRefused unless the name was typed."""
+    """Raise PermissionDenied unless `by` is an administrator, DeletionRefused unless the name was typed."""
     if not is_administrator(by):
         raise PermissionDenied
     if confirmation != name:
         raise DeletionRefused(f"type the name exactly to confirm: {name}")
 
 
-# Deleting a large corpus: a job, so that nobody waits in a request and a restart loses nothing.
+# Deletion of a large corpus: a job, so that no request has to wait and a restart loses nothing.
 
 KIND = "deletion"
 AT_ONCE = 20_000
-"""A corpus of at most this many turns is deleted while the page waits, in two or three seconds."""
+"""A corpus of at most this many turns is deleted within the request, in two or three seconds."""
 
 
 def start_deletion(*, corpus: Corpus, by: User, confirmation: str) -> dict[str, int] | Job:
-    """Delete a small corpus and return how many rows went, by table; start a job for a larger one.
+    """Delete a small corpus and return the number of deleted rows by table; start a job for a larger one.
 
-    Raises what `deleting.delete_corpus` raises, before any job is started.
+    Raises the same errors as `delete_corpus`, before any job is started.
     """
     if queries.counts([corpus])[corpus.pk]["turns"] <= AT_ONCE:
         return delete_corpus(corpus=corpus, by=by, confirmation=confirmation)
@@ -213,7 +212,7 @@ def start_deletion(*, corpus: Corpus, by: User, confirmation: str) -> dict[str, 
 
 
 def under_way(corpus: Corpus) -> Job | None:
-    """Return the job that deletes a corpus, None where there is none."""
+    """Return the running job that deletes a corpus, None where there is none."""
     return actions.active_job(KIND, _subject(corpus))
 
 
@@ -222,7 +221,7 @@ def _subject(corpus: Corpus) -> str:
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Delete the corpus that a job names; its result is {deleted: rows by table}."""
+    """Delete the corpus of a job; its result is {deleted: rows by table}."""
     corpus = Corpus.objects.filter(pk=job.params["corpus"]).first()
     if corpus is None:
         return {"deleted": {}}  # its worker was lost after the last step

@@ -1,4 +1,4 @@
-"""One dialogue as researchers see it: its turns, how systems continued it, and the answers about them."""
+"""One dialogue for researchers: its turns, the systems' continuations, and the answers about them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from annotation.work.labels import name_of, pointed
 
 DECISIONS = "decisions"
 KINDS = {"human": "people", "judge": "judges", "key": "answer keys", "": DECISIONS}
-"""The columns of answers, by kind of rater; what adjudicators decided has one of its own."""
+"""Columns of answers, by kind of rater; adjudicated answers have their own."""
 
 
 class Line(NamedTuple):
     """A turn as shown: `pieces` are its text's parts with whether each is a transcription mark.
 
-    `number` is the one that annotators see; `position` counts from 0 within the continuation. `anchor` is
-    what links lead to: the number, and the position beside it where another turn has the same number.
-    `how`, `private` and `heading` say what happened beside its text; `aside` is what only researchers see.
+    `number` is the one that annotators see; `position` counts from 0 within the continuation. `anchor` is the
+    link target: the number, with the position where another turn has the same number. `how`, `private` and
+    `heading` describe the event beside its text; `aside` is for researchers only.
     """
 
     position: int
@@ -48,9 +48,9 @@ class Line(NamedTuple):
 
 @dataclass(slots=True)
 class Answers:
-    """The answers to one question about one item, by kind of rater and rater; a missing one shows why.
+    """Answers to one question about one item, by kind of rater and rater; a missing one shows its reason.
 
-    `turn` counts from 1 within the continuation; None is the whole. Of a set of tags, one that nobody set
+    `turn` counts from 1 within the continuation; None is the whole. A tag of a set that nobody set
     `is_unset`.
     """
 
@@ -62,7 +62,7 @@ class Answers:
 
 
 def speakers(dialogue: Dialogue, turns: Iterable[Turn]) -> Names:
-    """Return what each speaker is called and their colour, participants first; nothing is hidden here."""
+    """Return speakers' names and colours, participants first; nothing is hidden here."""
     names = Names(tuple(map(participant_record, dialogue.participants)), Blind())
     names.meet(turn.speaker for turn in turns)
     return names
@@ -71,9 +71,9 @@ def speakers(dialogue: Dialogue, turns: Iterable[Turn]) -> Names:
 def lines(
     dialogue: Dialogue, turns: Sequence[Turn], names: Names, *, requested: int | None = None
 ) -> list[Line]:
-    """Return turns as lines, with a heading wherever session or date change.
+    """Return turns as lines, with a heading wherever the session or date changes.
 
-    Of turns with one number the one at the position `requested` is its anchor, else the first.
+    Of turns with the same number, the one at the position `requested` is the anchor, else the first.
     """
     turn_numbers.number(turns)
     dates = session_dates(script_record(dialogue.script))
@@ -106,7 +106,7 @@ def lines(
 
 
 def _aside(turn: TurnRecord) -> str:
-    """Return what raters do not see of a turn."""
+    """Return the information about a turn that raters do not see."""
     extra = json.dumps(dict(turn.extra), ensure_ascii=False) if turn.extra else ""
     return " · ".join(part for part in (turn.time, extra) if part)
 
@@ -118,12 +118,12 @@ def has_metrics(continuation: Continuation) -> bool:
 
 
 def answers(continuation: Continuation) -> list[Answers]:
-    """Return what people, judges and keys answered about a continuation and its turns, whole first.
+    """Return people's, judges' and keys' answers about a continuation and its turns, whole first.
 
-    After an arrow stand the numbers of the turns, with the words, that an answer points at.
+    After an arrow come the turn numbers and words of an answer's evidence.
 
-    Metrics have a page of their own, where each value stands with what caused it. What compares it with
-    others is not about it alone.
+    Metrics have a page of their own, which shows each value with its cause. Comparisons with others are not
+    included: they are not about this continuation alone.
     """
     labels = (
         Label.objects.filter(item__continuation=continuation, item__compared=None, superseded_at__isnull=True)
@@ -155,9 +155,7 @@ def answers(continuation: Continuation) -> list[Answers]:
         of_kind.setdefault(name_of(label.rater, continuation.dialogue.corpus_id), []).append(
             " → ".join(parts)
         )
-    for (
-        entry
-    ) in by_question.values():  # in the order of pseudonyms: that of user names would tell whose they are
+    for entry in by_question.values():  # by pseudonym: user-name order would reveal people
         entry.by_kind = {kind: dict(sorted(people.items())) for kind, people in entry.by_kind.items()}
     return list(by_question.values())
 

@@ -1,4 +1,4 @@
-"""The families of models that a corpus's systems are of."""
+"""Model families of a corpus's systems."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from annotation.errors import FamilyRefused
 from annotation.models import Corpus, System
 from config.models import Event
 
-# What is said of a corpus beside what its files say: the families of its systems.
+# Information about a corpus that is not in its files: the families of its systems.
 
 LONGEST = 60
 
 
 @transaction.atomic
 def set_families(*, by: User | None, corpus: Corpus, families: Mapping[str, str]) -> list[System]:
-    """Say of which family of models systems are, by their names; '' takes it back. Return those changed.
+    """Set the model families of systems, by name; '' removes one. Return the changed systems.
 
-    A family is any name, such as gpt or llama; systems that are not named keep theirs. Raises FamilyRefused
-    for a system that the corpus does not have, or a name of two lines or more than LONGEST characters.
+    A family is any name, such as gpt or llama; systems not listed keep theirs. Raises FamilyRefused for a
+    system that the corpus does not have, or a name of two lines or more than LONGEST characters.
     """
     new_families = {name: _checked(name, family) for name, family in families.items()}
     systems = {

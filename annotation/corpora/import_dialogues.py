@@ -1,4 +1,4 @@
-"""Writing imported dialogues: new ones whole, to existing ones what they do not have yet."""
+"""Writing imported dialogues: new ones completely, to existing ones only what is missing."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from annotation.records import SELF, Continuation, Dialogue, Participant
 from annotation.scenario_records import scenario_json
 from annotation.script_records import script_json
 
-# Writing a batch of dialogues: new ones whole, to existing ones what they do not have yet.
+# Writing a batch of dialogues: new ones completely, to existing ones only what is missing.
 
-# What the corpus holds already of the dialogues of a batch, and what a record adds to it.
+# Stored data of a batch's dialogues, and the additions of a record.
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class Existing:
 
     @classmethod
     def load(cls, corpus: Corpus, records: list[Dialogue]) -> Existing:
-        """Read, in three queries, what is stored of these dialogues."""
+        """Load the stored data of these dialogues, in three queries."""
         keys = [record.id for record in records]
         dialogues = {stored.key: stored for stored in corpus.dialogues.filter(key__in=keys)}
         continuation_keys = {SELF} | {
@@ -64,9 +64,9 @@ class Existing:
 
 
 def additions(existing: Existing, record: Dialogue, *, exact: bool = False) -> list[Continuation]:
-    """Return the continuations that a record adds to its stored dialogue; refuse what contradicts it.
+    """Return the continuations that a record adds to its stored dialogue; refuse contradictions.
 
-    A record without turns says nothing of them, unless it is `exact`.
+    A record without turns leaves them open, unless it is `exact`.
     """
     stored = existing.dialogues[record.id]
     _refuse_contradiction(stored, record)
@@ -113,7 +113,7 @@ def _is_new(existing: Existing, record: Dialogue, part: Continuation, index: int
 
 
 def _refuse_contradiction(stored: StoredDialogue, record: Dialogue) -> None:
-    """Refuse a field that is given and is not what the corpus has; what is not given is not compared."""
+    """Refuse a given field that differs from the corpus; fields that are not given are not compared."""
     values: dict[str, Any] = {
         "cluster": record.cluster,
         "language": record.language,
@@ -151,7 +151,7 @@ TURN_COLUMNS = ["continuation_id", "position", "speaker", "text", "given", "at",
 TURN_TYPES = ["int8", "int4", "text", "text", "bool", "int4", "jsonb"]
 
 Placed = tuple[int, Continuation]
-"""The id of a dialogue in the database, and a continuation to be added to it."""
+"""Id of a dialogue in the database, and a continuation to add to it."""
 
 OF_CONTINUATIONS = """
 INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id, training)
@@ -160,7 +160,7 @@ SELECT %(corpus)s, %(kind)s, c.id, NULL, d.part = 'training'
   JOIN annotation_continuation c ON c.id = o.id JOIN annotation_dialogue d ON d.id = c.dialogue_id
  WHERE d.script IS NULL ORDER BY n
 """
-"""Items of whole continuations; of a script nobody rates the whole."""
+"""Items of whole continuations; a script is not rated as a whole."""
 OF_TURNS = f"""
 INSERT INTO annotation_item (corpus_id, kind, continuation_id, turn_id, cluster, training)
 WITH dated AS MATERIALIZED (
@@ -179,18 +179,19 @@ SELECT %(corpus)s,
  WHERE t.continuation_id = ANY(%(ids)s) AND NOT t.given ORDER BY t.continuation_id, t.position
 """  # noqa: S608  (a key of ours)
 """Items of turns: decisions where a system answers the points of a scenario, answers where it does so in a
-script. Those of a script have the session, or its season, as their cluster."""
+script. Those of a script have the session, or its season, as their cluster.
+"""
 
 
 IMPORTED_KINDS = sorted((kind for kind in KINDS.values() if kind.imported), key=lambda kind: kind.has_turn)
-"""The kinds of items that an import makes, those of continuations first."""
+"""Kinds of items that an import creates, those of continuations first."""
 
 
 @dataclass(slots=True)
 class Writer:
     """Writes the dialogues of one import and counts them in its result.
 
-    With `exact`, dialogues without turns of their own add to stored ones without any alone.
+    With `exact`, dialogues without turns of their own add only to stored ones that have none either.
     """
 
     corpus: Corpus
@@ -205,13 +206,13 @@ class Writer:
     def open(
         cls, *, corpus: Corpus, imported: Import, result: ImportResult, into: bool, faults: Faults
     ) -> Writer:
-        """Return a writer for a corpus, inside the import's transaction."""
+        """Open a writer for a corpus, inside the import's transaction."""
         fresh_table("import_seen", "(key text PRIMARY KEY, line integer)")
         systems = dict(corpus.systems.values_list("name", "id"))
         return cls(corpus, imported, result, into, systems, faults)
 
     def write(self, entries: Sequence[SourceRecord]) -> list[SourceRecord]:
-        """Write the dialogues of a batch; note those that cannot be kept, and return the other entries."""
+        """Write the dialogues of a batch, report those that cannot be stored, return the other entries."""
         entries = self._first_ones(entries)
         dialogues = [entry.record for entry in entries if isinstance(entry.record, Dialogue)]
         existing = Existing.load(self.corpus, dialogues) if self.into else Existing()
@@ -246,7 +247,7 @@ class Writer:
         return valid_entries
 
     def _first_ones(self, entries: Sequence[SourceRecord]) -> list[SourceRecord]:
-        """Return the entries without dialogues that were there before, which are noted."""
+        """Return the entries whose dialogues did not occur before; report the others."""
         keys = [entry.record.id for entry in entries if isinstance(entry.record, Dialogue)]
         with connection.cursor() as cursor:
             cursor.execute("SELECT key, line FROM import_seen WHERE key = ANY(%s)", [keys])
@@ -318,7 +319,7 @@ def _turn_rows(ids: list[int], parts: list[Continuation]) -> Iterator[tuple[Any,
 
 
 def _require_content(record: Dialogue) -> Dialogue:
-    """Return a new dialogue that can stand by itself: with turns, or at least with people who may speak."""
+    """Return a new dialogue that is complete by itself: with turns, or at least with possible speakers."""
     if not record.all_continuations() and (record.labels or not record.participants):
         raise ImportProblem(
             "has neither turns nor continuations nor participants, and the corpus has no such dialogue",

@@ -1,4 +1,4 @@
-"""Importing a file: one transaction, all of it or nothing, read in a process with limits."""
+"""Importing a file: one transaction, all or nothing, read in a process with resource limits."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from config.embedded.processes import follow_parent
 from config.models import Event
 from config.planner import WORTH_TELLING, tell_planner
 
-# Reading a file in a process of its own with limits of memory and CPU.
+# Reading a file in a separate process with limits of memory and CPU.
 #
-# Whatever a file does to its reader, the import ends with one line, and nothing else is slowed down.
+# Whatever a file does to its reader, the import ends with a one-line error, and nothing else is slowed down.
 
 # Entries in bounded batches, so that memory depends on the largest dialogue and not on the file.
 
@@ -50,7 +50,7 @@ MAX_ENTRIES = 5_000
 
 
 def batches(entries: Iterator[SourceRecord]) -> Iterator[list[SourceRecord]]:
-    """Yield lists of entries that together stay small, each with at least one."""
+    """Yield lists of entries of limited total size, each with at least one entry."""
     batch: list[SourceRecord] = []
     turns = characters = 0
     for entry in entries:
@@ -76,21 +76,21 @@ def _size(dialogue: records.Dialogue) -> tuple[int, int]:
 
 
 MEMORY = 2**30
-"""Bytes that a reader may take beyond what its process has when it starts."""
+"""Bytes that a reader may allocate beyond its process's initial memory."""
 CPU_SECONDS, CPU_PER_MEGABYTE = 120, 4
-"""CPU seconds that a reader may take, and those that each megabyte of its file adds."""
+"""CPU seconds that a reader may use, and additional seconds per megabyte of its file."""
 HEADER = 8
 _starting = threading.Lock()
 
 
 class ReaderFailed(RuntimeError):
-    """A reader met an error that is a fault of its own; the message is its traceback."""
+    """A reader failed by an error of its own; the message is its traceback."""
 
 
 def read(format: Format, source: Source) -> Generator[list[SourceRecord], None, None]:
-    """Yield what a format reads, in batches; the source has its place, notes and faults as they come.
+    """Yield a format's entries, in batches; the source has its place, notes and faults as they arrive.
 
-    Raises ImportProblem for what is wrong with the file, its demand of memory or CPU included.
+    Raises ImportProblem for problems of the file, including excessive demand of memory or CPU.
     """
     seconds = CPU_SECONDS + CPU_PER_MEGABYTE * source.total // 2**20
     with _starting:  # no other reader may inherit this one's end of the pipe
@@ -118,7 +118,7 @@ def read(format: Format, source: Source) -> Generator[list[SourceRecord], None, 
 
 
 def _received(pipe: IO[bytes]) -> Iterator[Any]:
-    """Yield what the reader sends, until it ends; raise what it ended with."""
+    """Yield the reader's messages, until it ends; raise its final error."""
     while len(header := pipe.read(HEADER)) == HEADER:
         size = int.from_bytes(header, "big")
         content = pipe.read(size)
@@ -139,7 +139,7 @@ def _check_end(status: int, seconds: int) -> None:
 
 
 def _be_reader(format: Format, source: Source, sending: int, parent: int, seconds: int) -> NoReturn:
-    """Be the process that reads. It shares open files and connections with its parent, and uses none."""
+    """Run as the reader process. It shares open files and connections with its parent, and uses none."""
     status = 1
     try:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGXCPU):
@@ -161,7 +161,7 @@ def _limit(seconds: int) -> None:
 
 
 def _send(sending: int, source: Source, format: Format) -> None:
-    """Send batches, each with the state of the source, and in the end what went wrong."""
+    """Send batches, each with the state of the source, and the final error, if any."""
     faults = source.faults.problems if source.faults else []
     sent = len(faults)
     error: BaseException | None = None
@@ -205,19 +205,19 @@ def _write(sending: int, message: Any) -> None:
         rest = rest[os.write(sending, rest) :]
 
 
-# The import itself: one transaction, one file, all of it or nothing.
+# The import itself: one transaction, one file, all or nothing.
 
 Progress = Callable[[int, int, ImportResult], None]
-"""Told now and then: bytes read, bytes in all, what was written so far."""
+"""Called periodically with bytes read, bytes in all, and the result so far."""
 
 STORED = (Dialogue, Continuation, Turn, Record, Item)
-"""What labels are placed on: statements over many of them are planned with the sizes that these have now."""
+"""Tables that labels refer to: statements over many labels are planned with their current sizes."""
 
 NAME = re.compile(r"\A[^/\x00-\x1f\x7f]{1,100}\Z")
 
 
 MOST_DIALOGUES = 3
-"""Dialogues of each side that a problem names."""
+"""Maximum number of dialogues of each side named in a problem."""
 DIVIDED = """
 SELECT cluster, array_agg(key ORDER BY id) FILTER (WHERE part = 'training'),
        array_agg(key ORDER BY id) FILTER (WHERE part <> 'training')
@@ -227,11 +227,11 @@ SELECT cluster, array_agg(key ORDER BY id) FILTER (WHERE part = 'training'),
  GROUP BY cluster HAVING bool_or(part <> 'training') AND bool_or(imported_id = %(imported)s)
  ORDER BY min(id) LIMIT %(most)s
 """
-"""Clusters of the corpus with dialogues in training and outside it, one of them of this import."""
+"""Clusters of the corpus with dialogues in training and outside it, at least one of them of this import."""
 
 
 class _NothingNew(Exception):
-    """Raised inside the transaction, so that a file that adds nothing leaves nothing behind."""
+    """Raised inside the transaction, so that a file without additions leaves no trace."""
 
 
 def import_path(
@@ -250,15 +250,14 @@ def import_path(
     columns: Mapping[str, str] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> ImportResult:
-    """Import a file (or a folder, where the format says so) as a new corpus, or `into` an existing one.
+    """Import a file (or a folder, where the format allows it) as a new corpus, or `into` an existing one.
 
     The same content again changes nothing and returns the first import's counts with `created` false. Of
     concurrent imports of the same content one is kept. `scheme` lists, comma-separated, the schemes whose
-    questions the labels answer; `name` is the file's name where the path is a temporary one; `sha256` is
-    what the file's content must have, where its manifest says so; `columns` are a table's own names for
-    columns, by Concord's; `settings` are what the file itself does not say (`annotation.formats.base`).
-    Raises `ImportProblem` where anything is wrong (with the further problems, up to 20), and then nothing is
-    kept.
+    questions the labels answer; `name` is the file's name where the path is a temporary one; `sha256` is the
+    expected hash of the content, from its manifest; `columns` are a table's own column names, by Concord's;
+    `settings` are declarations missing in the file itself (`annotation.formats.base`). Raises `ImportProblem`
+    for any error (with the further problems, up to 20), and then nothing is stored.
     """
     import_format = _format(format, into, columns or {})
     checked_settings = settings_of(settings or {}, import_format.key, import_format.settings)
@@ -283,7 +282,7 @@ def import_path(
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """What is to be imported, checked as far as that goes without reading it."""
+    """An import's arguments, checked as far as possible without reading the file."""
 
     origin: Source
     format: Format
@@ -339,13 +338,13 @@ def _checked_name(corpus: str) -> str:
 
 
 def lock_corpus(corpus: str) -> None:
-    """Let what imports into a corpus or deletes it follow one another, until the transaction's end."""
+    """Serialise imports into a corpus and its deletion, until the transaction's end."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"concord import {corpus}"])
 
 
 def _repeated(order: _Order, content_hash: str) -> ImportResult | None:
-    """Return the result of an earlier import of the same content; refuse a name that is wrong."""
+    """Return the result of an earlier import of the same content; refuse a wrong name."""
     stored = Corpus.objects.filter(name=order.corpus).first()
     if stored is None and order.into:
         raise ImportProblem(f"there is no corpus {order.corpus!r}", field="corpus")
@@ -370,7 +369,7 @@ def _repeated(order: _Order, content_hash: str) -> ImportResult | None:
 
 
 def _open(order: _Order, content_hash: str) -> Import:
-    """Make the import's row, and the corpus where it is new."""
+    """Create the import's row, and the corpus where it is new."""
     if len(order.licence) > 200:
         raise ImportProblem("the licence is longer than 200 characters", field="licence")
     stored, _ = Corpus.objects.get_or_create(
@@ -429,7 +428,7 @@ def _read(order: _Order, imported: Import, result: ImportResult, progress: Progr
 
 
 def _batches(order: _Order, faults: Faults, tidying: Tidying) -> Generator[list[SourceRecord], None, None]:
-    """Yield what is read; a problem that ends the reading is told with those before it."""
+    """Yield the batches read; a problem that ends the reading is reported with earlier ones."""
     try:
         with closing(read(order.format, order.origin)) as reading:
             for batch in reading:
@@ -441,7 +440,7 @@ def _batches(order: _Order, faults: Faults, tidying: Tidying) -> Generator[list[
 
 
 def _keep(imported: Import, result: ImportResult) -> None:
-    """Remember what the file brought; where it brought nothing, undo all of it."""
+    """Store the import's counts; where it added nothing, undo all of it."""
     if not any(result.counts().values()):
         if not result.unchanged:
             raise ImportProblem("the file holds nothing that can be imported")
@@ -461,7 +460,7 @@ def _keep(imported: Import, result: ImportResult) -> None:
 
 
 def _refuse_divided_clusters(imported: Import, faults: Faults) -> None:
-    """Note each cluster that an import has divided between training and what judges are measured on."""
+    """Report each cluster that an import divided between training and the part used to measure judges."""
     values = {"corpus": imported.corpus_id, "imported": imported.pk, "most": MOST}
     with connection.cursor() as cursor:
         cursor.execute(DIVIDED, values)

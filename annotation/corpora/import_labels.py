@@ -1,4 +1,4 @@
-"""Placing imported labels: on their items, for their questions, by their raters."""
+"""Placement of imported labels: on their items, for their questions, by their raters."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
 from annotation.work import labels
 from config.planner import tell_planner
 
-# Placing staged labels: on their items, for their questions, by their raters; what does not fit is refused.
+# Placement of staged labels: on their items, for their questions, by their raters; misfits are refused.
 #
-# Every step is one statement over the whole file. What does not fit is told line by line.
+# Every step is one statement over the whole file. Misfits are reported line by line.
 
-# The raters that a file names: those of the corpus, and accounts and machines of the same kind and name.
+# Raters in a file: those of the corpus, and accounts and machines of the same kind and name.
 #
-# In a file that was exported here, people with accounts go by their pseudonyms and are found by these, too.
+# In a file exported here, people with accounts have their pseudonyms and are matched by these, too.
 #
-# A file never adds labels in an account's or a machine's name: it only finds those labels again. New labels
-# are by raters of the corpus.
+# A file never adds labels in an account's or a machine's name: it only matches existing labels of theirs. New
+# labels are by raters of the corpus.
 
 STAGED_RATERS = """
 SELECT rater_kind, rater_name, bool_and(identified), bool_or(identified), min(line)
@@ -42,7 +42,7 @@ TYPES = ("int4", "text", "text", "bool", "int8", "int8")
 
 
 def find_raters(corpus: Corpus, faults: Faults) -> None:
-    """Fill the table `import_rater` with the file's raters and what is stored of them."""
+    """Fill the table `import_rater` with the file's raters and their stored data."""
     fresh_table(
         "import_rater",
         "(n integer, kind text, name text, identified boolean, rater_id bigint, shared_id bigint)",
@@ -65,16 +65,16 @@ def find_raters(corpus: Corpus, faults: Faults) -> None:
 
 def _stored(corpus: Corpus, names: list[str]) -> dict[tuple[int | None, str, str], Rater]:
     mine = Rater.objects.filter(corpus=corpus, name__in=names)
-    # A draft of a judge answers for itself alone, whatever a file's rater is called.
+    # A draft of a judge answers for itself alone, whatever name a file's rater has.
     shared = Rater.objects.filter(corpus=None, name__in=names).exclude(spec__has_key="draft")
     raters = {(rater.corpus_id, rater.kind, rater.name): rater for rater in [*mine, *shared]}
-    for name, rater in labels.raters_by_pseudonym(names, corpus.pk).items():  # a file that this Concord wrote
+    for name, rater in labels.raters_by_pseudonym(names, corpus.pk).items():  # a file that Concord exported
         raters.setdefault((None, rater.kind, name), rater)
     return raters
 
 
 def create_raters(corpus: Corpus) -> None:
-    """Make the corpus's raters that labels still need."""
+    """Create the corpus's raters that labels still need."""
     with connection.cursor() as cursor:
         cursor.execute(MISSING_RATERS)
         for number, kind, name, identified in cursor.fetchall():
@@ -96,10 +96,10 @@ def place_labels(
     result: ImportResult,
     faults: Faults,
 ) -> None:
-    """Turn the staged labels into labels of the corpus; those that are there already stay as they are.
+    """Turn the staged labels into labels of the corpus; existing ones stay as they are.
 
-    `schemes` are those named with the import; a `fresh` corpus is one that this import makes. All that is
-    wrong goes to `faults`, which may have found something before: then nothing is written in the end.
+    `schemes` are those named with the import; a `fresh` corpus is created by this import. All errors go to
+    `faults`, which may already hold earlier ones: then nothing is stored in the end.
     """
     parameters = {"corpus": corpus.pk, "imported": imported.pk}
     _place_numbered(parameters, faults)
@@ -138,7 +138,7 @@ def place_labels(
 
 
 def _run(statement: str, values: Mapping[str, Any]) -> int:
-    """Run a statement and return how many rows it touched."""
+    """Run a statement and return the number of affected rows."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values or None)
         return int(cursor.rowcount)
@@ -185,7 +185,7 @@ def _store_questions(questions: Mapping[QuestionReference, Question]) -> None:
 
 
 def _join_spellings(joined: Mapping[tuple[int, str], str]) -> None:
-    """Spell staged answers as `joined` says, by question id and the file's spelling."""
+    """Spell staged answers as in `joined`, by question id and the file's spelling."""
     if not joined:
         return
     fresh_table("import_spelling", "(question bigint, spelling text, joined text)")
@@ -196,14 +196,14 @@ def _join_spellings(joined: Mapping[tuple[int, str], str]) -> None:
 
 
 def _numbers_by_word(question: Question) -> dict[str, float]:
-    """Return the numbers that a scale's words stand for; none for a question that is answered with texts."""
+    """Return the numbers of a scale's words; none for a question that is answered with texts."""
     if question.level in WORDS:
         return {}
     return {word: float(value) for value, word in question.anchors.items()}
 
 
 def _place_numbered(parameters: Mapping[str, Any], faults: Faults) -> None:
-    """Find the turns of labels that name them by the number that annotators see."""
+    """Find the turns of labels that name them by the number annotators see."""
     if not _number("SELECT count(*) FROM import_label WHERE turn_number IS NOT NULL"):
         return
     fresh_table("import_numbered", import_staging.NUMBERED_COLUMNS)
@@ -291,7 +291,7 @@ def _unplaced(
 
 
 def _refuse_beyond(parameters: Mapping[str, Any], faults: Faults) -> None:
-    """Refuse evidence at turns that are not there, or beyond their text."""
+    """Refuse evidence at turns that do not exist, or beyond their text."""
     for line, field, index, continuation, turn, end, is_there, length in _rows(
         import_staging.BEYOND, parameters
     ):
@@ -308,7 +308,7 @@ def _sibling(field: str, key: str) -> str:
 
 
 def _refuse_doubtful(faults: Faults) -> None:
-    """Refuse words that mean no answer, and misspelt numbers, where no scale has them."""
+    """Refuse words for no answer, and misspelt numbers, where no scale has them."""
     for line, field, text, doubt in _rows(import_staging.DOUBTFUL):
         answer = repr(text[:40])
         reason = f"{answer} is not written as a number: write digits with one decimal point, like 3.5"
@@ -329,7 +329,7 @@ def _refuse_off_scale(questions: Mapping[int, Question], faults: Faults) -> None
 
 
 def _refuse_over_turns(faults: Faults) -> None:
-    """Refuse counts of turns that are greater than the number of turns."""
+    """Refuse counts of turns that exceed the number of turns."""
     for line, field, number, turns in _rows(import_staging.OVER_TURNS, {"scheme": COUNTS.key}):
         reason = f"{number:g} turns are counted in a continuation of {turns}"
         faults.add(ImportProblem(reason, field=field, line=line))

@@ -1,4 +1,4 @@
-"""Names in an import: which questions its labels answer, and names and answers in one spelling."""
+"""Names in an import: which questions its labels answer, and unified spelling of names and answers."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ from annotation.text.table_cells import (
     words_of,
 )
 
-# The scheme of a corpus's own: questions that its files answer and that no other scheme asks.
+# A corpus's own scheme: questions that its files answer and that no other scheme asks.
 
 OWN = "own"
-"""What `--scheme` calls the corpus's own scheme."""
+"""Name of the corpus's own scheme in `--scheme`."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionReference:
-    """A question as the labels of a file name it, with what they say of its scale.
+    """A question as the labels of a file name it, with their information on its scale.
 
-    `numbers` and `words` say whether some answers can only be a number, or only a text.
+    `numbers` and `words` are set where some answers can only be a number, or only a text.
     """
 
     kind: str
@@ -61,7 +61,7 @@ class QuestionReference:
     values: str
 
     def problem(self, reason: str) -> ImportProblem:
-        """Return a problem with the question, to be raised."""
+        """Build the problem of the question, to be raised."""
         return ImportProblem(reason, field="question", line=self.line)
 
 
@@ -86,7 +86,7 @@ def own_questions(
 
 
 def _version(corpus: Corpus, kind: str, references: Sequence[QuestionReference]) -> SchemeVersion:
-    """Return the newest version of the own scheme with these questions besides those it has."""
+    """Return the newest version of the own scheme, extended by these questions."""
     key = own_key(corpus, kind)
     last = SchemeVersion.objects.filter(scheme__key=key).order_by("-version").first()
     questions = (
@@ -131,14 +131,14 @@ def _definition(question: Question) -> QuestionDefinition:
     return QuestionDefinition(**same | {"values": tuple(question.values)})
 
 
-# Which question of which scheme a file's labels answer, decided once for the whole file.
+# Resolution of a file's labels to questions of schemes, decided once for the whole file.
 #
 # In this order: the scheme that a label itself names; the schemes given with the import; a scheme that labels
 # or campaigns of the corpus use; the built-in scheme for that kind of item that has the question (where
 # several have it, the one that has most of the file's questions); else the corpus's own scheme.
 
 ELSEWHERE = ("corpus:", "metric:")
-"""How schemes are called whose questions a corpus may take for its own: they come with other data."""
+"""Key prefixes of schemes whose questions a corpus may adopt as its own: they come with other data."""
 
 STAGED_QUESTIONS = f"""
 SELECT {import_staging.KIND} AS kind, question, scheme, min(line),
@@ -211,7 +211,7 @@ class Resolver:
         return question
 
     def _used(self, reference: QuestionReference) -> Question | None:
-        """Return the question as labels or campaigns of this corpus ask it already."""
+        """Return the question as existing labels or campaigns of this corpus ask it."""
         labels = Label.objects.filter(question=OuterRef("pk"), item__corpus=self.corpus)
         campaigns = Campaign.objects.filter(scheme_version=OuterRef("version"), corpus=self.corpus)
         used = Question.objects.filter(asks_about(reference.kind), key=reference.key).select_related(
@@ -245,7 +245,7 @@ class Resolver:
 
 
 def known_scheme(key: str) -> bool:
-    """Whether a scheme of this key is built in or stored, or it asks for the corpus's own."""
+    """Whether a scheme of this key is built in or stored, or the key means the corpus's own."""
     return key == OWN or key in SCHEMES or Scheme.objects.filter(key=key.partition("@")[0]).exists()
 
 
@@ -278,18 +278,18 @@ def _note(reference: QuestionReference, question: Question) -> str:
     )
 
 
-# Names and answers as an import keeps them: names in one spelling, words for no answer as missing answers.
+# Normalisation of names and answers in an import: one spelling per name, words for no answer as missing.
 #
 # Names of dialogues, speakers, raters and systems have no space around them. Those that differ in case or
-# inner space alone, from one another or from what the corpus has, are refused with a list, joined, or kept
-# apart, as the import's settings say. Answers in words that differ so are named, or joined. Who is a judge
-# is said by the file, or by the settings: names are a reason to ask alone.
+# inner space alone, from one another or from the corpus, are refused with a list, joined, or kept apart,
+# depending on the import's settings. Answers in words that differ so are listed, or joined. Judges are
+# declared by the file, or by the settings: names are only a reason to ask.
 
 ADVICE = "differ in case or space alone: --fold-names joins them, --fold-names=no keeps them apart"
 SEPARATE = "differ in case or space alone and are categories of their own; --fold-names joins them."
 MOST_LISTED = 20
 MOST_OF_A_CATEGORY = 60
-"""Characters of the longest answer that is taken for a category, whose spellings are compared."""
+"""Maximum characters of an answer that counts as a category, whose spellings are compared."""
 TEXTS = ("text", RANKING)
 """Levels whose answers are no categories."""
 DIALOGUES = """
@@ -299,11 +299,12 @@ SELECT array_agg(key ORDER BY id), array_agg(key) FILTER (WHERE imported_id IS D
  ORDER BY min(id) LIMIT 20
 """
 """Dialogues of the corpus whose names differ in case or space alone, one of them of this import, and those of
-them that were there before."""
+them that existed before.
+"""
 
 
 class Tidying:
-    """The names and answers of one file, as its settings have them kept."""
+    """Names and answers of one file, normalised by its settings."""
 
     def __init__(self, origin: Source, corpus: Corpus, *, into: bool) -> None:
         self.names = str(origin.settings.get(FOLD_NAMES, ""))
@@ -326,7 +327,7 @@ class Tidying:
                 self.dialogues.know(corpus.dialogues.order_by("id").values_list("key", flat=True))
 
     def tidy(self, entries: Sequence[SourceRecord], faults: Faults) -> Iterator[SourceRecord]:
-        """Yield the records with their names and answers as they are kept."""
+        """Yield the records with normalised names and answers."""
         speakers = self._speakers(entries)
         for entry in entries:
             record = entry.record
@@ -352,7 +353,7 @@ class Tidying:
         return self.dialogues[dialogue] if self.join else dialogue.strip()
 
     def _speakers(self, entries: Iterable[SourceRecord]) -> dict[str, list[str]]:
-        """Return who takes part in the corpus's dialogues to which a batch brings turns, by their keys."""
+        """Return the participants of the corpus's dialogues to which a batch adds turns, by dialogue key."""
         records = (entry.record for entry in entries)
         keys = [
             self._key(record.id)
@@ -426,7 +427,7 @@ class Tidying:
         return replace(label, **changed) if changed else label  # type: ignore[arg-type]
 
     def _kind(self, label: LabelRecord, rater: str, entry: SourceRecord) -> str:
-        """Return the kind of a rater as the file says it, else as the settings do, else a person's."""
+        """Return the kind of a rater: from the file, else from the settings, else a person."""
         kind = label.kind
         if self.judges is None:
             if not kind:
@@ -445,7 +446,7 @@ class Tidying:
         return resolved_kind
 
     def check(self, imported: Import, faults: Faults, *, dialogues: bool) -> None:
-        """Refuse names that differ in case or space alone; ask who is a judge where that is not clear."""
+        """Refuse names that differ in case or space alone; ask which raters are judges where unclear."""
         clashes: list[tuple[str, Sequence[Iterable[str]], Collection[str]]] = [
             ("speakers", list(dict.fromkeys(self.speakers)), self.stored_speakers),
             ("raters", list(self.raters.clashes.values()), self.raters.stored),
@@ -468,7 +469,7 @@ class Tidying:
             faults.add(ImportProblem(f"there is no rater {absent[0]!r} in the file", field=JUDGES))
 
     def notes(self) -> list[str]:
-        """Say which names were joined, and who was taken for what."""
+        """Describe which names were joined, and the assumed kinds of raters."""
         categories = [("dialogues", self.dialogues), ("systems", self.systems), ("raters", self.raters)]
         notes = [
             f"Joined: {describe_clashes(names.clashes.values(), category, stored=names.stored)}."
@@ -492,8 +493,8 @@ class Tidying:
     ) -> tuple[dict[tuple[int, str], str], list[str]]:
         """Compare a file's answers in words with one another and with those of the scale or the corpus.
 
-        Return the joined spellings, by question id and the file's spelling, and notes of what differs in case
-        or space alone.
+        Return the joined spellings, by question id and the file's spelling, and notes on spellings that
+        differ in case or space alone.
         """
         joined: dict[tuple[int, str], str] = {}
         notes: dict[str, None] = {}
@@ -501,7 +502,7 @@ class Tidying:
             answers = self.answers.get(reference.key)
             scale = _words_of_scale(question)
             if not answers or question.level in TEXTS or self.names == "no" or (scale and not self.join):
-                continue  # what is off a scale is refused
+                continue  # answers off a scale are refused
             stored = scale or (_stored_answers(self.corpus, reference, question) if self.corpus else [])
             by_fold: dict[str, list[str]] = {}
             for answer in stored:
@@ -521,14 +522,14 @@ class Tidying:
 
 
 def _words_of_scale(question: Question) -> list[str]:
-    """Return the words with which a question can be answered; none where that may be any word."""
+    """Return the words of a question's scale; none where any word is an answer."""
     if question.level == Question.Level.NOMINAL:
         return [value for value in question.values if isinstance(value, str)]
     return list(question.anchors.values())
 
 
 def _stored_answers(corpus: Corpus, reference: QuestionReference, question: Question) -> list[str]:
-    """Return the answers in words to a question, in whatever version, that a corpus has, the oldest first."""
+    """Return a corpus's stored answers in words to a question, in any version, the oldest first."""
     versions = Question.objects.filter(
         asks_about(reference.kind), version__scheme=question.version.scheme, key=question.key
     )
@@ -544,7 +545,7 @@ def _stored_answers(corpus: Corpus, reference: QuestionReference, question: Ques
 
 
 def _turns(turns: tuple[Turn, ...], speakers: Names) -> tuple[Turn, ...]:
-    """Return turns with the names of their people as they are kept; the same object where nothing changes."""
+    """Return turns with normalised names of people; the same object where nothing changes."""
     changed = False
     tidied = []
     for turn in turns:

@@ -1,4 +1,4 @@
-"""Imported labels wait in a temporary table; the statements that place them."""
+"""Staging of imported labels in a temporary table, and the statements that place them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def copy_rows(
 
 
 def reserve_ids(table: str, count: int) -> list[int]:
-    """Return so many ids of a table that nobody else will get."""
+    """Reserve `count` ids of a table that nobody else will get."""
     if not count:
         return []
     with connection.cursor() as cursor:
@@ -48,7 +48,7 @@ def reserve_ids(table: str, count: int) -> list[int]:
 
 
 def fresh_table(name: str, definition: str) -> None:
-    """Make a temporary table that ends with the transaction, instead of one of the same name."""
+    """Create a temporary table for the transaction, replacing one of the same name."""
     with connection.cursor() as cursor:
         cursor.execute(sql.SQL("DROP TABLE IF EXISTS pg_temp.{}").format(sql.Identifier(name)))
         cursor.execute(
@@ -65,7 +65,7 @@ KIND = f"""CASE WHEN l.record_kind IS NOT NULL THEN l.record_kind
   ELSE coalesce((SELECT s.kind FROM import_decided s
                   WHERE s.dialogue = l.dialogue AND s.continuation = l.continuation),
                 '{kind_at(0).key}') END"""  # noqa: S608  (keys of ours)
-"""The kind of item that a staged label `l` is about."""
+"""Kind of item that a staged label `l` is about."""
 
 DECIDED = f"""
 INSERT INTO import_decided
@@ -84,8 +84,7 @@ SELECT named.dialogue, named.continuation, t.position, t.given, {TURN_NUMBER}
   JOIN annotation_continuation c ON c.dialogue_id = d.id AND c.key = named.continuation
   JOIN annotation_turn t ON t.continuation_id = c.id
 """  # noqa: S608  (own SQL)
-"""Fills the table of the numbers that annotators see beside the turns of the continuations that a file
-names."""
+"""Fills the table of the turn numbers that annotators see, for the continuations that a file names."""
 
 MISNUMBERED = """
 SELECT l.n, l.line, l.dialogue, l.continuation, l.position, l.turn_number, found.positions,
@@ -102,7 +101,7 @@ SELECT l.n, l.line, l.dialogue, l.continuation, l.position, l.turn_number, found
                          ELSE l.position = ANY(found.positions) END, false)
  ORDER BY l.n LIMIT 20
 """
-"""Labels whose `turn_number` names no turn, several, or another one than `turn`."""
+"""Labels whose `turn_number` names no turn, several, or a different one from `turn`."""
 
 PLACE_NUMBERED = """
 UPDATE import_label l SET position = t.position
@@ -145,7 +144,7 @@ PLACED_COLUMNS = """(
   "values" jsonb, shown smallint[])
 """
 
-# What a label about a comparison says of its members, in its own order, is told in the item's order.
+# A label's statement about the members of a comparison, in its own order, is converted to the item's order.
 OWN_WORDS = """CASE WHEN k.n IS NULL THEN l.text
             WHEN q.level = 'ranking' THEN concord_renumbered(l.text, k.own)
             WHEN q.level = 'nominal' AND q.values @> '["first", "second"]' AND k.own[1] > k.own[2]
@@ -217,7 +216,7 @@ SELECT l.line, l.field, l.text, l.doubt
    AND NOT (l.doubt = 'number' AND l.level IN ('nominal', 'text'))
  ORDER BY l.n LIMIT 20
 """  # noqa: S608  (keys of ours)
-"""Texts that are likely no answers: words that mean nothing, and misspelt numbers."""
+"""Texts that are probably no answers: words for no answer, and misspelt numbers."""
 
 OVER_TURNS = """
 SELECT p.line, p.field, p.number, r.n
@@ -276,17 +275,17 @@ SELECT p.item_id, p.question_id, r.rater_id, CASE p.occasion WHEN '' THEN 'impor
 
 # Labels wait in a temporary table until all of a file is read: then they are placed as one set.
 
-# What an import did.
+# Result of an import.
 
 COUNTS = ("dialogues", "turns", "continuations", "items", "labels", "missing")
 
 
 @dataclass(slots=True)
 class ImportResult:
-    """Counts of what a file brought; where `created` is false, all of it was there already.
+    """Counts of a file's additions; with `created` false, all of its content existed before.
 
-    `turns` and `continuations` count the dialogues' own ones too; `labels` includes the `missing` ones.
-    `unchanged` counts labels of the file that were there already; `notes` say what was decided on the way.
+    `turns` and `continuations` include the dialogues' own ones; `labels` includes the `missing` ones.
+    `unchanged` counts labels of the file that existed before; `notes` describe decisions made on the way.
     """
 
     corpus: str
@@ -301,20 +300,20 @@ class ImportResult:
     notes: list[str] = field(default_factory=list)
 
     def counts(self) -> dict[str, int]:
-        """Return the counts alone."""
+        """Return only the counts."""
         return {name: getattr(self, name) for name in COUNTS}
 
     def as_dict(self) -> dict[str, str | int | bool]:
-        """Return what `import_corpus` prints last."""
+        """Return the data that `import_corpus` prints last."""
         return {"corpus": self.corpus, **self.counts(), "created": self.created}
 
     def as_answer(self) -> dict[str, Any]:
-        """Return what the API answers and an upload keeps: with `unchanged` and `notes`."""
+        """Return the API's response, also stored with an upload: with `unchanged` and `notes`."""
         return {**self.as_dict(), "unchanged": self.unchanged, "notes": self.notes}
 
     @classmethod
     def repeated(cls, corpus: str, counts: Mapping[str, int]) -> ImportResult:
-        """Return the result of a file whose content was there already, with its first import's counts."""
+        """Return the result of a file imported before, with its first import's counts."""
         result = cls(corpus, created=False)
         for name in COUNTS:
             setattr(result, name, counts.get(name, 0))
@@ -353,7 +352,7 @@ COLUMNS = {
 
 
 def open_staging() -> None:
-    """Make the empty table `import_label`."""
+    """Create the empty table `import_label`."""
     columns = ", ".join(f'"{name}" {kind}' for name, kind in COLUMNS.items())
     fresh_table("import_label", f"(n bigint GENERATED ALWAYS AS IDENTITY, {columns})")
 
@@ -364,12 +363,12 @@ def stage(entries: Iterable[SourceRecord], faults: Faults) -> None:
 
 
 def close_staging() -> None:
-    """Let the planner know the table."""
+    """Update the planner's statistics of the table."""
     tell_planner("import_label")
 
 
 def staged() -> tuple[int, int]:
-    """Return how many labels wait, and how many of them are missing answers."""
+    """Count the staged labels, and how many of them are missing answers."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*), count(*) FILTER (WHERE missing <> '') FROM import_label")
         labels, missing = cursor.fetchone()
@@ -410,7 +409,7 @@ def _ratings(entry: SourceRecord) -> Iterator[Rating]:
 
 
 def _doubt(value: float | str | None) -> str:
-    """Return why a text may be no answer of its question: it is likely nothing, or a misspelt number."""
+    """Explain why a text may be no answer of its question: a word for no answer, or a misspelt number."""
     if not isinstance(value, str):
         return ""
     if looks_like_nothing(value):

@@ -1,4 +1,4 @@
-"""Reading corpora: counts, dialogues, items, and turns by text, speaker and system."""
+"""Queries over corpora: counts, dialogues, items, and turns by text, speaker and system."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from annotation.models.corpora import Corpus, Turn
 from annotation.records import SELF
 from annotation.text.views import DEFAULT, METADATA, PARTS, is_telltale
 
-# Reading corpora for pages and programs: counts, dialogues, and turns by text, speaker and system.
+# Queries over corpora for pages and programs: counts, dialogues, and turns by text, speaker and system.
 
 COUNTED = ("dialogues", "turns", "continuations", "items")
 MOST_COUNTED = 1000
 MOST_LISTED = 5_000
-"""Continuations of one system among which a page counts its dialogues; it lists no more than these."""
+"""Maximum number of continuations of one system in which a page counts dialogues, and which it lists."""
 MOST_SHOWN = 160
 OPENING_TURNS = 3
 KEYS = """
@@ -31,7 +31,7 @@ SELECT DISTINCT jsonb_object_keys(d.metadata)
 
 
 def counts(corpora: Sequence[Corpus]) -> dict[int, dict[str, int]]:
-    """Return what the imports of each corpus brought, summed: nothing else adds dialogues or items."""
+    """Sum the counts of each corpus's imports: nothing else adds dialogues or items."""
     totals = {corpus.pk: dict.fromkeys(COUNTED, 0) for corpus in corpora}
     for corpus, brought in Import.objects.filter(corpus__in=totals).values_list("corpus", "counts"):
         for name in COUNTED:
@@ -45,7 +45,7 @@ def systems(corpus: Corpus) -> QuerySet[System]:
 
 
 def showable(corpus: Corpus) -> list[tuple[str, str]]:
-    """Return what raters of a corpus may be shown beside the turns, as (name, title), the usual first.
+    """Return the information that raters of a corpus may see beside the turns, as (name, title), usual first.
 
     Entries of the metadata are those of the first dialogues (MOST_COUNTED).
     """
@@ -58,9 +58,9 @@ def showable(corpus: Corpus) -> list[tuple[str, str]]:
 
 
 def may_share(dialogues: Collection[int]) -> set[int]:
-    """Return of some dialogues, by id, those of which two continuations may continue the same turns.
+    """Return the dialogues among these ids in which two continuations may continue the same turns.
 
-    Rollouts may where there are two, an answer to a fixed point beside the turn that the dialogue has there.
+    Two rollouts may; an answer to a fixed point may be compared with the turn that the dialogue has there.
     """
     others = Continuation.objects.filter(dialogue__in=dialogues).exclude(key=SELF).values("dialogue")
     static = Count("pk", filter=Q(mode=Continuation.Mode.STATIC))
@@ -69,7 +69,7 @@ def may_share(dialogues: Collection[int]) -> set[int]:
 
 
 def beginnings(dialogues: Sequence[Dialogue]) -> dict[int, tuple[int, str]]:
-    """Return the number of each dialogue's own turns, and how it begins."""
+    """Return the number of each dialogue's own turns, and its beginning."""
     own = Continuation.objects.filter(dialogue__in=dialogues, key=SELF)
     lengths = dict(own.annotate(length=Count("turns")).values_list("dialogue", "length"))
     first: dict[int, list[str]] = {}
@@ -80,7 +80,7 @@ def beginnings(dialogues: Sequence[Dialogue]) -> dict[int, tuple[int, str]]:
 
 
 def dialogues(corpus: Corpus, *, system: str = "", part: str = "") -> QuerySet[Dialogue]:
-    """Return a corpus's dialogues, those that a system took part in, or of a part, where they are named."""
+    """Return a corpus's dialogues, filtered by system or by part where these are given."""
     rows = corpus.dialogues.order_by("id")
     if part:
         rows = rows.filter(part=part)
@@ -91,7 +91,7 @@ def dialogues(corpus: Corpus, *, system: str = "", part: str = "") -> QuerySet[D
 
 
 def find_turns(corpus: Corpus, *, text: str = "", speaker: str = "", system: str = "") -> QuerySet[Turn]:
-    """Return turns that hold a text (in any case), by a speaker, of a system; what is empty is not asked."""
+    """Return turns filtered by text (in any case), speaker and system; empty filters are ignored."""
     turns = Turn.objects.filter(continuation__dialogue__corpus=corpus)
     if text:
         turns = turns.filter(text__icontains=text)
@@ -103,7 +103,7 @@ def find_turns(corpus: Corpus, *, text: str = "", speaker: str = "", system: str
 
 
 def count_dialogues(corpus: Corpus, *, system: str = "") -> tuple[int, bool]:
-    """Return the number of a corpus's dialogues (of a system's, where named), and whether there may be more.
+    """Count a corpus's dialogues (of a system, where given); the flag tells whether there may be more.
 
     Those of a system are found among MOST_LISTED of its continuations.
     """
@@ -116,7 +116,7 @@ def count_dialogues(corpus: Corpus, *, system: str = "") -> tuple[int, bool]:
 
 
 def items(corpus: Corpus, *, kind: str = "", dialogue: str = "", system: str = "") -> QuerySet[Item]:
-    """Return a corpus's items, narrowed by kind, dialogue and system where they are given."""
+    """Return a corpus's items, filtered by kind, dialogue and system where given."""
     rows = corpus.items.order_by("id")
     if kind:
         rows = rows.filter(kind=kind)
@@ -129,25 +129,25 @@ def items(corpus: Corpus, *, kind: str = "", dialogue: str = "", system: str = "
 
 
 def _members(system: str) -> QuerySet[ItemMember]:
-    """Return the members by a system of what compares several."""
+    """Return the members of comparisons that are by a system."""
     return ItemMember.objects.filter(item=OuterRef("pk"), continuation__system__name=system)
 
 
-# Searching the turns of a corpus for a while: a search that has not ended says from where to go on.
+# Time-limited search in the turns of a corpus: an unfinished search returns where to continue.
 
 SECONDS = 0.2
-"""How long a search goes on before it says what it has found so far."""
+"""Duration of a search before it returns its results so far."""
 FIRST, LONGEST = 50, 5_000
-"""Dialogues that are read at once: few at first, more as long as they are read quickly."""
+"""Dialogues read at once: few at first, more as long as they are read quickly."""
 QUICKLY = 0.05
 PLACE = re.compile(r"\A([0-9]{1,18})-([0-9]{1,18})\Z")
 
 
 @dataclass(frozen=True)
 class SearchPage:
-    """Turns that a search found, in the order of dialogues. `after` is where to go on, '' at the end.
+    """Turns found by a search, in the order of dialogues. `after` is where to continue, '' at the end.
 
-    `begun` says whether it began at the corpus's start.
+    `begun` is set where it began at the corpus's start.
     """
 
     turns: list[Turn]
@@ -163,10 +163,10 @@ class SearchPage:
 def search(
     corpus: Corpus, *, text: str = "", speaker: str = "", system: str = "", after: str = "", most: int
 ) -> SearchPage:
-    """Return up to `most` turns that hold a text (in any case), by a speaker, of a system.
+    """Return up to `most` turns that contain a text (in any case), by a speaker, of a system.
 
-    `after` is where an earlier part of the same search ended. Dialogues are searched in the order in which
-    they were imported, at least FIRST of them, until enough is found or SECONDS are over.
+    `after` is where an earlier part of the same search ended. Dialogues are searched in import order, at
+    least FIRST of them, until enough turns are found or SECONDS are over.
     """
     dialogue, turn = _place(after)
     deadline, step = time.monotonic() + SECONDS, FIRST
@@ -192,6 +192,6 @@ def search(
 
 
 def _place(after: str) -> tuple[int, int]:
-    """Return the dialogue to begin with, and the last turn of it that was found; nonsense begins anew."""
+    """Parse the dialogue to begin with, and the last of its turns found; an invalid value starts anew."""
     place = PLACE.match(after)
     return (int(place[1]), int(place[2])) if place else (0, 0)

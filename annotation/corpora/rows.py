@@ -1,4 +1,4 @@
-"""Records as rows of the tables, and as lines of the native format."""
+"""Conversion of records to table rows, and to lines of the native format."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from annotation.records import EVENTS, HUMAN, Agenda, Continuation, Dialogue, Participant, Turn
 
-# Records as rows of the tables: the one place where both sides' shapes meet.
+# Conversion of records to table rows: the only place that knows both forms.
 
 
 class TurnRow(NamedTuple):
-    """A turn's columns in the order of the table; `extra` is None for a plain turn."""
+    """A turn's columns in table order; `extra` is None for a plain turn."""
 
     speaker: str
     text: str
@@ -26,7 +26,7 @@ def turn_row(turn: Turn) -> TurnRow:
 
 
 def _extra(turn: Turn) -> dict[str, Any] | None:
-    """Return what is known of a turn beyond its columns, None for a plain one."""
+    """Return a turn's fields beyond its columns, None for a plain turn."""
     if (
         not (turn.time or turn.session or turn.addressees or turn.extra or turn.audience is not None)
         and turn.act == "message"
@@ -95,7 +95,7 @@ def agenda_record(agenda: Mapping[str, Any] | None) -> Agenda | None:
 
 
 def participants_json(participants: tuple[Participant, ...]) -> list[dict[str, Any]]:
-    """Return participants as the `participants` column holds them."""
+    """Return participants as stored in the `participants` column."""
     return [
         {
             "id": participant.id,
@@ -111,7 +111,7 @@ def participants_json(participants: tuple[Participant, ...]) -> list[dict[str, A
 
 
 def agenda_json(agenda: Agenda | None) -> dict[str, Any] | None:
-    """Return an agenda as the `agenda` column holds it: as in the native format."""
+    """Return an agenda as stored in the `agenda` column: as in the native format."""
     if agenda is None:
         return None
     return {
@@ -123,11 +123,11 @@ def agenda_json(agenda: Agenda | None) -> dict[str, Any] | None:
     }
 
 
-# Dialogues and turns as the native format writes them: what an import reads as the same.
+# Dialogues and turns in the native format: an import reads them back as the same.
 
 
 def head_json(dialogue: Dialogue) -> dict[str, Any]:
-    """Return what is known of a dialogue beside its turns; what is empty is left out."""
+    """Return a dialogue's data beside its turns, without empty fields."""
     fields = {
         "id": dialogue.id,
         "cluster": dialogue.cluster,
@@ -145,7 +145,7 @@ def head_json(dialogue: Dialogue) -> dict[str, Any]:
 
 
 def continuation_json(continuation: Continuation) -> dict[str, Any]:
-    """Return what is known of a continuation beside its turns."""
+    """Return a continuation's data beside its turns."""
     payload: dict[str, Any] = {
         "id": continuation.id,
         "system": continuation.system,
@@ -156,7 +156,7 @@ def continuation_json(continuation: Continuation) -> dict[str, Any]:
 
 
 def turn_json(turn: Turn) -> dict[str, Any]:
-    """Return a turn; what is usual is left out."""
+    """Return a turn, without default values."""
     payload: dict[str, Any] = {"speaker": turn.speaker, "text": turn.text}
     if turn.at is not None:
         payload["at"] = turn.at

@@ -1,10 +1,11 @@
 """Dev and test by cluster: drawn from a seed, fixed at first use, every look at test logged.
 
-Each cluster has a place between 0 and 1 that the seed and its name alone decide. A draw takes the clusters
-with the lowest places for test, as many as the share says. Clusters that a corpus gains later are test where
-their place is below the share. Neither depends on the order in which dialogues came.
+The seed and a cluster's name alone determine its place between 0 and 1. A draw puts the clusters with the
+lowest places into test, up to the test share. Clusters added to a corpus later are test where their place
+is below the share. Neither depends on the order in which dialogues were added.
 
-The first split of a corpus is its lock: another one that shows some of its test part as dev is a look at it.
+The first split of a corpus is its lock: another split with some of its test clusters in dev is a look at
+test.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from annotation.models.corpora import Corpus, Dialogue, Split
 from annotation.models.labels import Rater
 from config.models import Event
 
-# Which part of a benchmark a dialogue is in: whatever does not name training leaves it out.
+# Part of a benchmark that a dialogue is in: any part not named training is outside it.
 
 TRAINING, EVALUATION = Dialogue.Part.TRAINING.value, Dialogue.Part.EVALUATION.value
 TRAINING_CHOICES = [(TRAINING, TRAINING)]
-"""The part that a selection may name, as the API's document has it."""
+"""The part that a selection may name, as in the API's document."""
 METADATA_KEY = "part"
-"""The entry of a dialogue's metadata that names its part."""
+"""Metadata entry that names a dialogue's part."""
 WORDS = {"train": TRAINING, "training": TRAINING, "evaluation": EVALUATION}
-"""What the metadata say, in any case, and the part that is meant; other words mean none."""
+"""Words in the metadata, in any case, and their parts; other words mean none."""
 
 
 def part_in(metadata: Mapping[str, Any]) -> str:
@@ -43,7 +44,7 @@ def part_in(metadata: Mapping[str, Any]) -> str:
 
 
 def of_dialogues(part: str = "", prefix: str = "") -> Q:
-    """Return the condition that a dialogue is selected: in training where that is the part, else outside it.
+    """Return the condition that a dialogue is selected: in training for that part, else outside it.
 
     `prefix` leads from the rows to the dialogue, such as `dialogue__`.
     """
@@ -52,28 +53,28 @@ def of_dialogues(part: str = "", prefix: str = "") -> Q:
 
 
 def sizes(corpus: Corpus) -> dict[str, int]:
-    """Return the number of dialogues in each part that a corpus has; empty where its dialogues name none."""
+    """Return the number of dialogues in each part of a corpus; empty where its dialogues name none."""
     rows = corpus.dialogues.exclude(part="").order_by().values_list("part").annotate(n=Count("pk"))
     counts = dict(rows)
     return {part: counts[part] for part in (TRAINING, EVALUATION) if part in counts}
 
 
-# Test opened for judges: once each, on purpose, with a reason.
+# Opening of test for judges: once each, on purpose, with a reason.
 #
-# A judge is whoever has a fingerprint of its own; another version of its prompt, or other parameters, is
-# another judge of the same family. Nothing forbids to open test for a second one of a family, but it is
-# counted, and every report that shows test says so.
+# Each fingerprint is a judge; another version of its prompt, or other parameters, is another judge of the
+# same family. Opening test for a second judge of a family is not forbidden, but it is counted, and every
+# report that shows test says so.
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An opening, and which one of its family it was, counted from 1."""
+    """An opening, and its number within its family, counted from 1."""
 
     opening: JudgeOpening
     number: int
 
     def sentence(self) -> str:
-        """Return it as one line for people."""
+        """Describe the opening in one line."""
         opening = self.opening
         again = f" (opening {self.number} of the family {opening.family})" if self.number > 1 else ""
         return (
@@ -82,7 +83,7 @@ class Opened:
 
 
 def family_of(rater: Rater) -> str:
-    """Return what a judge's versions share: protocol and prompt; of a judge from elsewhere its name."""
+    """Return the family key of a judge's versions: protocol and prompt; for an external judge its name."""
     protocol = str(rater.spec.get("protocol", ""))
     if not protocol:
         return rater.name[:300]
@@ -91,7 +92,7 @@ def family_of(rater: Rater) -> str:
 
 
 def unopened_raters(split: Split, raters: Iterable[Rater]) -> list[Rater]:
-    """Return the judges among raters for whom nobody opened the test part, in their order."""
+    """Return the judges among raters for which test was not opened, in order."""
     judges = [rater for rater in raters if rater.kind == Rater.Kind.JUDGE]
     opened = set(JudgeOpening.objects.filter(split=split, rater__in=judges).values_list("rater", flat=True))
     return [judge for judge in judges if judge.pk not in opened]
@@ -99,7 +100,7 @@ def unopened_raters(split: Split, raters: Iterable[Rater]) -> list[Rater]:
 
 @transaction.atomic
 def open_for(*, split: Split, raters: Collection[Rater], by: User | None, reason: str) -> list[JudgeOpening]:
-    """Open test for the judges among raters that it was not opened for; return the openings made.
+    """Open test for those judges among raters that it was not opened for; return the new openings.
 
     Raises SplitRefused without a reason.
     """
@@ -130,7 +131,7 @@ def openings(split: Split) -> list[Opened]:
     return numbered
 
 
-# What is resampled and split: the dialogue's cluster, or an item's own, which is a script's session.
+# Unit of resampling and splits: the dialogue's cluster, or an item's own, which is a script's session.
 
 
 def within(clusters: Any, prefix: str = "") -> Q:
@@ -146,7 +147,7 @@ def within(clusters: Any, prefix: str = "") -> Q:
 def of_corpus(corpus: Corpus) -> frozenset[str]:
     """Return the clusters of a corpus that may be dev or test: those of its dialogues outside training.
 
-    Of scripts these are the clusters of their sessions.
+    For scripts these are the clusters of their sessions.
     """
     rows = corpus.dialogues.filter(of_dialogues()).order_by()
     dialogues = rows.filter(script__isnull=True).values_list("cluster", flat=True)
@@ -160,12 +161,12 @@ def of_script(dialogue: Dialogue) -> frozenset[str]:
 
 
 def of_item(item: Item) -> str:
-    """Return the cluster of an item; reads its dialogue, so select it."""
+    """Return the cluster of an item; it reads the dialogue, so use select_related."""
     return item.cluster or item.continuation.dialogue.cluster
 
 
 def is_locked(dialogue: Dialogue, locked: Collection[str]) -> bool:
-    """Whether a dialogue, or of a script some of its sessions, is in one of the clusters."""
+    """Whether a dialogue, or a script's session, is in one of the clusters."""
     own = of_script(dialogue) or {dialogue.cluster}
     return not own.isdisjoint(locked)
 
@@ -179,7 +180,7 @@ def _sessions(scripts: Any) -> set[str]:
 
 
 def place(seed: int, cluster: str) -> float:
-    """Return where a cluster stands between 0 (inclusive) and 1, from the seed and its name."""
+    """Return a cluster's place between 0 (inclusive) and 1, from the seed and its name."""
     digest = hashlib.sha256(f"{seed}\0{cluster}".encode()).digest()
     return int.from_bytes(digest[:8]) / 2**64
 
@@ -200,7 +201,7 @@ def lock_of(corpus: Corpus) -> Split | None:
 def unopened(corpus: Corpus) -> QuerySet[SplitCluster]:
     """Return the test clusters of a corpus's lock while nobody has opened it; none once a look is logged.
 
-    Pages of researchers show no answers about these.
+    Pages for researchers show no answers about these.
     """
     lock = lock_of(corpus)
     if lock is None or lock.looks.exists():
@@ -218,13 +219,13 @@ def draw(
     name: str = "main",
     purpose: str = "",
 ) -> Split:
-    """Draw a split of a corpus, anew where one of that name was not used yet.
+    """Draw a split of a corpus, replacing an unused one of that name.
 
-    A split beside the first one that has some of the first one's test clusters in dev is a look at test: it
-    is logged with its `purpose` and fixes the first split.
+    A split beside the first one with some of the first one's test clusters in dev is a look at test: it is
+    logged with its `purpose` and fixes the first split.
 
     Raises SplitRefused where the corpus has fewer than two clusters, the share is not between 0 and 1, the
-    split is fixed already, it is called training, or it would open test and no purpose is given.
+    split is already fixed, its name is training, or it would open test without a purpose.
     """
     if not 0 < test_share < 1:
         raise SplitRefused("the share of test lies between 0 and 1")
@@ -250,7 +251,7 @@ def draw(
 
 
 def _look_through(corpus: Corpus, name: str, parts: dict[str, str], purpose: str, by: User | None) -> None:
-    """Log a look at the locked test part where a draw turns some of it into dev."""
+    """Log a look at the locked test part where a draw moves some of it into dev."""
     lock = corpus.splits.exclude(name=name).order_by("pk").first()
     if lock is None:
         return
@@ -266,7 +267,7 @@ def _look_through(corpus: Corpus, name: str, parts: dict[str, str], purpose: str
 
 
 def fix(*, split: Split, by: User | None) -> None:
-    """Fix a split at its first use: from then on no cluster changes its part. Again it changes nothing."""
+    """Fix a split at its first use: from then on no cluster changes its part. Idempotent."""
     fixed = Split.objects.filter(pk=split.pk, fixed_at__isnull=True).update(fixed_at=timezone.now())
     if fixed:
         _log(by, "fix split", split)
@@ -275,7 +276,7 @@ def fix(*, split: Split, by: User | None) -> None:
 
 @transaction.atomic
 def grow(*, corpus: Corpus) -> int:
-    """Give the clusters that a corpus has gained a part in each of its splits; return how many were new."""
+    """Assign the clusters added to a corpus to a part in each of its splits; return how many were new."""
     added = 0
     for split in corpus.splits.all():
         assigned = set(split.clusters.values_list("cluster", flat=True))
@@ -293,9 +294,9 @@ def _part(split: Split, cluster: str) -> str:
 
 @transaction.atomic
 def open_test(*, split: Split, by: User | None, purpose: str, raters: Collection[Rater] = ()) -> TestLook:
-    """Log a look at the test part, with who and for what; the split is fixed by it.
+    """Log a look at the test part, with the person and purpose; this fixes the split.
 
-    It opens test for the judges among `raters`, whose figures are looked at, and names them.
+    It also opens test for the judges among `raters`, whose results are looked at, and names them.
     """
     if not purpose.strip():
         raise SplitRefused("say what test is opened for: it is printed on every report that shows it")

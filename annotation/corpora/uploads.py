@@ -1,4 +1,4 @@
-"""Uploaded files: received, imported by a job, and cleared away."""
+"""Uploaded files: receive, import by a job, and clean up."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from jobs.errors import JobError, JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models.job import Job
 
-# Files that wait to be imported: received, kept until their import has ended, and cleared away.
+# Files waiting for import: received, kept until their import has ended, and deleted.
 
-# Several files that were sent as one: the parts of a data set, as the command reads them from a folder.
+# Several files sent as one: the parts of a data set, as the command reads them from a folder.
 
 MOST = 1_000
 NAME_LIMIT = 200
@@ -38,7 +38,7 @@ Files: TypeAlias = "Sequence[UploadedFile[Any]]"
 
 
 def check(files: Files, format: str) -> None:
-    """Refuse several files that cannot be one folder of a format; raises ImportProblem about `file`."""
+    """Refuse several files that cannot be one folder of a format; raises ImportProblem for `file`."""
     if len(files) < 2:
         return
     if not FORMATS[format].folder:
@@ -57,18 +57,18 @@ def check(files: Files, format: str) -> None:
 
 
 def called(file: UploadedFile[Any]) -> str:
-    """Return what a sent file is called, without any folder."""
+    """Return an uploaded file's name, without any folder."""
     return Path(file.name or "upload").name
 
 
 def together(files: Files) -> str:
-    """Return what the files are called together."""
+    """Return a common name for the files."""
     names = sorted(called(file) for file in files)
     return names[0] if len(names) == 1 else f"{len(names)} files: {', '.join(names)}"[:300]
 
 
 def first(files: Files) -> UploadedFile[Any]:
-    """Return the file whose beginning tells the format: the first .json file, as in a folder."""
+    """Return the file whose beginning determines the format: the first .json file, as in a folder."""
     return min(files, key=lambda file: (not called(file).endswith(".json"), called(file)))
 
 
@@ -90,26 +90,26 @@ def _write(file: UploadedFile[Any], place: Path) -> None:
 
 KIND = "import"
 RETENTION = timedelta(days=7)
-"""For so long the file of a cancelled or failed import is kept, so that it can be done again."""
+"""How long the file of a cancelled or failed import is kept, so that the import can be repeated."""
 UNKNOWN_FOR = 3600.0
-"""A file that belongs to no import goes after so many seconds: a younger one may be just coming in."""
+"""Seconds after which a file that belongs to no import is deleted: a younger one may be just arriving."""
 
 
 def folder() -> Path:
-    """Return the folder of files that wait, made at first use and private."""
+    """Return the folder of waiting files, created at first use and private."""
     return private_folder("uploads")
 
 
 def stored_file(upload: Upload) -> Path:
-    """Return where an upload's content is, until its import has ended: a file, or a folder of several."""
+    """Return the path of an upload's content, until its import has ended: a file, or a folder of several."""
     return folder() / str(upload.pk)
 
 
 @transaction.atomic
 def receive(*, by: User, file: UploadedFile[Any], more: Files = (), **fields: Any) -> Upload:
-    """Store a file with what is to be done with it (`format`, `corpus_name`, ...), and start its import.
+    """Store a file with its import options (`format`, `corpus_name`, ...), and start its import.
 
-    `more` are the other files of a data set, which are kept in a folder with it.
+    `more` are the other files of a data set, which are stored in a folder with it.
     """
     files = [file, *more]
     name = together(files)[:300]
@@ -123,12 +123,12 @@ def receive(*, by: User, file: UploadedFile[Any], more: Files = (), **fields: An
 
 
 def can_be_repeated(upload: Upload) -> bool:
-    """Whether an import was cancelled or failed by no fault of its file, which is still here."""
+    """Whether an import was cancelled or failed without fault of its file, which still exists."""
     return upload.state in (Job.State.CANCELLED, Job.State.FAILED) and stored_file(upload).exists()
 
 
 def repeat(*, upload: Upload, by: User) -> Upload:
-    """Queue an import again that was cancelled or failed. Raises JobError where that cannot be."""
+    """Queue a cancelled or failed import again. Raises JobError where that is impossible."""
     if upload.job is None or not can_be_repeated(upload):
         raise JobError("this import cannot be done again: send the file again")
     actions.retry(job=upload.job, by=by)
@@ -136,7 +136,7 @@ def repeat(*, upload: Upload, by: User) -> Upload:
 
 
 def cancel(*, upload: Upload, by: User) -> None:
-    """Cancel an import: it keeps nothing of the file."""
+    """Cancel an import: nothing of the file is stored."""
     if upload.job is not None:
         actions.cancel(job=upload.job, by=by)
 
@@ -147,7 +147,7 @@ def discard(upload: Upload) -> None:
 
 
 def clear() -> int:
-    """Remove stored files that nobody needs any more; return how many. Workers call it every few seconds."""
+    """Remove stored files that are no longer needed; return how many. Workers call it every few seconds."""
     files = [file for file in folder().iterdir() if file.name.isdecimal() and _is_old(file)]
     if not files:
         return 0
@@ -171,17 +171,17 @@ def _remove(file: Path) -> None:
 def _is_old(file: Path) -> bool:
     try:
         return time.time() - file.stat().st_mtime > UNKNOWN_FOR
-    except FileNotFoundError:  # another worker cleared it away
+    except FileNotFoundError:  # another worker removed it
         return False
 
 
-# Importing an uploaded file: a job, so that a restart loses nothing and other processes see how far it is.
+# Import of an uploaded file: a job, so that a restart loses nothing and other processes see its progress.
 #
-# The import is one transaction, and its outcome is written in it: whatever is killed, a file counts once.
+# The import is one transaction that includes its outcome: whatever is killed, a file counts once.
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Import the file that a job names; its result is the counts, or {problems} of a refused file."""
+    """Import the file of a job; the result is the counts, or {problems} of a refused file."""
     try:
         result = _import(job, progress)
     except ImportProblem as problem:
@@ -196,7 +196,7 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
 
 @transaction.atomic
 def _import(job: Job, progress: Progress) -> dict[str, Any]:
-    """Import, and write what came of it, in one transaction; another worker on the same upload waits here."""
+    """Import, and store the outcome, in one transaction; another worker on the same upload waits here."""
     upload = Upload.objects.select_for_update(of=("self",)).select_related("by").filter(job=job).first()
     if upload is None:
         raise JobRefused("the upload is gone, and so is the account that sent it")

@@ -1,4 +1,4 @@
-"""The import formats, in one table; formats that share a form share a file."""
+"""Table of the import formats; related formats share a file."""
 
 from annotation.formats import (
     comparisons,

@@ -1,4 +1,4 @@
-"""What an import format is: its records, its settings, and how a file's format is told from its start."""
+"""Import format: its records, its settings, and detection of a file's format from its beginning."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from annotation.formats.fields import NAME_LIMIT
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import Dialogue, LabelRecord
 
-# How a file begins: enough to tell its format.
+# Beginning of a file: enough to detect its format.
 
 SIZE = 2**16
 KEY = re.compile(r'"((?:[^"\\]|\\.){1,80})"\s*:')
@@ -24,24 +24,24 @@ BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Head:
-    """The first bytes of a file, at most `SIZE`; `columns` are a file's own names by Concord's."""
+    """The first bytes of a file, at most `SIZE`; `columns` maps Concord's names to the file's own."""
 
     content: bytes
     columns: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def text(self) -> str:
-        """The beginning as text, without space before it; what cut a character in two is left out."""
+        """The beginning as text, without leading space; a character cut in two at the end is left out."""
         return self.content[:SIZE].removeprefix(BOM).decode(errors="ignore").lstrip()
 
     @property
     def is_zip(self) -> bool:
-        """Whether it begins as a zip archive does."""
+        """Whether the file begins like a zip archive."""
         return self.content.startswith(b"PK\x03\x04")
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """The keys of the object that the first line is; of all objects, where it is not one whole line."""
+        """The keys of the object in the first line; of all objects, where it is not one complete line."""
         if not self.text.startswith(("{", "[")):
             return frozenset()
         try:
@@ -52,12 +52,12 @@ class Head:
 
     @cached_property
     def inner(self) -> frozenset[str]:
-        """The keys of all objects, at any depth: what tells a file whose outer keys are ids."""
+        """The keys of all objects, at any depth: they identify a file whose outer keys are ids."""
         return frozenset(KEY.findall(self.text)) if self.text.startswith(("{", "[")) else frozenset()
 
     @cached_property
     def header(self) -> frozenset[str]:
-        """The names of the columns of a table, in lower case and by Concord's names; empty for JSON."""
+        """Column names of a table, in lower case and by Concord's names; empty for JSON."""
         lines = self.text.splitlines()
         if not lines or lines[0].startswith(("{", "[")) or self.is_zip or "\0" in self.text:
             return frozenset()
@@ -69,32 +69,32 @@ class Head:
 
 
 def delimiter(line: str) -> str:
-    """Return what separates the columns in the first line of a table: a comma, tab or semicolon."""
+    """Return the column delimiter in the first line of a table: a comma, tab or semicolon."""
     return max(",\t;", key=line.count)
 
 
 def renamed(names: list[str], columns: Mapping[str, str]) -> list[str]:
     """Return a table's column names in lower case, by Concord's names where `columns` maps them.
 
-    A column that bears a name which another column is mapped to is not meant: its name becomes empty.
+    A column that has a name to which another column is mapped is ignored: its name becomes empty.
     """
     mapped = {theirs.strip().lower(): ours for ours, theirs in columns.items()}
     plain = [name.strip().lower() for name in names]
     return [mapped.get(name, "" if name in columns else name) for name in plain]
 
 
-# What a format yields, and what the table of formats holds.
+# Records yielded by a format, and the entries of the table of formats.
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
     """A label for an item of the corpus: one line of a file that holds labels alone.
 
-    `level` and `values` describe the question's scale, for a question that the corpus does not know yet.
-    `raw` is a number as it was written, for a question that is answered in words after all.
+    `level` and `values` describe the question's scale, for a question that is new to the corpus. `raw` is a
+    number as it was written, in case the question turns out to be answered in words.
 
-    `turn_number` is the number that annotators see beside the turn, from 1; it places a label whose `turn` is
-    not known. With `counted`, the label's turn is read from 0 and the file does not say that it is so.
+    `turn_number` is the number that annotators see beside the turn, from 1; it places a label without a known
+    `turn`. With `counted`, the label's turn is assumed to count from 0, without the file saying so.
     """
 
     dialogue: str
@@ -119,7 +119,7 @@ class SourceRecord:
 def entries(
     source: Source, lines: Iterable[tuple[int, Any]], record: Callable[[Any], Dialogue | Rating]
 ) -> Iterator[SourceRecord]:
-    """Yield the record of each line; what is wrong with one is told to the source."""
+    """Yield the record of each line; errors are reported to the source."""
     for line, content in lines:
         try:
             entry = SourceRecord(record(content), line)
@@ -133,14 +133,14 @@ def entries(
 class Format:
     """An import format. `read` yields entries one by one.
 
-    A problem after which it can go on is reported to the source; the others are raised. `looks_like` says
-    whether a file may be of this format, by how it begins. `columns` are what a file may name otherwise.
-    `settings` are what a user may say of a file (`annotation.formats.settings`). A `packed` file is larger
-    inside than it looks. A `folder` format reads several files as one. An `exact` format's dialogues have
-    the turns that the corpus has, even where it names none.
+    Recoverable problems are reported to the source; others are raised. `looks_like` says whether the
+    beginning of a file fits this format. `columns` are the columns that a file may name differently.
+    `settings` are what a user may declare about a file (`Setting`). A `packed` file is larger inside than it
+    looks. A `folder` format reads several files as one. Dialogues of an `exact` format have exactly the turns
+    that the corpus has, even where a dialogue has none.
 
-    `labels_only` formats add labels to a corpus that is there already. `schemes` are the built-in schemes
-    that the format's own labels use; no other file's labels are taken for theirs unasked.
+    `labels_only` formats add labels to an existing corpus. `schemes` are the built-in schemes of the format's
+    own labels; labels of other files are never assigned to these without an explicit request.
     """
 
     key: str
@@ -157,12 +157,12 @@ class Format:
     exact: bool = False
 
 
-# Which format a file is of, from how it begins.
+# Detection of a file's format from its beginning.
 
-# What comes with an exported file: how many rows it has, and the SHA-256 of its bytes.
+# Manifest of an exported file: its number of rows, and the SHA-256 of its bytes.
 #
-# A file that was cut off looks whole wherever the cut falls between two rows. Its manifest says what it must
-# hold, and an import that is given one refuses a file that is not that file.
+# A file that was cut off between two rows looks complete. Its manifest states the content, and an import with
+# a manifest refuses any other file.
 
 SUFFIX = ".manifest.json"
 LIMIT = 2**16
@@ -176,7 +176,7 @@ def manifest_path(path: str | Path) -> Path:
 
 
 def read_manifest_hash(path: str | Path) -> str:
-    """Return the SHA-256 that the manifest beside a file names, empty where there is none."""
+    """Return the SHA-256 in the manifest beside a file, empty where there is none."""
     manifest = manifest_path(path)
     try:
         with manifest.open("rb") as file:
@@ -192,7 +192,7 @@ def read_manifest_hash(path: str | Path) -> str:
 
 
 def check(content_hash: str, sha256: str) -> None:
-    """Refuse content whose SHA-256 is not the one that was promised; an empty promise promises nothing."""
+    """Refuse content whose SHA-256 differs from the expected one; empty means no expectation."""
     expected = sha256.strip().lower()
     if not expected:
         return
@@ -207,13 +207,13 @@ def check(content_hash: str, sha256: str) -> None:
 
 
 LONGEST = 500
-"""Characters of a mapping of columns: it is part of what an import is known by."""
+"""Maximum characters of a column mapping: it is part of an import's identity."""
 
 
 def guess(formats: Mapping[str, Format], content: bytes, columns: Mapping[str, str] | None = None) -> str:
-    """Return the key of the first format that a file may be of, from its first bytes; else `jsonl`.
+    """Return the key of the first format that fits a file's first bytes; else `jsonl`.
 
-    A table whose columns no format knows is refused: name the columns.
+    A table without columns that any format knows is refused: its columns need a mapping.
     """
     head = Head(content, columns or {})
     for format in formats.values():
@@ -246,7 +246,7 @@ def read_start(path: str | Path) -> bytes:
 
 
 def columns_of(text: str) -> dict[str, str]:
-    """Return what `item=turn_id,rater=annotator` says: a file's names for columns, by Concord's."""
+    """Parse `item=turn_id,rater=annotator`: a file's names for columns, by Concord's."""
     columns: dict[str, str] = {}
     if len(text) > LONGEST:
         raise ImportProblem(f"is longer than {LONGEST} characters", field="columns")
@@ -262,19 +262,19 @@ def columns_of(text: str) -> dict[str, str]:
     return columns
 
 
-# What a user may say of a file that the file itself does not: one table, for page, command and API.
+# Settings that a user declares about a file: one table, for page, command and API.
 
 MOST = 10_000
 LIST_LIMIT = 2_000
-"""Characters of a list of names."""
+"""Maximum characters of a list of names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One thing that may be said: a name, names by commas, one of `choices`, or a whole number from 1.
+    """A setting: a name, names separated by commas, one of `choices`, or a whole number from 1.
 
-    `words` are what a page calls no choice, and each of the choices. A command's option whose first choice is
-    `yes` may stand alone.
+    `words` are a page's labels for no choice, and for each of the choices. A command's option whose first
+    choice is `yes` may be given without a value.
     """
 
     key: str
@@ -286,11 +286,11 @@ class Setting:
 
     @property
     def limit(self) -> int:
-        """The most characters of a text."""
+        """Maximum characters of a text."""
         return LIST_LIMIT if self.kind == "names" else NAME_LIMIT
 
     def read(self, value: Any) -> str | int:
-        """Return a value that may be stored; raise ImportProblem for any other."""
+        """Parse a value for storage; raise ImportProblem for an invalid one."""
         if self.kind == "count":
             return self._count(value)
         text = str(value).strip()
@@ -370,7 +370,7 @@ SETTINGS: dict[str, Setting] = {
 
 
 def settings_of(values: Mapping[str, Any], format: str, accepted: tuple[str, ...]) -> dict[str, str | int]:
-    """Read the settings of a format that accepts these keys; empty values and None are left out.
+    """
 
     Raises ImportProblem for a setting that the format does not accept, and for a value that it cannot have.
     """

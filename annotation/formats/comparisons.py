@@ -1,4 +1,4 @@
-"""Comparisons: a context, two or more responses to it, and which is better or in which order they are."""
+"""Comparisons: a context, two or more responses to it, and their preference or ranking."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annotation.records import Continuation, Dialogue, LabelRecord, Participant,
 from annotation.schemes.base import BOTH_BAD, FIRST, SECOND, TIE, ranking_text
 from annotation.text.table_cells import unsaid_judges
 
-# What one line of a file of comparisons says, whichever form it has.
+# Content of one line of a comparison file, whichever form it has.
 
 USER, ASSISTANT = "user", "assistant"
 QUESTIONS = {2: "preference"}
@@ -28,13 +28,13 @@ WINNER_WORDS = {
     BOTH_BAD: ("both_bad", "both bad", "bothbad", "tie (bothbad)", "neither"),
 }
 WINNERS = {word: value for value, words in WINNER_WORDS.items() for word in words}
-"""What files call each answer about a pair."""
+"""Words in files for each answer about a pair."""
 MESSAGE = frozenset({"role", "content", "speaker", "text", "name", "num_tokens", "user", "hash"})
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One of what is compared: its continuation, and the turn of it that is meant (None: all of it)."""
+    """A compared response: its continuation, and the turn in question (None: all of it)."""
 
     continuation: Continuation
     turn: int | None
@@ -44,7 +44,7 @@ class Response:
 class Comparison:
     """One line. `label` has neither members nor continuation yet; None where nobody answered.
 
-    `unsaid` is the rater of whom it must be asked whether they are a person or a judge.
+    `unsaid` is a rater who may be a person or a judge: the user has to be asked.
     """
 
     dialogue: str
@@ -57,7 +57,7 @@ class Comparison:
 
 
 def winner(value: Any, systems: Sequence[str], field: str = "winner") -> str:
-    """Return the answer about a pair that a file's word is; a system's name means that it is better."""
+    """Convert a file's word to the answer about a pair; a system's name means that it is better."""
     if isinstance(value, str):
         text = value.strip()
         if text.lower() in WINNERS:
@@ -73,7 +73,7 @@ def winner(value: Any, systems: Sequence[str], field: str = "winner") -> str:
 
 
 def turns_of(fields: Fields, key: str) -> tuple[Turn, ...]:
-    """Return what was said: a text by the user, or messages, of which plain texts take turns."""
+    """Parse turns: one text by the user, or messages; plain texts alternate between the speakers."""
     value = fields.raw.get(key)
     if value is None:
         return ()
@@ -93,7 +93,7 @@ def _message(raw: Any, path: str, number: int) -> Turn:
 def response(
     key: str, system: str, turns: tuple[Turn, ...], at: int, turn: int | None = None, alone: bool = True
 ) -> Response:
-    """Return a response: one turn answers the context, more (or one beside more) go on with the dialogue."""
+    """Build a response: one turn answers the context, more (or one beside more) continue the dialogue."""
     if len(turns) == 1 and alone:
         single = Turn(turns[0].speaker, turns[0].text, at=at)
         return Response(Continuation(key, system, (single,), mode="static"), 0)
@@ -106,10 +106,10 @@ def response(
 # Concord's own form of comparisons: {"id", "context", "responses", "winner" or "ranking", "rater"}, one a
 # line.
 #
-# `context` is what was said before: a text, or turns of {"speaker", "text"}. Each response has its `system`
+# `context` is the preceding dialogue: a text, or turns of {"speaker", "text"}. Each response has its `system`
 # and a `text`, or several `turns`. `winner` is first, tie, second, both_bad or the system that is better;
-# `ranking` lists the systems (or the numbers of the responses, from 0) best first, equal ones in a list of
-# their own. A line without either brings its responses alone.
+# `ranking` lists the systems (or the numbers of the responses, from 0) best first, with ties in a list of
+# their own. A line without either only adds its responses.
 
 LINE = frozenset(
     [
@@ -121,7 +121,7 @@ RESPONSE = frozenset({"id", "system", "text", "turns"})
 
 
 def comparison_of_object(raw: dict[str, Any]) -> Comparison:
-    """Return the comparison that an object in Concord's own form is."""
+    """Parse an object in Concord's own form."""
     fields = Fields(raw, "", LINE)
     context = turns_of(fields, "context")
     responses = tuple(
@@ -185,7 +185,7 @@ def _label_of_pair_lines(fields: Fields, systems: list[str]) -> LabelRecord | No
 
 
 def _ranking(fields: Fields, systems: list[str]) -> str:
-    """Return a ranking by numbers from lists of systems or numbers, best first."""
+    """Convert a ranking, given as lists of systems or numbers, best first, to numbers."""
     groups: list[list[int]] = []
     for path, part in fields.items("ranking"):
         groups.append(
@@ -210,12 +210,12 @@ def _number(value: Any, systems: list[str], path: str) -> int:
 # Battles as Chatbot Arena publishes them, and the judgments of MT-Bench.
 #
 # {"question_id", "model_a", "model_b", "winner", "judge", "conversation_a", "conversation_b", "turn",
-# "language"}. Both conversations begin with the same question. Where a judgment is about a turn before the
-# last one, as the first ones of MT-Bench are, it compares the replies of that turn; otherwise the whole
-# conversations. `model_a` was shown first. A judge that is a list is one; whether another `judge` is a
-# person or a language model is said by `kind`, or with the import. A CSV has the same columns, or `prompt`,
-# `response_a` and `response_b` in place of the conversations. Fields and columns of other names are passed
-# over, and named with the import.
+# "language"}. Both conversations begin with the same question. A judgment about a turn before the last one,
+# as the first ones of MT-Bench, compares the replies of that turn; any other the whole conversations.
+# `model_a` was shown first. A list as `judge` is a judge; whether another `judge` is a person or a language
+# model is declared by `kind`, or with the import. A CSV has the same columns, or `prompt`, `response_a` and
+# `response_b` in place of the conversations. Fields and columns of other names are ignored, and listed with
+# the import.
 
 UNNAMED = "unnamed"
 NAMES = {
@@ -227,7 +227,7 @@ NAMES = {
     "instruction": "prompt",
     "preference": "winner",
 }
-"""What a CSV may call a column, by its name here."""
+"""Alternative column names in a CSV, mapped to the names here."""
 TEXTS = ("prompt", "response_a", "response_b")
 ONE_HOT = {"winner_model_a": "model_a", "winner_model_b": "model_b", "winner_tie": "tie"}
 FIELDS = frozenset(
@@ -236,13 +236,13 @@ FIELDS = frozenset(
         *("turn", "kind", "question", "sample", "explanation", "cluster", "language"),
     ]
 )
-"""The fields that are read,"""
+"""Fields that are read."""
 COLUMNS = FIELDS | NAMES.keys() | ONE_HOT.keys() | set(TEXTS)
-"""and the columns of a CSV."""
+"""Columns of a CSV."""
 
 
 def battle_of_object(raw: Mapping[str, Any]) -> Comparison:
-    """Return the comparison that a battle or a judgment is."""
+    """Parse a battle or a judgment."""
     fields = Fields(dict(raw))
     sides = [turns_of(fields, f"conversation_{side}") for side in "ab"]
     context, *_ = before = [_until_reply(side) for side in sides]
@@ -268,7 +268,7 @@ def battle_of_object(raw: Mapping[str, Any]) -> Comparison:
 
 
 def of_row(row: Mapping[str, str]) -> Comparison:
-    """Return the comparison that a row of a CSV is."""
+    """Parse a row of a CSV."""
     cells = {NAMES.get(name, name): value for name, value in row.items()}
     texts = {name: cells.pop(name, "") for name in TEXTS}
     raw: dict[str, Any] = {name: value for name, value in cells.items() if value.strip()}
@@ -293,10 +293,10 @@ def of_row(row: Mapping[str, str]) -> Comparison:
 
 
 def _exchanges(texts: Mapping[str, str]) -> list[list[str]]:
-    """Return what the prompt and both responses say, a text for each exchange.
+    """Split the prompt and both responses into a text per exchange.
 
-    A cell is a text as it stands. Only where all three are JSON lists of equally many texts do they hold one
-    text for each exchange, as the files of lmsys have it.
+    A cell is one text. Only where all three are JSON lists of equal length do they hold one text for each
+    exchange, as in the files of lmsys.
     """
     lists = [_list(value) for value in texts.values()]
     if all(lists) and len({len(column) for column in lists}) == 1:
@@ -320,7 +320,7 @@ def _list(value: str) -> list[str]:
 
 
 def _until_reply(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
-    """Return what comes before the first reply."""
+    """Return the turns before the first reply."""
     first = next((n for n, turn in enumerate(turns) if turn.speaker == ASSISTANT), len(turns))
     return turns[:first]
 
@@ -365,28 +365,27 @@ def _label(fields: Fields, systems: list[str]) -> LabelRecord | None:
 
 
 def _judge(fields: Fields) -> tuple[str, SaidKind]:
-    """Return who judged, and of which kind they are; empty where that is not said."""
+    """Return the judge and their kind; empty where it is not declared."""
     value = fields.raw.get("judge")
     if isinstance(value, list):
         return " ".join(fields.texts("judge"))[:NAME_LIMIT] or UNNAMED, "judge"
     return fields.id("judge", UNNAMED, limit=NAME_LIMIT), fields.rater_kind()
 
 
-# Comparisons: a context, two or more responses to it, and which is better or in which order they are.
+# Comparisons: a context, two or more responses to it, and their preference or ranking.
 #
 # Concord's own form, one comparison a line: {"id", "context", "responses": [{"system", "text"}], "winner",
-# "rater"} (`annotation.formats.pair_lines`); battles as Chatbot Arena publishes them, and the judgments of
-# MT-Bench: {"question_id", "model_a", "model_b", "winner", "judge", "conversation_a", "conversation_b",
-# "turn"} (`annotation.formats.arena`); and a CSV with the columns of either. Comparisons with the same id
-# are about one dialogue, whose responses each come once, so a file is read whole before anything is made of
-# it.
+# "rater"}; battles as Chatbot Arena publishes them, and the judgments of MT-Bench: {"question_id",
+# "model_a", "model_b", "winner", "judge", "conversation_a", "conversation_b", "turn"}; and a CSV with the
+# columns of either. Comparisons with the same id are about one dialogue, each of whose responses is stored
+# once, so a file is read completely before any record is built.
 
 SIDES = ({"conversation_a", "conversation_b"}, {"response_a", "response_b"})
 
 
 @dataclass(slots=True)
 class _Gathered:
-    """A dialogue as the comparisons before told it, with the line that began it."""
+    """A dialogue as given by the comparisons so far, with the line of its first one."""
 
     line: int
     comparison: Comparison
@@ -394,7 +393,7 @@ class _Gathered:
 
 
 def read(source: Source) -> Iterator[SourceRecord]:
-    """Yield the dialogues with all responses to them, then an answer for each line that has one."""
+    """Yield the dialogues with all their responses, then an answer for each line that has one."""
     dialogues: dict[str, _Gathered] = {}
     ratings: list[tuple[int, Rating]] = []
     answered: Counter[Any] = Counter()
@@ -414,7 +413,7 @@ def read(source: Source) -> Iterator[SourceRecord]:
 
 
 def _ask(source: Source, raters: list[str]) -> None:
-    """Ask who of a battle's raters is a judge; where nobody is named, say that they are taken for people."""
+    """Ask which of a battle's raters are judges; without names, note that they are treated as people."""
     if raters == [UNNAMED]:
         source.notes.append("The file names no judge: its answers are taken as one person's, `unnamed`.")
     else:
@@ -422,7 +421,7 @@ def _ask(source: Source, raters: list[str]) -> None:
 
 
 def _lines(source: Source) -> Iterator[tuple[int, Callable[[], Comparison]]]:
-    """Yield the numbered lines, each with what makes a comparison of it."""
+    """Yield the numbered lines, each with a parser of its comparison."""
     with source.path.open("rb") as file:
         start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
     if start.startswith(b"{"):
@@ -468,7 +467,7 @@ def _placed(dialogues: dict[str, _Gathered], line: int, comparison: Comparison) 
 
 
 def _add_continuation(continuations: dict[str, Continuation], response: Response) -> str:
-    """Return the id of the equal continuation that is stored already, else add the response's own."""
+    """Return the id of an equal stored continuation, else add the response's own."""
     continuation = response.continuation
     number, key = 0, continuation.id
     while key in continuations:
@@ -486,7 +485,7 @@ def _add_continuation(continuations: dict[str, Continuation], response: Response
 
 
 def _numbered(rating: Rating, answered: Counter[Any]) -> Rating:
-    """Number what one rater answers again about the same, unless the file does."""
+    """Number repeated answers of one rater about the same comparison, unless the file does."""
     label = rating.label
     about = (rating.dialogue, frozenset(label.members), label.question, label.kind, label.rater)
     sample = label.sample or answered[about]

@@ -1,8 +1,8 @@
 """Corpora in ConvoKit's form: `utterances.jsonl` with `conversations.json` and `speakers.json` beside it.
 
-The older names of the fields are read, too: `users.json`, `user`, `root` and `reply_to`, and what is known
-of a conversation or speaker without `meta` around it. ConvoKit writes JSON by Python's rules: NaN stands for
-a value that is missing. The utterances of a conversation may stand anywhere in the file, and keep its order.
+Older field names are accepted: `users.json`, `user`, `root` and `reply_to`, and metadata of a conversation
+or speaker without `meta` around it. ConvoKit writes JSON by Python's rules: NaN is a missing value. The
+utterances of a conversation may be anywhere in the file; their order is kept.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UTTERANCES = "utterances.jsonl"
 CONVERSATIONS = "conversations.json"
 SPEAKERS = ("speakers.json", "users.json")
 OTHERS = ("corpus.json", "index.json")
-"""Files of the form that say nothing of its dialogues."""
+"""Files of the form without any dialogue data."""
 UTTERANCE = frozenset(
     {
         "id",
@@ -41,7 +41,7 @@ UTTERANCE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One line: what was said by whom, when, and what else is known of it, with the line's number."""
+    """One utterance: its text, speaker, time and metadata, with its line number."""
 
     id: str
     speaker: str
@@ -54,7 +54,7 @@ class Utterance:
 
 @dataclass(slots=True)
 class Conversation:
-    """A conversation with its utterances in the file's order, and what is known of it."""
+    """A conversation with its utterances in the file's order, and its metadata."""
 
     id: str
     meta: dict[str, Any]
@@ -63,7 +63,7 @@ class Conversation:
 
 @dataclass(slots=True)
 class Convokit:
-    """All of a corpus. `speakers` is what is known of each; `missing` are files that were not there."""
+    """A complete corpus. `speakers` is the metadata of each; `missing` are files that were not found."""
 
     conversations: dict[str, Conversation]
     speakers: dict[str, dict[str, Any]]
@@ -71,7 +71,7 @@ class Convokit:
 
 
 def read(source: Source) -> Convokit:
-    """Return the corpus that a folder, or `utterances.jsonl` alone, holds; raise or report ImportProblem."""
+    """Read a corpus from a folder, or from `utterances.jsonl` alone; raise or report ImportProblem."""
     files = source.files_by_name(UTTERANCES)
     utterances = files.pop(UTTERANCES, None)
     if utterances is None:
@@ -105,7 +105,7 @@ def _read_meta(source: Source, file: Path | None) -> dict[str, dict[str, Any]]:
 
 
 def _meta(value: Any, path: str) -> dict[str, Any]:
-    """Return the metadata of one record: `meta` of the present form, all but `vectors` of the older."""
+    """Return the metadata of one record: `meta` in the current form, all but `vectors` in the older."""
     content = require(value, dict, path)
     inner = content.get("meta", {name: part for name, part in content.items() if name != "vectors"})
     return dict(Fields({"meta": inner}, path).object("meta"))
@@ -161,7 +161,7 @@ def select_meta(meta: Mapping[str, Any], *names: str) -> dict[str, Any]:
 #
 # A debate is one dialogue by people. Its title, date, votes and winner go into the metadata; a speaker's side
 # (`for`, `against`, `mod`, ...) is the role, the short biography the profile. The segment of an utterance and
-# what was heard beside the words (laughter, applause) stay with the turn, for researchers.
+# audible events beside the words (laughter, applause) stay with the turn, for researchers.
 
 SEGMENTS = {0: "introduction", 1: "discussion", 2: "conclusion"}
 IQ2_ABOUT = ("title", "summary", "date", "url", "winner", "results", "originalid")
@@ -240,7 +240,7 @@ IQ2 = Format(
 RATER = "DeliData annotation"
 ANNOTATIONS = ("annotation_type", "annotation_target", "annotation_additional")
 NOTHING = ("", "0", "0.0", "None", "nan")
-"""How the files write that nothing was annotated."""
+"""Values in the files for a missing annotation."""
 TASK = {
     "task": "Wason card selection",
     "task_goal": "Each card has a letter on one side and a number on the other. The group agrees which cards "
@@ -248,7 +248,7 @@ TASK = {
 }
 DELIDATA_ABOUT = ("correct_ratio", "num_participants", "num_chats")
 MAX_LISTED = 5
-"""At most so many empty turns are listed in a note."""
+"""Maximum number of empty turns listed in a note."""
 
 
 def read_delidata(source: Source) -> Iterator[SourceRecord]:

@@ -1,4 +1,4 @@
-"""Reading one JSON object field by field: typed, bounded, and refused by the path of the field."""
+"""Typed, bounded access to the fields of a JSON object; errors name the path of the field."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annotation.records import SELF, Dialogue, Passage, SaidKind, Turn
 from annotation.text import references
 from annotation.text.table_cells import kind_of_rater
 
-# Strict JSON: what is not JSON, not UTF-8, not finite or not storable is refused where it stands.
+# Strict JSON: content that is not JSON, not UTF-8, not finite or not storable is refused with its place.
 
 MAX_DEPTH = 32
 NAN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|\bNaN\b', re.DOTALL)
@@ -25,7 +25,7 @@ NOT_NUMBERS = ("NaN", "Infinity", "-Infinity", "inf", "-inf", "nan")
 
 
 def decode(content: bytes) -> Any:
-    """Return the value of a JSON text; NaN, infinities, lone surrogates and NUL characters are refused."""
+    """Parse a JSON text; NaN, infinities, lone surrogates and NUL characters are refused."""
     try:
         value = orjson.loads(content)
     except orjson.JSONDecodeError as error:
@@ -36,9 +36,9 @@ def decode(content: bytes) -> Any:
 
 
 def decode_python(content: bytes) -> Any:
-    """Return the value of JSON as Python's own `json` writes it: NaN, where a value is missing, is null.
+    """Parse JSON as written by Python's own `json`: NaN, used for a missing value, becomes null.
 
-    Everything else that is not JSON is refused as `decode` does.
+    Everything else that is not JSON is refused as in `decode`.
     """
     if b"NaN" in content:
         content = NAN.sub(lambda match: b"null" if match[0] == b"NaN" else match[0], content)
@@ -46,7 +46,7 @@ def decode_python(content: bytes) -> Any:
 
 
 def _explained(content: bytes, error: orjson.JSONDecodeError) -> ImportProblem:
-    """Say what is wrong with a text, and on which line where it has several."""
+    """Explain the error in a text, with its line where the text has several."""
     try:
         content.decode()
     except UnicodeDecodeError as undecodable:
@@ -62,7 +62,7 @@ def _explained(content: bytes, error: orjson.JSONDecodeError) -> ImportProblem:
 
 
 def plain(value: Any, path: str, *, depth: int = MAX_DEPTH) -> Any:
-    """Return a free-form value that can be stored; refuse NUL characters and nesting below `depth` levels."""
+    """Check that a free-form value can be stored; refuse NUL characters and nesting below `depth` levels."""
     if depth < 0:
         raise ImportProblem("is nested too deeply", field=path)
     if isinstance(value, str):
@@ -79,7 +79,7 @@ def plain(value: Any, path: str, *, depth: int = MAX_DEPTH) -> Any:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite number; true and false are none."""
+    """Whether a value is a finite number; true and false are not."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -95,7 +95,7 @@ def kind_of(value: Any) -> str:
 def require(
     value: Any, kind: type[T], field: str = "", expected: str = "", *, file: str = "", filled: bool = False
 ) -> T:
-    """Return a value of this kind, not empty where it must be `filled`; messages call it `expected`."""
+    """Require a value of this kind, not empty where `filled`; messages name it `expected`."""
     if not isinstance(value, kind) or (filled and not value):
         reason = f"must be {expected or KINDS[kind]}, not {kind_of(value)}"
         raise ImportProblem(reason, field=field, file=file)
@@ -109,12 +109,12 @@ def number_or_none(value: Any, field: str, expected: str = "a number") -> float 
     return None if value is None else float(value)
 
 
-# What must hold between the parts of a dialogue, whatever format it came in.
+# Consistency rules between the parts of a dialogue, for all formats.
 
 SpokenTurn = tuple[str, str]
-"""Who said what."""
+"""Speaker and text."""
 QUOTED_LENGTH = 60
-"""So many characters of a turn are told."""
+"""Maximum characters quoted from a turn."""
 
 
 def check_speakers(dialogue: Dialogue) -> None:
@@ -161,7 +161,7 @@ def _quoted(turn: SpokenTurn | None) -> str:
 
 
 def check_static(dialogue: Dialogue, history: int) -> None:
-    """Refuse a static turn without a point in a history of so many turns, and a rollout turn with one."""
+    """Refuse a static turn without a point in a history of `history` turns, and a rollout turn with one."""
     for index, continuation in enumerate(dialogue.continuations):
         for position, turn in enumerate(continuation.turns):
             path = f"continuations[{index}].turns[{position}].at"
@@ -202,7 +202,7 @@ class Fields:
         raise self.problem(unknown, f"is not a field of the format; {hint}")
 
     def problem(self, key: str, reason: str) -> ImportProblem:
-        """Return the problem with a field, to be raised."""
+        """Build the problem of a field, to be raised."""
         return ImportProblem(reason, field=self.at(key))
 
     def at(self, key: str) -> str:
@@ -210,7 +210,7 @@ class Fields:
         return f"{self.path}.{key}" if self.path else key
 
     def has(self, key: str) -> bool:
-        """Whether the field is there and not null."""
+        """Whether the field is present and not null."""
         return self.raw.get(key) is not None
 
     def text(self, key: str, default: str | None = None) -> str:
@@ -223,12 +223,12 @@ class Fields:
         raise self._wrong(key, "a text")
 
     def text_or_number(self, key: str) -> str:
-        """Return a text, or a number as it is written; empty where it is absent or null."""
+        """Return a text, or a number in its written form; empty where it is absent or null."""
         value = self.raw.get(key)
         return str(value) if is_number(value) else self.text(key, "")
 
     def id(self, key: str, default: str | None = None, limit: int = ID_LIMIT) -> str:
-        """Return a text that names something: without space around it, not empty, not over the limit."""
+        """Return a name or id: without space around it, not empty, not over the limit."""
         value = self.text(key, default).strip()
         if not value and default != "":
             raise self.problem(key, "is empty")
@@ -260,7 +260,7 @@ class Fields:
         return value
 
     def rater_kind(self) -> SaidKind:
-        """Return the kind of a rater, empty where it is not said."""
+        """Return the kind of a rater, empty where it is not declared."""
         text = self.text("kind", "").strip()
         try:
             return kind_of_rater(text) if text else ""
@@ -307,16 +307,16 @@ class Fields:
         return self.problem(key, f"must be {expected}, not {kind_of(self.raw[key])}")
 
 
-# What a label points at, as files say it: [{"continuation", "turn", "start", "end"}].
+# Evidence of a label in files: [{"continuation", "turn", "start", "end"}].
 
 PASSAGE_FIELDS = frozenset(references.FIELDS)
 
 
 def evidence(entries: Iterable[tuple[str, Any]], own: str, path: str) -> tuple[Passage, ...]:
-    """Return the passages of (path, element) entries, in order and each once.
+    """Parse (path, element) entries into passages, in order and each once.
 
-    `own` is the continuation of the label: an entry that names none is about it. Whether there are such turns
-    is seen once the label is placed. Raises ImportProblem.
+    `own` is the label's continuation, the default for entries that name none. Whether the turns exist is
+    checked once the label is placed. Raises ImportProblem.
     """
     passages = references.in_order(
         _passage(Fields(element, place, PASSAGE_FIELDS), own) for place, element in entries

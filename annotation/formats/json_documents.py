@@ -38,7 +38,7 @@ def _agenda(topics: Iterable[str]) -> Agenda | None:
 # QMSum meetings (Zhong et al. 2021): a file is one meeting, a folder several.
 #
 # A meeting is one dialogue by people; its topics are the agenda, each leading to the next; queries with their
-# answers stay in the metadata. Marks of the transcription, like {vocalsound}, stay in the text.
+# answers stay in the metadata. Transcription marks, like {vocalsound}, stay in the text.
 
 QMSUM_MEETING = frozenset({"topic_list", "general_query_list", "specific_query_list", "meeting_transcripts"})
 UTTERANCE = frozenset({"speaker", "content"})
@@ -48,7 +48,7 @@ NUMBER = re.compile(r"\s*[A-Z0-9]?$")
 
 
 def read_qmsum(source: Source) -> Iterator[SourceRecord]:
-    """Yield a dialogue for each file, its id the file's name without its ending."""
+    """Yield a dialogue for each file; its id is the file's name without its extension."""
     files = source.files()
     if source.path.is_dir():
         files = [file for file in files if file.suffix == ".json" and file.name not in NOT_MEETINGS]
@@ -78,12 +78,12 @@ def _meeting(source: Source, file: Path, key: str) -> Dialogue:
 
 
 def role(speaker: str) -> str:
-    """Return the role that a speaker's name tells: `Grad C` is a Grad, `Project Manager` one such."""
+    """Return the role in a speaker's name: `Grad C` is a Grad, `Project Manager` a Project Manager."""
     return NUMBER.sub("", speaker) if re.search(r"\s[A-Z0-9]$", speaker) else speaker
 
 
 def _metadata(fields: Fields) -> dict[str, Any]:
-    """Return the queries, and where in the meeting each topic is."""
+    """Return the queries, and the position of each topic in the meeting."""
     names = ("general_query_list", "specific_query_list", "topic_list")
     return {name: plain(fields.raw[name], name) for name in names if fields.raw.get(name)}
 
@@ -101,9 +101,9 @@ QMSUM = Format(
 # Meetings of the Topic-Conversation Relevance data: NCPC, SIM, and other sources in the same form.
 #
 # A file is {source: {meeting: {"topics": {topic: {..., "transcripts": [lines]}}, "metadata"}}}. A meeting
-# is one dialogue by people, its lines in the order of their times; its topics are the agenda, each leading
-# to the next. Which topic a line belongs to stays with the turn, for researchers. The files are written by
-# Python's rules: NaN stands for a value that is missing.
+# is one dialogue by people, its lines ordered by time; its topics are the agenda, each leading to the next.
+# The topic of a line stays with the turn, for researchers. The files are written by Python's rules: NaN is a
+# missing value.
 
 TCR_MEETING = frozenset({"topics", "metadata"})
 TCR_TOPIC = frozenset(
@@ -118,12 +118,12 @@ TCR_TOPIC = frozenset(
 )
 LINE = frozenset({"line_id", "speaker", "start_s", "end_s", "contents", "word_count", "cum_wc"})
 NOBODY = "unknown"
-"""The speaker of a line that names none."""
+"""Speaker of a line without a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of a transcript, with what orders it: its start, where it has one, and its number."""
+    """A transcript line, with its sort keys: its start, where it has one, and its number."""
 
     turn: Turn
     start: float
@@ -180,7 +180,7 @@ def _dialogue_of_tcr(name: str, key: str, raw: Any) -> Dialogue:
 
 
 def _about(fields: Fields) -> dict[str, Any]:
-    """Return what is known of a meeting, without what is empty."""
+    """Return the metadata of a meeting, without empty values."""
     return {key: value for key, value in fields.object("metadata").items() if value not in (None, "", {}, [])}
 
 
@@ -205,7 +205,7 @@ def _line(fields: Fields, topic: str) -> _Line:
 
 
 def _speaker(fields: Fields) -> str:
-    """Return who spoke: a name or a number; `unknown` where the line says nobody."""
+    """Return the speaker: a name or a number; `unknown` where the line names nobody."""
     value = fields.raw.get("speaker")
     if is_number(value):
         return f"{value:g}"
@@ -228,10 +228,10 @@ TCR = Format(
 
 # Chats in OpenAI's form: {"id", "messages": [{"role", "content"}], "metadata"}, one a line or all in a list.
 #
-# Roles are the participants. What the assistant said is by the model that the metadata names (`model`), and
-# is rated; what users, tools and the system prompt said is given. A system prompt at the start sets the scene
-# and is not a turn: it is kept as `system_prompt` in the metadata. A chat without an id is called after its
-# number in the file. Other fields are passed over, and named.
+# Roles are the participants. Assistant messages are by the model named in the metadata (`model`), and are
+# rated; messages of users and tools and system prompts are given. A system prompt at the start sets the scene
+# and is not a turn: it is kept as `system_prompt` in the metadata. A chat without an id is named by its
+# number in the file. Other fields are ignored, and listed.
 
 CHAT = frozenset({"id", "messages", "metadata"})
 MESSAGE = frozenset({"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal"})
@@ -256,7 +256,7 @@ def read_messages(source: Source) -> Iterator[SourceRecord]:
 
 
 def chat(raw: Any, number: int, source: Source) -> Dialogue:
-    """Return the dialogue that a JSON object with messages describes, the chat of this number in the file."""
+    """Parse a JSON object with messages into a dialogue, the chat of this number in the file."""
     if isinstance(raw, list):
         raise ImportProblem("must be an object, one chat a line, not a list of them")
     fields = _fields(raw, "", CHAT, source)
@@ -277,7 +277,7 @@ def chat(raw: Any, number: int, source: Source) -> Dialogue:
 
 
 def _fields(raw: Any, path: str, allowed: frozenset[str], source: Source) -> Fields:
-    """Return the fields of an object; those that are not known are passed over, and named."""
+    """Return the fields of an object; unknown ones are ignored, and listed."""
     if isinstance(raw, dict):
         source.pass_over(f"messages[].{name}" if path else name for name in raw.keys() - allowed)
         raw = {name: value for name, value in raw.items() if name in allowed}
@@ -285,7 +285,7 @@ def _fields(raw: Any, path: str, allowed: frozenset[str], source: Source) -> Fie
 
 
 def _scene(messages: list[Fields]) -> tuple[str, tuple[Turn, ...], dict[str, str]]:
-    """Split a chat into the system prompts that it begins with, its turns and their speakers' roles."""
+    """Split a chat into its initial system prompts, its turns and their speakers' roles."""
     prompts: list[str] = []
     turns: list[Turn] = []
     roles: dict[str, str] = {}
@@ -301,7 +301,7 @@ def _scene(messages: list[Fields]) -> tuple[str, tuple[Turn, ...], dict[str, str
 
 
 def _content(message: Fields) -> str:
-    """Return a message's text: plain, or in parts of which those that are not text are named."""
+    """Return a message's text: plain, or in parts, with a placeholder for each part that is not text."""
     content = message.raw.get("content")
     if content is None and (message.has("refusal") or any(map(message.has, CALLS))):
         return message.text("refusal", "[tool call]")
@@ -336,12 +336,12 @@ MESSAGES = Format(
 
 # MPDD (Chen et al. 2020): dialogues of Chinese television plays.
 #
-# They are in `dialogue.json`; `metadata.json` may stand beside it.
+# Read from `dialogue.json`, optionally with `metadata.json` beside it.
 #
-# A case is one dialogue by people, in Chinese. An utterance's listeners are whom it addresses. Its emotion,
-# and the speaker's relation to each listener, are nominal labels of one imported rater: `relation` to the
-# first listener, `relation_2` to the second, and so on. `metadata.json` lists the emotions and relations that
-# there are, and groups relations by field and position. The setting `min_turns` leaves shorter dialogues out.
+# A case is one dialogue by people, in Chinese. An utterance's listeners are its addressees. Its emotion, and
+# the speaker's relation to each listener, are nominal labels of one imported rater: `relation` to the first
+# listener, `relation_2` to the second, and so on. `metadata.json` lists the possible emotions and relations,
+# and groups relations by field and position. The setting `min_turns` leaves shorter dialogues out.
 
 RATER = "MPDD annotation"
 DIALOGUES, METADATA = "dialogue.json", "metadata.json"
@@ -353,7 +353,7 @@ GROUPS = ("field", "position")
 
 @dataclass(slots=True)
 class _Scale:
-    """The answers that there are: those that the metadata list, else those that were seen, in that order."""
+    """The possible answers: those listed in the metadata, else those encountered, in that order."""
 
     is_listed: bool = False
     answers: dict[str, dict[str, None]] = field(default_factory=lambda: {"emotion": {}, "relation": {}})
@@ -405,7 +405,7 @@ def read_mpdd(source: Source) -> Iterator[SourceRecord]:
 
 
 def _list(scale: _Scale, source: Source, file: Path) -> None:
-    """Read which emotions and relations there are, and how relations are grouped."""
+    """Read the possible emotions and relations, and the grouping of relations."""
     try:
         fields = Fields(decode(source.document(file)), "", METADATA_FIELDS)
         for name in scale.answers:

@@ -1,4 +1,4 @@
-"""The native format: one dialogue a line, as the documentation of imports describes it."""
+"""The native format: one dialogue a line, as in the documentation of imports."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ LABEL = frozenset(
 )
 RECORD = frozenset(["kind", "key"])
 MEMBERS = (2, 10)
-"""The least and the most that one label compares."""
+"""Minimum and maximum number of members that one label compares."""
 QUESTION_LIMIT = 120
 ANY_SIZE = "any_size"
 MISSING = "no answer given"
@@ -103,11 +103,11 @@ MISSING = "no answer given"
 
 @dataclass(frozen=True, slots=True)
 class OwnFields:
-    """What dialogues of one kind say beside what every dialogue does.
+    """Additional fields of dialogues of one kind.
 
-    `read(record, fields, any_size)` returns the record with them, the record itself where it is of another
-    kind; it raises ImportProblem for what is inconsistent. `note` returns what is unusual about a record, ''
-    where nothing is.
+    `read(record, fields, any_size)` returns the record with them, or the record itself where it is of another
+    kind; it raises ImportProblem for inconsistencies. `note` returns what is unusual about a record, '' where
+    nothing is.
     """
 
     names: frozenset[str]
@@ -116,7 +116,7 @@ class OwnFields:
 
 
 OWN_FIELDS: Table[OwnFields] = Table("own_fields")
-"""By the kind of a dialogue; suites add theirs."""
+"""By kind of dialogue; suites add their own."""
 
 
 def read(source: Source) -> Iterator[SourceRecord]:
@@ -132,9 +132,9 @@ def read(source: Source) -> Iterator[SourceRecord]:
 
 
 def dialogue(raw: Any, *, any_size: bool = False) -> Dialogue:
-    """Return the dialogue that a JSON object in the native format describes.
+    """Parse a JSON object in the native format into a dialogue.
 
-    A scenario of fewer than three or more than five people is refused unless `any_size` takes it.
+    A scenario of fewer than three or more than five people is refused unless `any_size` is set.
     """
     fields = Fields(raw, "", DIALOGUE.union(*(own.names for own in OWN_FIELDS.values())))
     key = fields.id("id")
@@ -298,7 +298,7 @@ def _label(raw: Any, path: str) -> LabelRecord:
 
 
 def _record(fields: Fields) -> tuple[str, str] | None:
-    """Return the fact or question that a label is about, None of other labels."""
+    """Return the fact or question that a label is about, None for other labels."""
     if not fields.has("record"):
         return None
     if any(fields.has(name) for name in ("continuation", "turn", "continuations")):
@@ -308,7 +308,7 @@ def _record(fields: Fields) -> tuple[str, str] | None:
 
 
 def members(fields: Fields) -> tuple[Member, ...]:
-    """Return what a label compares: ids of continuations, or [id, turn]; () of other labels."""
+    """Return the members that a label compares: ids of continuations, or [id, turn]; () for other labels."""
     compared: list[Member] = []
     for path, part in fields.items("continuations"):
         member = part if isinstance(part, list) else [part, None]
@@ -331,7 +331,7 @@ def _is_turn(value: Any) -> bool:
 
 
 def order(fields: Fields, size: int) -> tuple[int, ...]:
-    """Return the numbers of what is compared in the order shown, () where that is not said."""
+    """Return the numbers of the members in the order shown, () where it is not given."""
     numbers = tuple(part for _, part in fields.items("order"))
     if numbers and sorted(part if type(part) is int else -1 for part in numbers) != list(range(size)):
         reason = (
@@ -342,7 +342,7 @@ def order(fields: Fields, size: int) -> tuple[int, ...]:
 
 
 def _scale(fields: Fields) -> tuple[float | str, ...]:
-    """Return the values of a question's scale, in their order."""
+    """Return the values of a question's scale, in order."""
     values = [value for _, value in fields.items("values")]
     if not all(isinstance(value, str) or is_number(value) for value in values):
         raise fields.problem("values", "must be a list of numbers or texts")
@@ -350,7 +350,7 @@ def _scale(fields: Fields) -> tuple[float | str, ...]:
 
 
 def _value(fields: Fields) -> tuple[float | str | None, str]:
-    """Return an answer and why it is missing: exactly one of them says something."""
+    """Return an answer and the reason why it is missing: exactly one of them is set."""
     value, missing = fields.raw.get("value"), fields.text("missing", "")
     if value is None:
         if "value" not in fields.raw and not missing:

@@ -1,11 +1,11 @@
-"""Label Studio's JSON for chat annotation: tasks with messages, what people annotated, what models predicted.
+"""Label Studio's JSON for chat annotation: tasks with messages, annotations and predictions.
 
 A task is a dialogue, whose messages are one list in its data, with authors and texts. Both of Label Studio's
-exports are read: the whole one (`annotations`, or `completions`, and `predictions` with their results) and
-the short one (JSON-MIN, an annotation an entry). Choices, ratings, taxonomies, numbers, text areas and labels
-of paragraphs are read, about the whole or about one message each; words that were marked are what the answer
-points at. What Concord exported names its dialogues, continuations and questions in `data.concord`, and comes
-back as it was.
+exports are read: the full one (`annotations`, or `completions`, and `predictions` with their results) and
+the short one (JSON-MIN, an annotation an entry). Choices, ratings, taxonomies, numbers, text areas and
+paragraph labels are read, each about the whole or about one message; marked words are the answer's
+evidence. Concord's own exports name their dialogues, continuations and questions in `data.concord`, and
+are restored unchanged.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ AUTHORS = ("author", "speaker", "role", "name", "user", "from")
 TEXTS = ("text", "content", "utterance", "message", "body", "value")
 NAMES = ("dialogue", "dialogue_id", "conversation_id", "id")
 VOICES = {"annotations": of_annotation, "completions": of_annotation, "predictions": of_prediction}
-"""Where a task's answers are; before Label Studio 1.0 annotations were `completions`."""
+"""Fields of a task's answers; before Label Studio 1.0 annotations were `completions`."""
 OWN = "concord"
-"""Where in a task's data Concord's own export says what the task is."""
+"""Field of a task's data in which Concord's own export describes the task."""
 
 
 @dataclass(slots=True)
 class _Task:
-    """A task: where it is in the file, its dialogue as far as it says, and the answers about it."""
+    """A task: its place in the file, its dialogue as far as known, and the answers about it."""
 
     path: str
     dialogue: dict[str, Any]
@@ -65,7 +65,7 @@ def read(source: Source) -> Iterator[SourceRecord]:
 
 
 class _Reader:
-    """Gathers tasks by dialogue: what is answered in a foreign file is known once all of it was read."""
+    """Gathers tasks by dialogue: the questions of a foreign file are known only once all of it is read."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -73,7 +73,7 @@ class _Reader:
         self.passed: Counter[str] = Counter()
 
     def add(self, entry: Any, path: str) -> None:
-        """Take in a task, or one annotation of the short form."""
+        """Add a task, or one annotation of the short form."""
         data = require(entry, dict, path).get("data")
         controls: list[str] = []
         if data is None:
@@ -131,9 +131,9 @@ class _Reader:
 
 
 def _within(answer: Answered, task: _Task) -> Answered:
-    """Return an answer whose message is counted within the continuation that the task is about.
+    """Return an answer whose message is counted within the task's continuation.
 
-    Where Concord's export marks a whole message, the answer is about it and points at no words of it.
+    Where Concord's export marks a whole message, the answer is about it, without evidence in it.
     """
     message = answer.message
     if message is None:
@@ -161,7 +161,7 @@ def _record(raw: dict[str, Any], labels: list[LabelRecord]) -> Dialogue:
 
 
 def _turns_of(task: _Task) -> list[Any]:
-    """Return the messages of a task that can be answered about or come before those."""
+    """Return the messages of a task that can be rated or precede rated ones."""
     parts = task.dialogue.get("continuations") or [{"turns": []}]
     return [*task.dialogue.get("turns", ()), *parts[0]["turns"]]
 
@@ -181,7 +181,7 @@ def _merge(raw: dict[str, Any], task: _Task) -> None:
 
 
 def _own(data: dict[str, Any], own: dict[str, Any], path: str) -> _Task:
-    """Return a task that Concord wrote: its dialogue in the native format."""
+    """Parse a task written by Concord: its dialogue in the native format."""
     where = f"{path}.data.{OWN}"
     messages, history = data.get("messages"), own.get("history")
     dialogue, controls = own.get("dialogue"), own.get("controls")
@@ -204,14 +204,14 @@ def _own(data: dict[str, Any], own: dict[str, Any], path: str) -> _Task:
 
 
 def _native(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message as a turn of the native format: `author` is only what the speaker is shown as."""
+    """Return a message as a turn of the native format: `author` is only the displayed name of the speaker."""
     turn = {key: value for key, value in message.items() if key != "author"}
     turn.setdefault("speaker", message.get("author"))
     return turn
 
 
 def _foreign(data: dict[str, Any], entry: dict[str, Any], path: str, source: Source) -> _Task:
-    """Return a task of another project: a dialogue whose messages may all be answered about."""
+    """Parse a task of another project: a dialogue whose messages can all be rated."""
     where = f"{path}.data"
     key = source.columns.get("messages") or _messages_key(data, where)
     messages = data.get(key)
@@ -256,12 +256,12 @@ def _turn(message: Any, path: str, source: Source, key: str) -> dict[str, Any]:
 
 
 def _first(message: dict[str, Any], names: tuple[str, ...]) -> str:
-    """Return the first of some names under which a message has a text, empty where it has none."""
+    """Return the first non-empty text of a message under these names, empty where there is none."""
     return next((name for name in names if isinstance(message.get(name), str)), "")
 
 
 def _name(data: dict[str, Any], entry: dict[str, Any], path: str, source: Source) -> str:
-    """Return the dialogue's id: what the data calls it, else the task's number."""
+    """Return the dialogue's id: its name in the data, else the task's number."""
     if theirs := source.columns.get("dialogue"):
         name = data.get(theirs)
         if not isinstance(name, str | int) or isinstance(name, bool) or not str(name):

@@ -1,9 +1,9 @@
-"""What one annotation or prediction of Label Studio says: who, and an answer for each of its results.
+"""Content of one annotation or prediction of Label Studio: the rater, and an answer for each result.
 
-A result names its control (`from_name`), its type, and a value with a key of the type's name. One about a
-message has the number of that message as `start` and `end`, or the `id` of a region that has. A region may be
-some words of the message: `startOffset` and `endOffset` count UTF-16 units, as JavaScript does. What several
-results of one control say about one message is one answer.
+A result names its control (`from_name`), its type, and a value with a key of the type's name. A result about
+a message has the number of that message as `start` and `end`, or the `id` of a region that has. A region may
+be some words of the message: `startOffset` and `endOffset` count UTF-16 units, as JavaScript does. Several
+results of one control about one message are one answer.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ OPTIONS = ("choices", "taxonomy", "paragraphlabels", "labels")
 """Types that choose from a list."""
 TYPES = (*OPTIONS, "rating", "number", "textarea")
 REGION = "turn"
-"""The control with which Concord's export marks a turn: it answers nothing."""
+"""Control with which Concord's export marks a turn: it answers nothing."""
 BESIDE = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
 PATH = " > "
-"""Between the parts of a taxonomy's path."""
+"""Separator of the parts of a taxonomy's path."""
 KINDS = ("human", "judge", "metric", "key")
 GROUND_TRUTH = "ground truth"
 Span = tuple[int, int]
@@ -36,9 +36,9 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer: options that were chosen, a number or a text; about a message (from 0) or the whole.
+    """An answer: chosen options, a number or a text; about a message (from 0) or the whole.
 
-    `spans` are the words of the message that were marked, by option (of other answers under the empty text).
+    `spans` are the marked words of the message, by option (of other answers under the empty text).
     """
 
     control: str
@@ -53,7 +53,7 @@ class Answered:
 
 @dataclass(slots=True)
 class Voice:
-    """One annotation or prediction: who gave it, and the answers. `own` is what Concord's export adds."""
+    """One annotation or prediction: its rater, and the answers. `own` is data from Concord's export."""
 
     rater: str
     kind: RaterKind
@@ -69,10 +69,10 @@ class Voice:
 def of_annotation(
     raw: Any, path: str, messages: Sequence[str], index: int, *, short: Sequence[str] = ()
 ) -> Voice:
-    """Return what a person annotated, or an answer key where it is marked as ground truth.
+    """Parse a person's annotation, or an answer key where it is marked as ground truth.
 
-    One whose author is not told is an unidentified slot. With `short` it is an entry of JSON-MIN, whose
-    controls these are.
+    Without an author, the rater is an unidentified slot. With `short` it is an entry of JSON-MIN, with these
+    controls.
     """
     raw = require(raw, dict, path)
     results = _long_form(raw, short, path) if short else raw.get("result")
@@ -87,7 +87,7 @@ def of_annotation(
 
 
 def of_prediction(raw: Any, path: str, messages: Sequence[str], index: int) -> Voice:
-    """Return what a model predicted; its version is the judge."""
+    """Parse a model's prediction; the model's version is the judge."""
     raw = require(raw, dict, path)
     answers, passed = _answers(raw.get("result"), path, messages)
     own = _own(raw)
@@ -97,7 +97,7 @@ def of_prediction(raw: Any, path: str, messages: Sequence[str], index: int) -> V
 
 
 def short_form(entry: Mapping[str, Any], path: str) -> tuple[dict[str, Any], list[str]]:
-    """Split an entry of JSON-MIN into its task's data and the names of the controls that were answered.
+    """Split an entry of JSON-MIN into its task's data and the names of the answered controls.
 
     Label Studio writes the data, then `id`, then the controls, then `annotator`: the order tells them apart.
     """
@@ -140,7 +140,7 @@ def _own(raw: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _person(annotator: Any, path: str) -> str:
-    """Return how an annotator is called, empty where nobody is named."""
+    """Return an annotator's name, empty where nobody is named."""
     if isinstance(annotator, dict):
         for key in ("email", "username", "id"):
             if annotator.get(key):
@@ -177,7 +177,7 @@ def _with_exported_name(voice: Voice, own: Mapping[str, Any]) -> Voice:
 
 
 def _answers(results: Any, path: str, messages: Sequence[str]) -> tuple[list[Answered], Counter[str]]:
-    """Return the answers of results, and how many were passed over, by why. `messages` are their texts."""
+    """Parse results into answers, and count skipped ones by reason. `messages` are their texts."""
     places = [
         (f"{path}.result[{index}]", require(entry, dict, f"{path}.result[{index}]"))
         for index, entry in enumerate(require(results, list, f"{path}.result"))
@@ -215,7 +215,7 @@ def _answers(results: Any, path: str, messages: Sequence[str]) -> tuple[list[Ans
 
 
 def _span(value: Mapping[str, Any], text: str, passed: Counter[str]) -> Span | None:
-    """Return the words of a message that a value marks, None where it marks none that are there."""
+    """Return the words of a message that a value marks, None where it marks none that exist."""
     first, last = value.get("startOffset"), value.get("endOffset")
     if first is None or last is None:
         return None
@@ -228,14 +228,14 @@ def _span(value: Mapping[str, Any], text: str, passed: Counter[str]) -> Span | N
 
 
 def _points(units: bytes, offset: int) -> int:
-    """Return how many whole characters stand before an offset in UTF-16 units."""
+    """Count the whole characters before an offset in UTF-16 units."""
     return len(units[: 2 * offset].decode("utf-16-le", "ignore"))
 
 
 def _joined(answers: Iterable[Answered], passed: Counter[str]) -> list[Answered]:
-    """Return one answer for what a control says about a message in several results, as of several spans.
+    """Combine the results of a control about a message, as of several spans, into one answer.
 
-    Options are united and texts follow one another. Numbers that differ are no answer, and counted.
+    Options are united and texts follow one another. Numbers that differ are no answer, and are counted.
     """
     groups: dict[tuple[str, str, int | None], list[Answered]] = {}
     for answer in answers:
@@ -256,7 +256,7 @@ def _joined(answers: Iterable[Answered], passed: Counter[str]) -> list[Answered]
             spans[option] = marked[:MOST]
         notes = dict.fromkeys(answer.explanation for answer in same if answer.explanation)
         joined.append(replace(first, value=_united(values), spans=spans, explanation="\n".join(notes)))
-    passed += Counter()  # without what is 0
+    passed += Counter()  # drops zero counts
     return joined
 
 
@@ -271,11 +271,11 @@ def _united(values: Sequence[tuple[str, ...] | float | str]) -> tuple[str, ...] 
 
 PLACE = ("start", "end", "startOffset", "endOffset", "index", "chatmessage")
 ACROSS = -1
-"""Stands for a region that is about several messages."""
+"""Message number of a region that is about several messages."""
 
 
 def _regions(places: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
-    """Return where each region is, by its id: its message, and its offsets in it."""
+    """Return the place of each region, by its id: its message, and its offsets in it."""
     regions: dict[str, dict[str, Any]] = {}
     for _, result in places:
         value, key = result.get("value"), result.get("id")
@@ -311,7 +311,7 @@ def _value(kind: str, value: Mapping[str, Any], where: str) -> tuple[str, ...] |
 
 
 def _option(part: Any, path: str) -> str:
-    """Return an option as one text: of a taxonomy its whole path."""
+    """Return an option as one text: for a taxonomy, its full path."""
     if isinstance(part, list) and part and all(isinstance(step, str) for step in part):
         return PATH.join(part)
     return require(part, str, path)
@@ -326,14 +326,14 @@ def _explained(result: Mapping[str, Any]) -> str:
     return "\n".join(texts) if isinstance(texts, list) and all(isinstance(t, str) for t in texts) else ""
 
 
-# What Label Studio's controls ask: questions with a scale, told by Concord's export or by the answers.
+# Questions of Label Studio's controls, with a scale, from Concord's export or inferred from the answers.
 #
-# Without the labelling configuration, which Label Studio's files do not hold, the answers tell: a control
-# where one option was chosen each time is one question (of numbers, where all options are), one where
-# several or none were is a tag for each option, answered 0 or 1 wherever the control was answered.
+# Label Studio's files do not hold the labelling configuration, so questions are inferred from the answers: a
+# control with always exactly one chosen option is one question (of numbers, where all options are); a control
+# with several or none is a tag for each option, answered 0 or 1 wherever the control was answered.
 
 STARS = 5
-"""A rating has so many stars unless more were given."""
+"""Number of stars of a rating, unless higher ones were given."""
 KEY_LIMIT = 120
 NO_STARS = "no stars given"
 Key = tuple[str, bool]
@@ -341,7 +341,7 @@ Key = tuple[str, bool]
 
 
 class Controls:
-    """The controls of a foreign file, from all the answers in it."""
+    """Controls of a foreign file, from all the answers in it."""
 
     def __init__(self, voices: Iterable[Voice]) -> None:
         self.families: dict[Key, str] = {}
@@ -370,7 +370,7 @@ class Controls:
             self.most[key] = max(self.most.get(key, 0.0), answer.value)
 
     def labels(self, voice: Voice) -> Iterator[LabelRecord]:
-        """Yield the labels that a voice's answers are."""
+        """Yield the labels of a voice's answers."""
         for answer in voice.answers:
             yield from self._labels(voice, answer)
 
@@ -395,7 +395,7 @@ class Controls:
 
 
 def own_labels(voice: Voice, controls: Mapping[str, Any], continuation: str) -> Iterator[LabelRecord]:
-    """Yield the labels of a voice of Concord's own export, whose controls say what they ask."""
+    """Yield the labels of a voice in Concord's own export, whose controls describe their questions."""
     pointed = {
         _place(entry): _passages(voice, entry, continuation) for entry in _export_entries(voice, "evidence")
     }
@@ -406,7 +406,7 @@ def own_labels(voice: Voice, controls: Mapping[str, Any], continuation: str) -> 
 def _own_labels(
     voice: Voice, controls: Mapping[str, Any]
 ) -> Iterator[tuple[tuple[str, str, int | None], LabelRecord]]:
-    """Yield labels, each with the control, question and turn that the export knows it by."""
+    """Yield labels, each with the control, question and turn that identify it in the export."""
     gone = {_place(entry): entry for entry in _export_entries(voice, "missing")}
     notes = {_place(entry): str(entry.get("text", "")) for entry in _export_entries(voice, "explanations")}
     for answer in voice.answers:
@@ -456,7 +456,7 @@ def _exported_control(controls: Mapping[str, Any], name: str, path: str) -> Mapp
 
 
 def _export_entries(voice: Voice, name: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the entries of a list that Concord's export holds beside a voice's results."""
+    """Yield the entries of a list in Concord's export beside a voice's results."""
     entries = voice.own.get(name, [])
     for index, entry in enumerate(entries if isinstance(entries, list) else [entries]):
         turn = entry.get("turn") if isinstance(entry, dict) else ""
@@ -468,7 +468,7 @@ def _export_entries(voice: Voice, name: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _tags(control: Mapping[str, Any], answer: Answered) -> list[tuple[str, str]]:
-    """Return the questions of a set of tags, each with how it reads as an option."""
+    """Return the questions of a set of tags, each with its text as an option."""
     raw_tags = control["tags"]
     if not isinstance(raw_tags, list) or not all(map(_is_tag, raw_tags)):
         raise ImportProblem("the control's tags must have a question and a path each", field=answer.path)
@@ -502,7 +502,7 @@ def _single(voice: Voice, answer: Answered, control: Mapping[str, Any]) -> Label
 
 
 def _scale(control: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the scheme and scale that a control of Concord's export tells; tags are 0 or 1."""
+    """Return the scheme and scale of a control of Concord's export; tags are 0 or 1."""
     if "tags" in control:
         return {"scheme": control["scheme"], "level": "binary", "scale": (0.0, 1.0)}
     values = control.get("values")
@@ -519,7 +519,7 @@ def _key(answer: Answered) -> Key:
 
 
 def _numbers(options: Iterable[str]) -> dict[str, float]:
-    """Return the numbers that options are, empty where one is not a number."""
+    """Convert options to numbers, empty where one is not a number."""
     try:
         numbers = {option: float(option) for option in options}
     except ValueError:
@@ -539,9 +539,9 @@ def _label(
     missing: str = "",
     marks: str = "",
 ) -> LabelRecord:
-    """Return a label; a value that is none without a reason has the rating's.
+    """Build a label; a missing value without a reason gets that of an empty rating.
 
-    It points at the words that were marked with the option `marks`.
+    Its evidence is the words that were marked with the option `marks`.
     """
     if not 0 < len(question) <= KEY_LIMIT:
         raise ImportProblem(

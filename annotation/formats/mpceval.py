@@ -1,12 +1,12 @@
-"""MPCEval's prediction files: what systems said next, or whole conversations, as continuations.
+"""MPCEval's prediction files: systems' next messages, or complete conversations, as continuations.
 
-A record is read by `annotation.formats.mpceval_records`. Who predicted is told by the setting `system`, or by
-the record's own field of that name. Records of several systems about one dialogue make one dialogue, in one
-import or in several: their contexts must be equal. A record without an id is known by its context: the same
-context has the same id in every file.
+The predicting system is given by the setting `system`, or by the record's own field of that name. Records
+of several systems about one dialogue make one dialogue, in one import or in several: their contexts must
+be equal. A record without an id is identified by its context: the same context has the same id in every
+file.
 
-Where a system was told one half of the turn, its continuation has the condition {"speaker": "given"} or
-{"content": "given"}: the setting `given` says so of the whole file, the field `given` of one record.
+Where a system was given one half of the turn, its continuation has the condition {"speaker": "given"} or
+{"content": "given"}: the setting `given` declares it for the whole file, the field `given` for one record.
 """
 
 from __future__ import annotations
@@ -35,27 +35,27 @@ from annotation.formats.fields import (
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import SELF, Continuation, Dialogue, Participant, Turn
 
-# One record of MPCEval's prediction files: a context, and what a system predicted after it.
+# One record of MPCEval's prediction files: a context, and a system's prediction after it.
 #
 # `next_message` (with `next_speaker` and `context`) is a predicted turn, and becomes a static continuation
 # whose one turn answers the whole context. `prediction`, `conversation` or a field that the caller names
 # (with `context`) is a whole conversation, and becomes a rollout. Turns are {"speaker", "utterance"}.
-# Fields of other names are passed over. Imports and the command `score` read records by this one function.
+# Fields of other names are ignored. Imports and the command `score` share this function.
 
 PREDICTION = "prediction"
-"""The continuation id of what MPCEval's records predict, and its system where none is named."""
+"""Continuation id of MPCEval's predictions, and their system where none is named."""
 
 TARGETS = (PREDICTION, "conversation")
 IDS = ("dialogue_id", "conversation_id", "id")
 NATIVE = ("participants", "agenda", "metadata")
-"""Fields that mean what they do in the native format."""
+"""Fields with the same meaning as in the native format."""
 FIELDS = frozenset(
     [
         *(*TARGETS, *IDS, *NATIVE),
         *("context", "next_speaker", "next_message", "system", "given", "condition", "cluster", "language"),
     ]
 )
-"""All that are read."""
+"""All fields that are read."""
 
 
 def is_pair(raw: Mapping[str, Any]) -> bool:
@@ -69,7 +69,7 @@ def target_of(raw: Mapping[str, Any], target: str = "") -> str | None:
 
 
 def dialogue(raw: dict[str, Any], name: str, target: str = "") -> Dialogue | None:
-    """Return the dialogue with its one continuation that a record is, None for a record of another form.
+    """Parse a record into a dialogue with its one continuation; None for a record of another form.
 
     `name` is the id of a record that has none. Raises ImportProblem by the path of the field.
     """
@@ -90,7 +90,7 @@ def dialogue(raw: dict[str, Any], name: str, target: str = "") -> Dialogue | Non
 
 
 def id_of(raw: Mapping[str, Any]) -> str:
-    """Return what a record calls its dialogue, empty where it does not."""
+    """Return a record's dialogue id, empty where it has none."""
     return next((text(raw, field) for field in IDS if raw.get(field) is not None), "")
 
 
@@ -136,7 +136,7 @@ def turns(raw: Mapping[str, Any], field: str, cast: _Cast) -> tuple[Turn, ...]:
 
 
 def text(raw: Mapping[str, Any], key: str, default: str | None = None, path: str = "") -> str:
-    """Return a field that is a text; `default` where it is absent or null."""
+    """Return a text field; `default` where it is absent or null."""
     value = raw.get(key, default)
     if value is None and default is not None:
         return default
@@ -147,12 +147,12 @@ def text(raw: Mapping[str, Any], key: str, default: str | None = None, path: str
 
 
 def system(raw: Mapping[str, Any]) -> str:
-    """Return who a record says predicted it, `prediction` where it does not."""
+    """Return the system of a record, `prediction` where it names none."""
     return text(raw, "system", PREDICTION) or PREDICTION
 
 
 class _Cast:
-    """The speakers of a record. Spellings that differ in case, width or outer spaces are one speaker."""
+    """Speakers of a record. Spellings that differ in case, width or outer spaces are one speaker."""
 
     def __init__(self) -> None:
         self._spellings: dict[str, list[str]] = {}
@@ -165,7 +165,7 @@ class _Cast:
         return spellings[0] if name.strip() else ""
 
     def participants(self) -> tuple[Participant, ...]:
-        """Return who was named, with the other spellings as aliases."""
+        """Return the named speakers, with the other spellings as aliases."""
         spellings = (names for key, names in self._spellings.items() if key)
         return tuple(Participant(names[0], names[0].strip(), aliases=tuple(names[1:])) for names in spellings)
 
@@ -176,7 +176,7 @@ GIVEN = "given"
 
 @dataclass(slots=True)
 class _Gathered:
-    """A dialogue as its first record told it, with where that stood, and all that was predicted for it."""
+    """A dialogue as given by its first record, with that record's place, and all its predictions."""
 
     record: Dialogue
     line: int | None
@@ -194,7 +194,7 @@ class _Reader:
     nameless: int = 0
 
     def add(self, raw: Any, number: int | None, line: int | None, file: Path) -> None:
-        """Add a record, by its number among several; raise ImportProblem for one that is wrong."""
+        """Add a record, by its number among several; raise ImportProblem for an invalid one."""
         raw = require(raw, dict)
         record = dialogue(raw, self._name(raw, number, file))
         if record is None:
@@ -216,7 +216,7 @@ class _Reader:
         _join(gathered, record, part)
 
     def _name(self, raw: dict[str, Any], number: int | None, file: Path) -> str:
-        """Return the id of a record that has none: by its context; by its place, where that is empty."""
+        """Return the id of a record without one: from its context; from its place, where that is empty."""
         if id_of(raw):
             return ""
         self.nameless += 1
@@ -232,7 +232,7 @@ class _Reader:
         return key if self.unnamed[place] == 1 else f"{key}-{self.unnamed[place]}"
 
     def _predicted(self, fields: Fields, part: Continuation) -> Continuation:
-        """Return the continuation by its system, with the condition under which it was made."""
+        """Return the continuation by its system, with its condition."""
         system = self._stated_text(fields, "system", PREDICTION)
         if not system or len(system) > NAME_LIMIT:
             raise fields.problem("system", f"must be a name of 1 to {NAME_LIMIT} characters")
@@ -253,7 +253,7 @@ class _Reader:
         return replace(part, id=key, system=system, condition=condition)
 
     def _stated_text(self, fields: Fields, key: str, default: str) -> str:
-        """Return the text of the record or of the import's settings; refuse a contradiction."""
+        """Return a text from the record or from the import's settings; refuse a contradiction."""
         setting = str(self.source.settings.get(key, ""))
         own = fields.text(key, "")
         if setting and own and own != setting:
@@ -261,14 +261,14 @@ class _Reader:
         return setting or own or default
 
     def entries(self) -> Iterator[SourceRecord]:
-        """Yield what was gathered, in the order in which it came."""
+        """Yield the gathered dialogues, in input order."""
         for gathered in self.dialogues.values():
             record = replace(gathered.record, continuations=tuple(gathered.parts.values()))
             yield SourceRecord(record, gathered.line, gathered.file)
 
 
 def read(source: Source) -> Iterator[SourceRecord]:
-    """Yield a dialogue for each that records are about, with all that was predicted for it."""
+    """Yield each dialogue that records are about, with all its predictions."""
     reader = _Reader(source)
     for file in source.files():
         for number, (line, content, path) in enumerate(_contents(source, file)):
@@ -280,7 +280,7 @@ def read(source: Source) -> Iterator[SourceRecord]:
 
 
 def _contents(source: Source, file: Path) -> Iterator[tuple[int | None, Callable[[], Any], str]]:
-    """Yield (line, what reads the record, path): lines, or the document or the elements of its list."""
+    """Yield (line, reader of the record, path): lines, or the document or the elements of its list."""
     if not source.called(file).endswith(".json"):
         for line, content in source.lines(file):
             yield line, lambda content=content: decode(content), ""  # type: ignore[misc]
@@ -305,7 +305,7 @@ def _check_names(record: Dialogue) -> None:
 
 
 def _join(gathered: _Gathered, record: Dialogue, part: Continuation) -> None:
-    """Add what was predicted to its dialogue; refuse another context, and a second prediction."""
+    """Add a prediction to its dialogue; refuse another context, and a second prediction."""
     where = f"line {gathered.line}" if gathered.line else gathered.file or "the record before"
     refuse_other_turns(
         _spoken_turns(record), _spoken_turns(gathered.record), f"of {record.id!r} on {where}", field="context"

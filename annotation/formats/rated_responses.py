@@ -49,8 +49,8 @@ def _answers(
 ) -> Iterator[LabelRecord]:
     """Yield a label for each (path, value) about a (continuation, turn, scheme).
 
-    `read` returns the number or why it is missing. The nth value is by the nth rater; by an unidentified one
-    where there are none.
+    `read` returns the number or the reason why it is missing. The nth value is by the nth rater; without
+    raters, by an unidentified one.
     """
     continuation, turn, scheme = about
     for slot, (path, value) in enumerate(values):
@@ -71,9 +71,9 @@ def _answers(
 # FED (Mehri and Eskenazi 2020): 125 conversations rated whole, and 375 responses in them.
 #
 # The file lists rated contexts. One without a response is a whole conversation: a dialogue here, its
-# system's lines rated turns, the user's lines given. A rated response whose context is the beginning of a
-# conversation and which is that conversation's next line is that turn; another one is a static continuation
-# at its point. Five people rated each item, but slot i is not one person throughout: they are unidentified.
+# system's lines rated turns, the user's lines given. A rated response whose context begins a conversation
+# and which is that conversation's next line is that turn; any other is a static continuation at its point.
+# Five people rated each item, but slot i is not the same person throughout: they are unidentified.
 # A text `N/A (reason)` in place of a value is a missing answer with its reason.
 
 FED_FIELDS = frozenset({"context", "response", "system", "annotations"})
@@ -85,7 +85,7 @@ Lines = tuple[str, ...]
 
 @dataclass(slots=True)
 class _Placed:
-    """A conversation with the responses that were placed in it."""
+    """A conversation with the responses placed in it."""
 
     dialogue: Dialogue
     lines: Lines
@@ -175,7 +175,7 @@ def _labels_of_fed(item: Fields, about: tuple[str, int | None, str]) -> Iterator
 
 
 def _value(value: Any, path: str) -> tuple[float | None, str]:
-    """Return a number, or why there is none."""
+    """Return a number, or the reason why there is none."""
     if is_number(value):
         return float(value), ""
     if isinstance(value, str) and (match := NOT_APPLICABLE.fullmatch(value)):
@@ -245,11 +245,11 @@ FED_GPT4 = Format(
 # USR (Mehri and Eskenazi 2020): responses to contexts of PersonaChat and Topical-Chat, with ratings.
 #
 # `pc_usr_data.json` and `tc_usr_data.json` are lists of {"context", "fact", "annotators", "responses"}. A
-# context is one dialogue: its lines take turns, so that the response is by `System` and the line before it
-# by `User`. A persona ("your persona: ...") is the profile of `System`, another fact stands in the
-# metadata. The original response is the dialogue's own next turn, given, so that it is the reference; each
-# response, the original one too, is a static continuation by its model, rated by the scheme `usr_turn`.
-# Equal contexts share a cluster.
+# context is one dialogue: its lines alternate between speakers, so that the response is by `System` and the
+# line before it by `User`. A persona ("your persona: ...") is the profile of `System`, any other fact goes
+# into the metadata. The original response is the dialogue's own next turn, given, so that it is the
+# reference; each response, the original one too, is a static continuation by its model, rated by the scheme
+# `usr_turn`. Equal contexts share a cluster.
 
 CONTEXT = frozenset({"context", "fact", "annotators", "responses"})
 QUALITIES = {
@@ -337,7 +337,7 @@ def _split_fact(fact: str) -> tuple[tuple[str, ...], str]:
 
 
 def _raters(fields: Fields) -> tuple[str, ...]:
-    """Return who rated all responses to a context, none where the file does not say."""
+    """Return the raters of all responses to a context, none where the file does not name them."""
     names = fields.texts("annotators")
     if len(set(names)) < len(names) or any(not 0 < len(name) <= NAME_LIMIT for name in names):
         raise fields.problem("annotators", "must be different names")
@@ -345,7 +345,7 @@ def _raters(fields: Fields) -> tuple[str, ...]:
 
 
 def _original(responses: list[Fields]) -> list[Fields]:
-    """Return what was said in the original conversation, the reference of the others; none without it."""
+    """Return the response of the original conversation, the reference of the others; none without it."""
     originals = [response for response in responses if response.text("model").strip().lower() == ORIGINAL]
     if len(originals) > 1:
         raise originals[1].problem("model", "is the original response for the second time")
@@ -402,15 +402,15 @@ USR = Format(
 # with their scores (`ComperDial_turn_level_evaluation.json`) and the scores of all responses of a system to
 # a dialogue (`ComperDial_dialogue_level_evaluation.json`). A dialogue's two people have their personas as
 # profiles. Each system, agent or human writer, has one static continuation for each dialogue, with a turn
-# at every point of B. Dialogues that nobody responded to are left out. What evaluations call their fields
-# is read by `annotation.formats.comperdial_answers`.
+# at every point of B. Dialogues without responses are left out. The field names of evaluations are resolved
+# in the section below.
 
-# ComperDial's evaluation files: who gave which score to what, and which aspects made it low.
+# ComperDial's evaluation files: annotators' scores, and the aspects that made a score low.
 #
-# A file is a list of records; each says which dialogue, system and, at turn level, response it is about. A
-# score is a number (with its annotator, or of an unidentified one), a list with one number for each of
-# several unidentified annotators, or an object of scores by annotator. An aspect is marked with `n`: beside
-# the score in the record, in the same arrangement, or within an annotator's own object.
+# A file is a list of records; each names its dialogue, system and, at turn level, response. A score is a
+# number (with its annotator, or of an unidentified one), a list with one number for each of several
+# unidentified annotators, or an object of scores by annotator. An aspect is marked with `n`: beside the score
+# in the record, in the same arrangement, or within an annotator's own object.
 
 NAMES = {
     "dialogue": ("dialogue_id", "dialog_id", "dialogue", "id"),
@@ -420,14 +420,14 @@ NAMES = {
     "annotator": ("annotator", "annotator_id"),
     "score": ("score", "scores", "overall"),
 }
-"""What a file may call a field, by its name here; `columns` say what else it is called."""
+"""Names of a field in files, by its name here; `columns` adds further ones."""
 MARKED = ("n", "N", 1, True)
 UNMARKED = ("", "-", 0, False, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One annotator's score and, of those that were asked for, which aspects were marked."""
+    """One annotator's score and, of the requested aspects, the marked ones."""
 
     rater: str
     identified: bool
@@ -443,7 +443,7 @@ class Answer:
 
 
 def name_of(fields: Fields, key: str, columns: Mapping[str, str]) -> str:
-    """Return what a record calls a field, empty where it has none of that kind."""
+    """Return a record's name for a field, empty where it has none of that kind."""
     if key in columns:
         return columns[key] if fields.has(columns[key]) else ""
     return next((name for name in NAMES[key] if fields.has(name)), "")
@@ -467,7 +467,7 @@ def identity(fields: Fields, name: str, limit: int) -> str:
 
 
 def answers(fields: Fields, columns: Mapping[str, str]) -> list[Answer]:
-    """Return the answers of a record; raise ImportProblem where it cannot be told whose or which they are."""
+    """Return the answers of a record; raise ImportProblem where their annotator or content is ambiguous."""
     name = required_name(fields, "score", columns)
     value, path = fields.raw[name], fields.at(name)
     beside = {aspect: fields.raw[aspect] for aspect in ASPECTS if aspect in fields.raw}
@@ -500,7 +500,7 @@ def _by(rater: str, value: Any, path: str, beside: Mapping[str, Any]) -> Answer:
 
 
 def _part(beside: Mapping[str, Any], key: str | int, path: str) -> dict[str, Any]:
-    """Return one annotator's marks of those that stand beside the scores of several."""
+    """Return one annotator's marks among those beside the scores of several."""
     rater_marks: dict[str, Any] = {}
     for aspect, marks in beside.items():
         if isinstance(marks, dict) and isinstance(key, str):
@@ -537,7 +537,7 @@ ANSWERING = "B"
 
 @dataclass(slots=True)
 class _Responses:
-    """What one system answered in one dialogue, by the number of B's turn."""
+    """One system's responses in one dialogue, by the number of B's turn."""
 
     texts: dict[int, str] = field(default_factory=dict)
     scores: list[tuple[int, Answer]] = field(default_factory=list)
@@ -554,7 +554,7 @@ class _Gathered:
 
 
 def read_comperdial(source: Source) -> Iterator[SourceRecord]:
-    """Yield the dialogues that were responded to, in the order of their file."""
+    """Yield the dialogues with responses, in file order."""
     files = source.files_by_name(DIALOGUES[0])
     _check_files(files)
     dialogues: dict[str, _Gathered] = {}

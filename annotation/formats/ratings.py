@@ -1,4 +1,4 @@
-"""Ratings of items that the corpus has: the long CSV, and counts of CoCoEval's judge."""
+"""Ratings of items of the corpus: the long CSV, and counts of CoCoEval's judge."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from annotation.text.table_cells import kind_of_rater, looks_like_nothing, numbe
 # The long ratings CSV: one answer a row, for items that the corpus has.
 #
 # `item` is the item's key, `dialogue/continuation/turn` (of a comparison with all its members, and `order` is
-# then the order in which they were shown, such as [1, 0]); or the columns dialogue, continuation and turn say
-# it. `turn` counts from 0, or from 1 where the setting `turns_from` says so; `turn_number` is the number that
-# annotators see beside a turn, from 1. Other columns: rater, kind, identified, question, value, sample,
+# then the order in which they were shown, such as [1, 0]); or the columns dialogue, continuation and turn
+# name the item. `turn` counts from 0, or from 1 with the setting `turns_from`; `turn_number` is the number
+# that annotators see beside a turn, from 1. Other columns: rater, kind, identified, question, value, sample,
 # missing, explanation, evidence (JSON), occasion, scheme, and for questions that are new level and values. An
-# empty value is a missing answer. Columns of other names are passed over, and named. A file may call its
-# columns otherwise, where the import says which is which.
+# empty value is a missing answer. Columns of other names are ignored, and listed. A file may use other names
+# for its columns, with a mapping in the import.
 
 QUESTION = "overall"
 TURNS_FROM = "turns_from"
@@ -52,7 +52,7 @@ COLUMNS = (
 
 
 def read_ratings_csv(source: Source) -> Iterator[SourceRecord]:
-    """Yield one rating for each row; the line of a row is the one that it begins on."""
+    """Yield one rating for each row, with the line on which the row begins."""
     rows = csv_cells(source)
     header = _header(source, next(rows)[1])
     question = _question(source, header)
@@ -74,13 +74,13 @@ def _header(source: Source, names: list[str]) -> list[str]:
 
 
 def _question(source: Source, header: list[str]) -> str:
-    """Return what is answered where no column says it: what the column of the values is called."""
+    """Return the question where no column names it: the name of the value column."""
     theirs = source.columns.get("value", "").strip()
     return theirs if theirs and "question" not in header else QUESTION
 
 
 def rating(row: Row, turns_from: str = "") -> Rating:
-    """Return the answer that a row gives. `turns_from` says what the first turn's `turn` is: 0 or 1."""
+    """Parse a row into an answer. `turns_from` is the `turn` of the first turn: 0 or 1."""
     for name, limit in LIMITS.items():
         if len(row.get(name, "")) > limit:
             raise ImportProblem(f"is longer than {limit} characters", field=name)
@@ -123,7 +123,7 @@ def rating(row: Row, turns_from: str = "") -> Rating:
 
 
 def _evidence(row: Row, place: Place, is_answer: bool) -> tuple[Passage, ...]:
-    """Return what an answer points at, from JSON as exports write it."""
+    """Parse an answer's evidence, from JSON as in exports."""
     text = row.get("evidence", "").strip()
     if not text:
         return ()
@@ -136,7 +136,7 @@ def _evidence(row: Row, place: Place, is_answer: bool) -> tuple[Passage, ...]:
 
 
 def _place(row: Row, turns_from: str) -> tuple[Place, bool]:
-    """Return where the item is, from its key, else from the columns; and whether its key says it."""
+    """Return the item's place, from its key, else from the columns; and whether the key gives it."""
     turn = _turn(row, "turn", first=int(turns_from or 0))
     if key := row.get("item", ""):
         try:
@@ -167,7 +167,7 @@ def _turn(row: Row, name: str, first: int = 1) -> int | None:
 
 
 def _order(row: Row, members: int) -> tuple[int, ...]:
-    """Return the numbers of what is compared in the order shown, () where that is not said."""
+    """Return the numbers of the members in the order shown, () where it is not given."""
     if not (text := row.get("order", "").strip()):
         return ()
     fields = Fields({"order": decode(text.encode())})
@@ -183,7 +183,7 @@ def _kind(row: Row) -> SaidKind:
 
 
 def _value(row: Row) -> tuple[float | str | None, str]:
-    """Return an answer, as a number where it is one, and why it is missing where it is."""
+    """Return an answer, as a number where it is one, and the reason where it is missing."""
     text, missing = row["value"], row.get("missing", "")
     plain = text.strip()
     if not plain or (missing and looks_like_nothing(plain)):
@@ -198,7 +198,7 @@ def _value(row: Row) -> tuple[float | str | None, str]:
 
 
 def _values(row: Row) -> tuple[float | str, ...]:
-    """Return the scale's values, from a JSON list or from a list with commas."""
+    """Parse the scale's values, from a JSON list or from a list with commas."""
     text = row.get("values", "").strip()
     if not text:
         return ()
@@ -223,19 +223,19 @@ RATINGS_CSV = Format(
 )
 
 
-# Replies of CoCoEval's judge that was run elsewhere: counts of behaviours without turns, one reply a line.
+# Replies of CoCoEval's judge from outside: counts of behaviours without turns, one reply a line.
 #
-#     {"dialogue": "d1", "continuation": "x-1", "rater": "gpt-x", "reply": {"repetition_explanation": "...",
-#      "repetition_count": 2, ...}}
+# {"dialogue": "d1", "continuation": "x-1", "rater": "gpt-x", "reply": {"repetition_explanation": "...",
+# "repetition_count": 2, ...}}
 #
 # The fields of the reply are those of the paper's prompt, a count and an explanation for each of the ten
-# behaviours; they may also stand beside the others, without `reply`. For interruptions the paper's own names
-# (`interruptions_count`) are read, too. A count that is null is missing.
+# behaviours; they may also be beside the others, without `reply`. For interruptions the paper's own names
+# (`interruptions_count`) are accepted, too. A count that is null is missing.
 
 WHY = "_explanation"
 PLACE = ("dialogue", "continuation", "rater", "kind", "sample", "reply")
 PAPER_NAMES = {f"interruptions{suffix}": f"interruption{suffix}" for suffix in (COUNT, WHY)}
-"""What the paper's fields are called where that differs."""
+"""The paper's field names where they differ."""
 FIELDS = frozenset(name.removesuffix(COUNT) + suffix for name in KEYS for suffix in (COUNT, WHY))
 NO_COUNT = "no count given"
 KINDS = ("judge", "human")
@@ -274,7 +274,7 @@ def _ratings(content: Any) -> Iterator[Rating]:
 
 
 def _reply(fields: Fields) -> Fields:
-    """Return the fields of the reply by our names: those of `reply`, else those that stand beside it."""
+    """Return the fields of the reply by our names: those of `reply`, else those beside it."""
     path = "reply" if fields.has("reply") else ""
     raw = fields.object("reply") if path else {k: v for k, v in fields.raw.items() if k not in PLACE}
     if path and (stray := sorted(fields.raw.keys() - set(PLACE))):

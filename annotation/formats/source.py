@@ -1,7 +1,7 @@
-"""The file or folder that an import reads: bounded in memory, hashed, and refused where it is not plain text.
+"""The file or folder that an import reads: bounded in memory, hashed, and refused unless plain text.
 
 Compressed files are refused by their first bytes, so that no archive is ever unpacked. A line may have 16 MiB
-and a file that is one JSON document 64 MiB; what is longer is refused after reading that much.
+and a file that is one JSON document 64 MiB; anything longer is refused after reading that much.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Any
 
 from annotation.errors import AnnotationError
 
-# What is wrong with a file, told by file, line, field and reason.
+# Problems of a file, with file, line, field and reason.
 
 MOST = 20
-"""So many problems of a file are told in one go, at most."""
+"""Maximum number of problems of a file in one report."""
 
 
 class ImportProblem(AnnotationError):
-    """Why a file cannot be imported. Nothing of the file is kept.
+    """The reason why a file cannot be imported. Nothing of the file is stored.
 
     `line` is 1-based, None where the problem is not on one line; `field` is a path like `turns[3].text`,
-    empty where the line as a whole is meant. `others` are further problems of the same file.
+    empty for the line as a whole. `others` are further problems of the same file.
     """
 
     code = "import_refused"
@@ -47,7 +47,7 @@ class ImportProblem(AnnotationError):
         return f"{', '.join(place)}: {self.reason}" if place else self.reason
 
     def placed(self, *, line: int | None = None, file: str = "") -> ImportProblem:
-        """Fill in where the problem is, where that is not known yet, and return it."""
+        """Fill in the place of the problem, where it is not known yet, and return it."""
         self.line = line if self.line is None else self.line
         self.file = self.file or file
         for other in self.others:
@@ -71,24 +71,24 @@ class ImportProblem(AnnotationError):
         return "\n".join(messages)
 
     def as_dict(self) -> dict[str, str | int | None]:
-        """Return file, line, field and reason for a program to read."""
+        """Return file, line, field and reason as JSON data."""
         return {"file": self.file, "line": self.line, "field": self.field, "reason": self.reason}
 
 
 class Faults:
-    """The problems of one file, in the order in which they were added. Nothing is kept once there is one."""
+    """Problems of one file, in the order in which they were added. With any problem, nothing is stored."""
 
     def __init__(self) -> None:
         self.problems: list[ImportProblem] = []
 
     def add(self, problem: ImportProblem) -> None:
-        """Note a problem and go on; raise them all where there are enough."""
+        """Add a problem and go on; raise them all at the maximum number."""
         self.problems.append(problem)
         if len(self.problems) >= MOST:
             self.refuse()
 
     def refuse(self) -> None:
-        """Raise the problem that comes first in the file, with the others; nothing where there is none."""
+        """Raise the first problem in the file, with the others; do nothing where there is none."""
         if self.problems:
             first, *others = sorted(self.problems, key=lambda problem: problem.line or 0)
             first.others = others
@@ -100,9 +100,9 @@ MAX_DOCUMENT = 64 * 2**20
 CHUNK = 2**20
 START = 2**16
 MOST_NAMES = 40
-"""So many columns or fields that are not read are named, at most."""
+"""Maximum number of unread columns or fields listed."""
 PARTS = (".json", ".jsonl")
-"""How the files of a folder end that are read."""
+"""Extensions of the files that are read in a folder."""
 BOM = b"\xef\xbb\xbf"
 SIGNATURES = {
     b"\x1f\x8b": "a gzip file",
@@ -120,16 +120,16 @@ PICKLE = re.compile(
     rb"\x80[\x00-\x05]|\([dlt]p?\d+\r?\n|[})\]]q[\x00-\x08]"
     rb"|c(?:__builtin__|builtins|collections|copy_?reg|numpy|pandas)[\w.]*\r?\n"
 )
-"""How a pickle begins: protocols 2 to 5 by their mark, 0 and 1 by the container or class."""
+"""First bytes of a pickle: protocols 2 to 5 by their mark, 0 and 1 by the container or class."""
 
 
 class Source:
-    """A path that is being read. `done` of `total` bytes were read so far.
+    """A path being read. `done` of `total` bytes were read so far.
 
-    `name` is what its owner calls it, where the path is of a stored upload; `columns` are a table's own names
-    for columns, by Concord's, and `settings` what its user says of it. With `faults`, reading goes on after a
-    problem that is reported; without, the first one is raised. `notes` are what the reader has to say about
-    the file; `passed_over` are its columns or fields that are not read.
+    `name` is its owner's name for it, where the path is that of a stored upload; `columns` are a table's own
+    column names, by Concord's, and `settings` its user's declarations. With `faults`, reading goes on after a
+    reported problem; without, the first one is raised. `notes` are the reader's remarks on the file;
+    `passed_over` are its columns or fields that are not read.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class Source:
             raise ImportProblem(f"cannot be read: {error.strerror}", file=str(path)[:200]) from None
 
     def report(self, problem: ImportProblem) -> None:
-        """Note a problem after which reading can go on; raise it where only the first one is asked for."""
+        """Report a problem after which reading can go on; raise it where only the first one is wanted."""
         if self.faults is None:
             raise problem
         self.faults.add(problem)
@@ -169,7 +169,7 @@ class Source:
     def report_problems(
         self, file: Path | None = None, line: int | None = None, path: str = ""
     ) -> Iterator[None]:
-        """Report the problem that a block raises, placed, and go on after the block.
+        """Report a problem raised in a block, with its place, and go on after the block.
 
         `path` is that of the record in its document, before the field's own.
         """
@@ -180,11 +180,11 @@ class Source:
             self.report(problem.placed(line=line, file=self.name_in_folder(file) if file else ""))
 
     def pass_over(self, names: Iterable[str]) -> None:
-        """Note columns or fields that are not read: they are named with the import."""
+        """Record columns or fields that are not read: they are listed with the import."""
         self.passed_over.update(dict.fromkeys(name for name in names if name))
 
     def all_notes(self) -> list[str]:
-        """Return the notes, the last of them about what was not read."""
+        """Return the notes, the last of them about unread columns or fields."""
         names = list(self.passed_over)
         if not names:
             return self.notes
@@ -194,7 +194,7 @@ class Source:
         return [*self.notes, f"{kind} passed over: {listing}{rest}."]
 
     def files(self) -> list[Path]:
-        """Return the file itself, or a folder's .json and .jsonl files in the order of their names."""
+        """Return the file itself, or a folder's .json and .jsonl files, ordered by name."""
         if self.path.is_dir():
             files = sorted(file for file in self.path.iterdir() if file.suffix in PARTS and file.is_file())
             if not files:
@@ -207,19 +207,19 @@ class Source:
         return [self.path]
 
     def called(self, file: Path) -> str:
-        """Return what a file is called: in a folder by its own name, else as its owner calls it."""
+        """Return a file's name: in a folder its own, else its owner's name for it."""
         return file.name if self.path.is_dir() else self.name
 
     def name_in_folder(self, file: Path) -> str:
-        """Return the name by which a problem places a folder's file, empty where the file is all there is."""
+        """Return a folder's file name for a problem's place, empty for a single file."""
         return file.name if self.path.is_dir() else ""
 
     def files_by_name(self, alone: str) -> dict[str, Path]:
-        """Return a folder's files by their names; a file by itself is `alone`."""
+        """Return a folder's files by name; a file by itself is `alone`."""
         return {file.name: file for file in self.files()} if self.path.is_dir() else {alone: self.path}
 
     def content_hash(self) -> str:
-        """Return the SHA-256 of the content: of a file its bytes, of a folder its names and their hashes."""
+        """Return the SHA-256 of the content: of a file's bytes, of a folder's names and their hashes."""
         if not self.path.is_dir():
             return _hash(self.path)
         total = hashlib.sha256()
@@ -228,8 +228,7 @@ class Source:
         return total.hexdigest()
 
     def lines(self, path: Path | None = None) -> Iterator[tuple[int, bytes]]:
-        """Yield the numbered lines that are not blank, without space around them: of the one file, or of one
-        of the folder's."""
+        """Yield the numbered non-blank lines, stripped: of the single file, or of one in the folder."""
         is_blank = True
         for number, line in self.raw_lines(path):
             if stripped := line.strip(b" \t\r\n"):
@@ -239,7 +238,7 @@ class Source:
             raise ImportProblem("the file is empty")
 
     def begins_with(self, mark: bytes) -> bool:
-        """Whether the file begins so, after a byte order mark and space."""
+        """Whether the file begins with a mark, after a byte order mark and space."""
         return self._start().lstrip().startswith(mark)
 
     def _start(self) -> bytes:
@@ -251,7 +250,7 @@ class Source:
     def objects(self) -> Iterator[tuple[int, bytes]]:
         """Yield the numbered lines of a file with a JSON object on each.
 
-        A file that begins otherwise is refused in one go, not line by line.
+        A file that begins otherwise is refused at once, not line by line.
         """
         lines = [line for line in map(bytes.strip, self._start().splitlines()) if line]
         if lines and (lines[0] in (b"{", b"[") or not any(line.startswith(b"{") for line in lines)):
@@ -263,7 +262,7 @@ class Source:
         return self.lines()
 
     def raw_lines(self, path: Path | None = None) -> Iterator[tuple[int, bytes]]:
-        """Yield all numbered lines as they are, with their ends: of the file, or of one in the folder."""
+        """Yield all numbered lines unchanged, with their line ends: of the file, or of one in the folder."""
         path = path or self.path
         if path.is_dir():
             raise ImportProblem("is a folder; this format is one file", file=self.name)
@@ -293,13 +292,13 @@ class Source:
 
 
 def _size(file: Path) -> int:
-    """Return the bytes of a file that can be opened; raise OSError for one that cannot."""
+    """Return the size of a readable file in bytes; raise OSError for any other."""
     with file.open("rb") as opened:
         return opened.seek(0, 2)
 
 
 def _checked_start(content: bytes) -> bytes:
-    """Return content without a byte order mark; refuse what its first bytes show to be no plain text."""
+    """Return content without a byte order mark; refuse content that is no plain text by its first bytes."""
     for signature, meaning in SIGNATURES.items():
         if content.startswith(signature):
             raise ImportProblem(f"is {meaning}, not plain UTF-8 text: unpack or convert it first")
@@ -309,7 +308,7 @@ def _checked_start(content: bytes) -> bytes:
 
 
 def is_pickle(content: bytes) -> bool:
-    """Whether content is a pickle, by its first bytes; it is never opened, because that runs code."""
+    """Whether content is a pickle, by its first bytes; it is never loaded, because that runs code."""
     return PICKLE.match(content) is not None
 
 

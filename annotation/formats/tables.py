@@ -1,4 +1,4 @@
-"""Tables: rows of texts by column, from CSV or TSV in UTF-8, whatever format is made of them."""
+"""Tables: rows of texts by column, from CSV or TSV in UTF-8, and dialogues built from them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from annotation.records import HUMAN, SELF, Continuation, Dialogue, Turn
 
 Row = dict[str, str]
 Cells = tuple[int, list[str]]
-"""The line that a row begins on, and its cells."""
+"""The line on which a row begins, and its cells."""
 
 LONGEST_CELL = 131_072
-"""Characters of one cell."""
+"""Maximum characters of one cell."""
 
 
 def csv_cells(source: Source) -> Iterator[Cells]:
-    """Yield the rows that hold any text, the header first; its line tells what separates the columns."""
+    """Yield the non-empty rows, header first; the header line determines the delimiter."""
     lines = _lines(source)
     first = next(lines)
     csv.field_size_limit(LONGEST_CELL)  # of the whole process: another reader may have raised it
@@ -63,9 +63,9 @@ def _next(rows: Any, line: int) -> list[str] | None:
 
 
 def header_of(source: Source, names: list[str], allowed: Collection[str], needed: Iterable[str]) -> list[str]:
-    """Return the columns by Concord's names, and name the others with the import.
+    """Return the columns by Concord's names; the others are listed with the import.
 
-    Refuses what is missing, mapped wrongly or there twice.
+    Refuses missing, wrongly mapped and duplicate columns.
     """
     plain = [name.strip().lower() for name in names]
     for ours, theirs in source.columns.items():
@@ -87,7 +87,7 @@ def header_of(source: Source, names: list[str], allowed: Collection[str], needed
 
 
 def row_of(header: list[str], values: list[str]) -> Row:
-    """Return the cells of a row by their columns; refuse a row that has more or fewer."""
+    """Return the cells of a row by column; refuse a row that has more or fewer."""
     if len(values) != len(header):
         raise ImportProblem(f"has {len(values)} columns, the first line {len(header)}")
     return dict(zip(header, values, strict=True))
@@ -105,20 +105,19 @@ TRUTH = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no":
 
 
 def truth(row: Row, name: str, *, empty: bool) -> bool:
-    """Return whether a cell says true; `empty` for an empty cell."""
+    """Return a cell's truth value; `empty` for an empty cell."""
     text = row.get(name, "").strip().lower()
     if text and text not in TRUTH:
         raise ImportProblem(f"{text[:20]!r} is neither true nor false", field=name)
     return TRUTH.get(text, empty)
 
 
-# Dialogues as a table, one row a turn: what its columns mean, whatever kind of file it is in.
+# Dialogues as a table, one row a turn: the meaning of its columns, whatever the kind of file.
 #
-# `dialogue`, `speaker` and `text` are needed. `continuation` names the continuation that a turn belongs to
-# (empty or `self`: the dialogue's own turns), `system` who produced that; `at` makes a continuation static.
-# The rows of a dialogue stand together, in the order of its turns. Columns of other names are passed over,
-# and named. A table with a row per turn and annotator has every turn several times: it is read once, or the
-# table is refused.
+# `dialogue`, `speaker` and `text` are required. `continuation` names the continuation of a turn (empty or
+# `self`: the dialogue's own turns), `system` its system; `at` makes a continuation static. The rows of a
+# dialogue are contiguous, in the order of its turns. Columns of other names are ignored, and listed. A table
+# with a row per turn and annotator repeats every turn: each is read once, or the table is refused.
 
 NEEDED = ("dialogue", "speaker", "text")
 COLUMNS = (
@@ -146,20 +145,20 @@ RATER = re.compile(
     r"(annotator|rater|coder|label+er|worker|judge|evaluator|assessor|reviewer)"
     r"([ _.-]?(id|name|no|nr|number))?"
 )
-"""What a column is called that says who annotated a row,"""
+"""Names of columns with the annotator of a row."""
 NUMBER = re.compile(
     r"(turn|utterance|utt|message|msg|line)s?([ _.-]?(id|idx|index|no|nr|num|number))?|number|nr|position"
 )
-"""and one that numbers the turns. Neither is read: they tell whether rows repeat a turn."""
+"""Names of columns that number the turns. Neither is imported: they show whether rows repeat a turn."""
 MAX_TURNS = 100_000
-"""A dialogue has at most so many rows,"""
+"""Maximum number of rows of a dialogue."""
 MAX_CHARACTERS = 16 * 2**20
-"""and its texts so many characters."""
+"""Maximum number of characters of a dialogue's texts."""
 
 
 @dataclass(slots=True)
 class _Part:
-    """The turns of one continuation; the values `stated` in its rows: the first that is not empty holds."""
+    """The turns of one continuation; for the values `stated` in its rows, the first non-empty one holds."""
 
     turns: list[Turn] = field(default_factory=list)
     stated: dict[str, str] = field(default_factory=dict)
@@ -168,7 +167,7 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _RowSource:
-    """Where a turn comes from: its row's line, and the annotator and turn number where columns name them."""
+    """Origin of a turn: its row's line, and the annotator and turn number where columns name them."""
 
     line: int
     rater: str
@@ -177,7 +176,7 @@ class _RowSource:
 
 @dataclass(slots=True)
 class _Repeats:
-    """The unread columns that tell whether rows repeat a turn, and how many rows did."""
+    """The unread columns that show whether rows repeat a turn, and the number of rows that did."""
 
     rater: str
     number: str
@@ -219,7 +218,7 @@ def read_table(source: Source, rows: Iterator[Cells]) -> Iterator[SourceRecord]:
 
 
 def _rows(source: Source, header: list[str], rows: Iterable[Cells]) -> Iterator[tuple[int, Row]]:
-    """Yield the rows that can be told to belong to a dialogue."""
+    """Yield the rows that can be assigned to a dialogue."""
     for line, cells in rows:
         try:
             row = row_of(header, cells)
@@ -233,7 +232,7 @@ def _rows(source: Source, header: list[str], rows: Iterable[Cells]) -> Iterator[
 
 
 def _dialogue(source: Source, rows: Iterable[tuple[int, Row]], repeats: _Repeats) -> SourceRecord | None:
-    """Return the dialogue that rows make; what is wrong with a row is told to the source."""
+    """Build a dialogue from its rows; errors in a row are reported to the source."""
     parts: dict[str, _Part] = {SELF: _Part()}
     whole_dialogue: dict[str, str] = {}
     first, sound, count, characters = 0, True, 0, 0
@@ -261,7 +260,7 @@ def _dialogue(source: Source, rows: Iterable[tuple[int, Row]], repeats: _Repeats
 
 
 def _add(row: Row, parts: dict[str, _Part], whole_dialogue: dict[str, str]) -> _Part:
-    """Add a row's turn to its continuation, and return that."""
+    """Add a row's turn to its continuation, and return the continuation."""
     for name, limit in LIMITS.items():
         if len(row.get(name, "")) > limit:
             raise ImportProblem(f"is longer than {limit} characters", field=name)
@@ -276,11 +275,11 @@ def _add(row: Row, parts: dict[str, _Part], whole_dialogue: dict[str, str]) -> _
 
 
 def _read_once(part: _Part, repeats: _Repeats) -> None:
-    """Leave out the rows of a continuation that repeat a turn for another annotator.
+    """Drop the rows of a continuation that repeat a turn for another annotator.
 
-    Rows are such where a column numbers the turns and every number stands for the same turn, or where all
-    annotators have the same turns in the same order. Otherwise a turn that another annotator repeats is
-    refused, and so are turns that are all there several times: nobody knows what was said how often.
+    Rows are repeats where a column numbers the turns and every number belongs to a single turn, or where all
+    annotators have the same turns in the same order. Otherwise a turn repeated by another annotator is
+    refused, and so are turns that all occur several times: it is unknown how often each was said.
     """
     turns, rows = part.turns, part.rows
     once = _by_number(turns, rows) or _by_rater(turns, rows)
@@ -293,7 +292,7 @@ def _read_once(part: _Part, repeats: _Repeats) -> None:
 
 
 def _by_number(turns: list[Turn], rows: list[_RowSource]) -> list[int]:
-    """Return the first row of each number; [] where numbers do not repeat, or stand for several turns."""
+    """Return the first row of each number; [] where numbers do not repeat, or belong to several turns."""
     first: dict[str, int] = {}
     for place, row in enumerate(rows):
         if not row.number or turns[first.setdefault(row.number, place)] != turns[place]:
@@ -305,7 +304,7 @@ def _by_number(turns: list[Turn], rows: list[_RowSource]) -> list[int]:
 
 
 def _by_rater(turns: list[Turn], rows: list[_RowSource]) -> list[int]:
-    """Return the rows of the first annotator; [] where there is one alone, or others have other turns."""
+    """Return the first annotator's rows; [] with a single annotator, or where others have other turns."""
     places: dict[str, list[int]] = {}
     for place, row in enumerate(rows):
         places.setdefault(row.rater, []).append(place)
@@ -319,9 +318,9 @@ def _by_rater(turns: list[Turn], rows: list[_RowSource]) -> list[int]:
 
 
 def _refuse_repeated(turns: list[Turn], rows: list[_RowSource], repeats: _Repeats) -> None:
-    """Refuse turns that other annotators repeat, and turns that are all there equally often.
+    """Refuse turns repeated by other annotators, and turns that all occur equally often.
 
-    Where every row has a number of its own, some turns may well be said again later: but not most of them.
+    Where every row has a number of its own, some turns may well be said again later, but not most of them.
     """
     first: dict[Turn, _RowSource] = {}
     again = [
@@ -397,7 +396,7 @@ def _continuation(name: str, part: _Part) -> Continuation:
     )
 
 
-# Dialogues from CSV or TSV: one row a turn, as `turn_table` has it.
+# Dialogues from CSV or TSV: one row a turn, as described above.
 
 
 def read_turn_table(source: Source) -> Iterator[SourceRecord]:
@@ -415,19 +414,19 @@ TURN_TABLE = Format(
 )
 
 
-# Dialogues from an Excel workbook: the first sheet, one row a turn, as `turn_table` has it.
+# Dialogues from an Excel workbook: the first sheet, one row a turn, as described above.
 #
-# A workbook is an archive of XML that anybody may have made: each part of it is measured before a parser
-# makes objects of it, rows and columns are bounded whatever the sheet says of its size, entities are
-# refused (defusedxml), and formulas are not evaluated: what the spreadsheet last showed is read. Only what
-# this takes is read: the list of contents, the workbook, its texts, its styles (they mark dates) and the
-# sheet.
+# A workbook is an archive of XML from an untrusted source: each part of it is measured before it is parsed
+# into objects, rows and columns are bounded whatever size the sheet declares, entities are refused
+# (defusedxml), and formulas are not evaluated: the spreadsheet's last displayed value is read. Only the
+# necessary parts are read: the list of contents, the workbook, its texts, its styles (they mark dates) and
+# the sheet.
 
 MAX_ROWS = 1_048_576
 MAX_COLUMNS = 100
 MAX_PARTS = 1_000
 MAX_UNPACKED = 128 * 2**20
-"""Bytes of all parts together; zipfile reads no more of a part than its entry says that it holds."""
+"""Bytes of all parts together; zipfile reads no more of a part than its entry declares."""
 MAX_TEXTS = 32 * 2**20
 """Bytes of the table of texts, which is held in memory."""
 MAX_TEXT_TAGS = 1_500_000
@@ -435,10 +434,10 @@ MAX_PART = 2**20
 """Bytes of any other part that is read as a whole, such as the styles."""
 MAX_PART_TAGS = 50_000
 MAX_ROW = 16 * 2**20
-"""Bytes of one row or one text, and of whatever stands between two of them."""
+"""Bytes of one row or one text, and of the content between two of them."""
 MAX_ROW_TAGS = 200_000
 COMPRESSED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""How the parts of a workbook may be packed."""
+"""Accepted compression methods of a workbook's parts."""
 RECORD = re.compile(rb"<(?:[\w.-]+:)?(?:row|si)[\s/>]")
 LONGEST_START = 64
 BLOCK = 2**18
@@ -449,7 +448,7 @@ BROKEN = (
     EOFError,
     OSError,
     LookupError,
-    ValueError,  # defusedxml's refusals are of this kind, too
+    ValueError,  # includes defusedxml's refusals
     TypeError,
     AttributeError,
     ArithmeticError,
@@ -463,7 +462,7 @@ def read_turns_xlsx(source: Source) -> Iterator[SourceRecord]:
 
 
 def _cells(source: Source) -> Iterator[Cells]:
-    """Yield the rows that hold anything, the header first, all as long as the header."""
+    """Yield the non-empty rows, header first, all as long as the header."""
     if source.path.is_dir():
         raise ImportProblem("is a folder; this format is one file", file=source.name)
     if not source.path.stat().st_size:
@@ -494,7 +493,7 @@ def _filled(rows: Iterator[tuple[int, list[Any]]]) -> Iterator[Cells]:
 
 
 class _Archive(zipfile.ZipFile):
-    """An archive whose parts are measured before they are read; ImportProblem for one that holds too much."""
+    """An archive whose parts are measured before they are read; ImportProblem for one that is too large."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file)
@@ -516,9 +515,9 @@ class _Archive(zipfile.ZipFile):
         return super().open(name, *arguments, **options)
 
     def measure(self, name: str, *, most: int, tags: int) -> None:
-        """Refuse a part with too many bytes or tags, in all or in one row. A part is unpacked once for it.
+        """Refuse a part with too many bytes or tags, in all or in one row. The part is unpacked once for it.
 
-        The number of tags is that of `<`, whatever encoding the part has.
+        Tags are counted as `<`, whatever encoding the part has.
         """
         if name in self.measured:
             return
@@ -559,13 +558,13 @@ def _sheet(file: BinaryIO) -> Iterator[tuple[int, list[Any]]]:
             dates = {"date_formats": book._date_formats, "timedelta_formats": book._timedelta_formats}
             parser = WorkSheetParser(sheet, reader.shared_strings, data_only=True, epoch=book.epoch, **dates)
             for number, cells in parser.parse():
-                parser.row_dimensions.clear()  # it keeps how high each row is
+                parser.row_dimensions.clear()  # it accumulates row heights
                 if cells or number > MAX_ROWS:
                     yield number, _placed(cells)
 
 
 def _placed(cells: list[dict[str, Any]]) -> list[Any]:
-    """Return the values of a row's cells by their columns."""
+    """Return the values of a row's cells by column."""
     cells = [cell for cell in cells if 1 <= cell["column"] <= MAX_COLUMNS]
     row = [None] * max((cell["column"] for cell in cells), default=0)
     for cell in cells:
@@ -588,7 +587,7 @@ def _without_empty_end(texts: list[str]) -> list[str]:
 
 
 def _text(cell: Any) -> str:
-    """Return a cell as it reads: whole numbers without a point, dates as ISO 8601 has them."""
+    """Return a cell's text: whole numbers without a point, dates in ISO 8601."""
     if cell is None:
         return ""
     if isinstance(cell, bool):

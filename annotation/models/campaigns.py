@@ -1,4 +1,4 @@
-"""Campaigns: what is asked about which part of a corpus, by whom, and within which bounds."""
+"""Campaigns: a corpus's part, the questions about it, the participants, and the limits."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from django.db.models import F, Q
 from annotation.models.labels import Occasion
 from annotation.text.views import DEFAULT
 
-# What a person is in one campaign, beside their role in all of Concord.
+# A person's role in one campaign, in addition to their role in all of Concord.
 
 
 class CampaignRole(models.Model):
-    """That a person adjudicates or looks after one campaign. Who rates in it is a CampaignMember.
+    """A person's role as adjudicator or researcher of one campaign. Its raters are CampaignMembers.
 
     A campaign's researcher may do in it what researchers do everywhere, a campaign's adjudicator may decide
-    where its raters disagree. Either may be an annotator, or nobody, in other campaigns.
+    where its raters disagree. Either may be an annotator, or have no role, in other campaigns.
     """
 
     class Role(models.TextChoices):
@@ -43,13 +43,13 @@ class CampaignRole(models.Model):
         return f"{self.user_id}: {self.role} of {self.campaign_id}"
 
 
-# What annotators agree to and read before they work: a campaign's consent text, and changed guidelines.
+# Texts that annotators agree to or read before work: a campaign's consent text, and changed guidelines.
 
 
 class Consent(models.Model):
-    """A version of a campaign's consent text; the newest is in force, and an empty one asks for nothing.
+    """A version of a campaign's consent text; the newest is in force, and an empty one requires no consent.
 
-    A trigger keeps a version that somebody agreed to as it was.
+    A trigger prevents changes to a version that somebody agreed to.
     """
 
     campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="consents")
@@ -68,7 +68,7 @@ class Consent(models.Model):
 
 
 class ConsentGiven(models.Model):
-    """That a person agreed to a version of a consent text, and when. Never changed, by a trigger."""
+    """A person's consent to a version of a consent text, with its time. Never changed, by a trigger."""
 
     consent = models.ForeignKey(Consent, on_delete=models.CASCADE, related_name="given")
     user = models.ForeignKey(
@@ -85,7 +85,7 @@ class ConsentGiven(models.Model):
 
 
 class GuidelinesRead(models.Model):
-    """That a person began with a version of guidelines, or acknowledged it when it changed, and when."""
+    """A person's start with a version of guidelines, or acknowledgement of a change, with its time."""
 
     guidelines = models.ForeignKey("annotation.Guidelines", on_delete=models.CASCADE, related_name="read")
     user = models.ForeignKey(
@@ -101,11 +101,11 @@ class GuidelinesRead(models.Model):
         return f"{self.user_id} read {self.guidelines_id}"
 
 
-# Strata that are balanced over a campaign's annotators, and how much of each somebody has done.
+# Strata that are balanced over a campaign's annotators, and each person's progress in them.
 
 
 class BalanceStratum(models.Model):
-    """A value of what a campaign balances its tasks by, such as a system. Annotators never see it."""
+    """A value by which a campaign balances its tasks, such as a system. Annotators never see it."""
 
     campaign = models.ForeignKey(
         "annotation.Campaign", on_delete=models.CASCADE, related_name="balanced", db_index=False
@@ -120,7 +120,7 @@ class BalanceStratum(models.Model):
 
 
 class StratumShare(models.Model):
-    """How many tasks of a stratum somebody has done or holds, kept by a trigger, and where they are in it.
+    """Number of tasks of a stratum that somebody has done or holds, kept by a trigger, and their place in it.
 
     `cursor` is the place of the last task of the stratum that they claimed.
     """
@@ -138,7 +138,7 @@ class StratumShare(models.Model):
 
 
 def default_shows() -> list[str]:
-    """Return what raters are shown beside the turns where nothing else was chosen."""
+    """Return the parts that raters see beside the turns by default."""
     return list(DEFAULT)
 
 
@@ -168,49 +168,50 @@ OVERLAP_IS_WHOLE = Q(overlap_raters__isnull=True, overlap_share__isnull=True, ov
     Q(overlap_tasks__isnull=True, overlap_share__isnull=False, overlap_share__gt=0, overlap_share__lte=1)
     | Q(overlap_share__isnull=True, overlap_tasks__isnull=False, overlap_tasks__gte=1)
 )
-"""Either no part of the tasks has more raters, or it is said how many, and of how large a part."""
+"""Either no part of the tasks has more raters, or both their number and the size of the part are set."""
 
 
 class Campaign(models.Model):
-    """Part of a corpus, a scheme version, guidelines, raters per item, and who may take part.
+    """Part of a corpus, a scheme version, guidelines, raters per item, and the people who may take part.
 
-    `shows` is the allow-list of what raters see beside the turns, people and judges alike. A part of the
+    `shows` is the allow-list of what raters, people and judges alike, see beside the turns. A part of the
     tasks, drawn by the seed, has `overlap_raters` instead of `raters_per_item`: `overlap_share` of them
-    (above 0, at most 1) or `overlap_tasks` of them. Of the dialogues `sample_dialogues` are drawn, in
-    proportion to `sample_by` ("", "system", "part" or "metadata.FIELD"); None asks about all of them.
-    With `sample_apart` (above 0, at most 1) only items are asked about on which the `apart_judge` and
-    people are that share of the scale apart. The order by priority is by `order_by` ("metadata.FIELD");
+    (above 0, at most 1) or `overlap_tasks` of them. `sample_dialogues` of the dialogues are drawn, in
+    proportion to `sample_by` ("", "system", "part" or "metadata.FIELD"); None includes all of them.
+    With `sample_apart` (above 0, at most 1) only items are included on which the `apart_judge` and people
+    differ by that share of the scale. The order by priority is by `order_by` ("metadata.FIELD");
     `apart_judge` is the judge that is compared with people. After the `deadline` nothing is handed out or
     accepted; a person submits at most `most_tasks`, and `most_tasks_a_day` in a day of UTC. A submission
     may be revised for `revise_hours`: None for as long as the campaign is open, 0 for never.
-    `unseen_check` says which turns must have been on screen before a submit goes without a question. With
-    `shows_agreement`, annotators see how far they agree with others. `join_proof` is how a participant who
-    comes back by a link shows that they are the same person. An archived campaign is in no list
-    and takes no work.
+    `unseen_check` sets which turns must have been on screen for a submit without a warning. With
+    `shows_agreement`, annotators see their agreement with others. `join_proof` is how a participant who
+    returns by a link proves that they are the same person. An archived campaign is in no list and takes no
+    work.
 
-    Where the scheme asks about comparisons, `compares` says which are asked about: every choice of its
-    systems (`all`), those with the `baseline` among them, or those that the corpus has (`there`); `compared`
-    what they consist of: responses to one point (`turns`), whole continuations (`whole`), or whatever fits
-    the continuations (`auto`). A ranking puts `ranked` of them into an order; of all that there are, the seed
+    Where the scheme asks about comparisons, `compares` selects them: every pair or set of its systems
+    (`all`), those with the `baseline` among them, or those that the corpus has (`there`); `compared` sets
+    their members: responses to one point (`turns`), whole continuations (`whole`), or whatever fits the
+    continuations (`auto`). A ranking puts `ranked` of them into an order; of all possible ones, the seed
     draws `most_comparisons` where that is set.
 
-    Where the scheme asks about facts or questions of scripts, those of `record_status` are asked
-    about, and of them the seed draws `sample_records` where that is set.
+    Where the scheme asks about facts or questions of scripts, those of `record_status` are included, and of
+    them the seed draws `sample_records` where that is set.
 
-    Dialogues in training are asked about where that is the `part`, and then alone.
+    Dialogues in training are included where that is the `part`, and then alone.
 
-    With `side_by_side`, one task shows all responses of the chosen systems to one point of a dialogue, and
+    With `side_by_side`, one task shows all responses of the selected systems to one point of a dialogue, and
     asks the same of each.
 
-    With a `batch_size`, annotators get tasks of the first `batches_open` batches of so many tasks each;
-    `next_batch` says when another one opens (`annotation.campaigns.actions`).
+    With a `batch_size`, annotators get tasks of the first `batches_open` batches of that many tasks each;
+    `next_batch` sets when the next one opens (`annotation.campaigns.actions`).
 
-    With `balance_by` ("", "system", "part" or "metadata.FIELD"), the next task of an annotator is of the
+    With `balance_by` ("", "system", "part" or "metadata.FIELD"), the next task of an annotator is from the
     stratum of which they have done least.
 
-    Who may rate what: with `by_language`, who reads the dialogue's language; nobody whom `not_own`
-    ("", "participants" or "metadata.FIELD") names as an author of it; where `groups_by` ("", "system", "part"
-    or "metadata.FIELD") has a group for its stratum, that group. `ruled` says that slots have gates.
+    Rules on who may rate what: with `by_language`, only people who read the dialogue's language; nobody whom
+    `not_own` ("", "participants" or "metadata.FIELD") names as an author of it; where `groups_by` ("",
+    "system", "part" or "metadata.FIELD") has a group for its stratum, only that group. `ruled` is set where
+    slots have gates.
     """
 
     class State(models.TextChoices):
@@ -257,7 +258,7 @@ class Campaign(models.Model):
         ALL = "all", "All of them"
 
     class Part(models.TextChoices):
-        """Which dialogues of a benchmark are asked about."""
+        """Dialogues of a benchmark that are included."""
 
         REST = "", "All but training"
         TRAINING = "training", "Training alone"
@@ -393,7 +394,7 @@ class CampaignMember(models.Model):
 
     `cursor` is the position of the last task claimed, so that finding the next one does not scan those done.
     `done` counts the tasks submitted and `pace` is the recent seconds per task, so that showing progress
-    costs no query. Of them, `done_today` were submitted on the day (of UTC) `done_on`.
+    costs no query. `done_today` of them were submitted on the day (of UTC) `done_on`.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="members")
@@ -412,7 +413,7 @@ class CampaignMember(models.Model):
 
 
 class SampledDialogue(models.Model):
-    """A dialogue that was drawn for a campaign when it first opened, and the stratum it was drawn from."""
+    """A dialogue drawn for a campaign when it first opened, with its stratum."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="sampled", db_index=False)
     dialogue = models.ForeignKey("annotation.Dialogue", on_delete=models.CASCADE, related_name="+")
@@ -426,7 +427,7 @@ class SampledDialogue(models.Model):
 
 
 class SampledItem(models.Model):
-    """An item that was drawn for a campaign when it first opened: of a sample, or judge and people differ."""
+    """An item drawn for a campaign when it first opened: sampled, or because judge and people differ."""
 
     campaign = models.ForeignKey(
         Campaign, on_delete=models.CASCADE, related_name="sampled_items", db_index=False
@@ -441,7 +442,7 @@ class SampledItem(models.Model):
 
 
 class ComparedItem(models.Model):
-    """A comparison that a campaign asks about, chosen while it was a draft."""
+    """A comparison that a campaign asks about, selected while it was a draft."""
 
     campaign = models.ForeignKey(
         Campaign, on_delete=models.CASCADE, related_name="compared_items", db_index=False

@@ -1,7 +1,7 @@
-"""Training, tests, hidden checks and repeats: what a campaign asks beside its main work, and what came of it.
+"""Training, tests, hidden checks and repeats: tasks outside a campaign's main work, and their results.
 
-The tasks of these stand aside: their position is negative, so no slot can belong to them (the slot's key
-holds its task's position, which is never negative), and no count of a campaign's tasks meets them.
+Their position is negative, so no slot can belong to them (the slot's key holds its task's position, which
+is never negative), and no count of a campaign's tasks includes them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from django.db.models import Q
 from annotation.models.labels import Occasion
 
 STAGES: tuple[str, ...] = (Occasion.TRAINING, Occasion.QUALIFICATION)
-"""The occasions that come before the main work, in their order."""
+"""Occasions that come before the main work, in order."""
 HIDDEN: tuple[str, ...] = (Occasion.CHECK, Occasion.REPEAT)
-"""The occasions that are mixed into the main work, where nobody can tell them apart."""
+"""Occasions that are mixed into the main work, indistinguishable from it."""
 
 
 def _share(field: str) -> Q:
@@ -25,13 +25,13 @@ def _share(field: str) -> Q:
 
 
 class CheckPlan(models.Model):
-    """How a campaign trains, tests and checks its annotators. A campaign without one does none of it.
+    """Training, test and check settings of a campaign. A campaign without them does none of these.
 
-    Of every `check_every` tasks one is a hidden check, and of every `repeat_every` one is a task of the
-    annotator's own again, after at least `repeat_after` others (None: none). The test is passed with a score
-    of `test_mark` (0 to 1) by `test_measure`, in at most `test_tries`; `test_tells` is what is said after it.
-    Over the last `window` checks of a person, and not before there are `least`, a share of right answers
-    below the marks warns, pauses, or leaves the person out of gold (None: never).
+    One of every `check_every` tasks is a hidden check, and one of every `repeat_every` a repeat of a task of
+    the annotator's own, after at least `repeat_after` others (None: none). The test is passed with a score of
+    `test_mark` (0 to 1) by `test_measure`, in at most `test_tries`; `test_tells` sets the feedback after it.
+    Over the last `window` checks of a person, once there are at least `least`, a share of right answers below
+    the marks warns, pauses, or excludes the person from gold (None: never).
     """
 
     class Measure(models.TextChoices):
@@ -83,10 +83,10 @@ class CheckPlan(models.Model):
 
 
 class KeyTask(models.Model):
-    """A task whose right answers are known, and for what it serves: training, the test, or hidden checks.
+    """A task with known right answers, and its use: training, the test, or hidden checks.
 
-    `explanation` is shown in the feedback of training. `source` says where the key came from. One that was
-    answered is not deleted but retired: it is given to nobody any more.
+    `explanation` is shown in the feedback of training. `source` is the origin of the key. A key that was
+    answered is not deleted but retired: it is no longer given to anybody.
     """
 
     OCCASIONS: ClassVar = (*STAGES, Occasion.CHECK)
@@ -113,7 +113,7 @@ class KeyTask(models.Model):
 
 
 class KeyAnswer(models.Model):
-    """What is right for one question about one item: one of `values`, or within `tolerance` of one."""
+    """Right answers to one question about one item: one of `values`, or within `tolerance` of one."""
 
     key = models.ForeignKey(KeyTask, on_delete=models.CASCADE, related_name="answers")
     item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="+")
@@ -133,9 +133,9 @@ class KeyAnswer(models.Model):
 
 
 class Attempt(models.Model):
-    """One round of training, or one try at the test. At most one of a person is under way in a campaign.
+    """One round of training, or one attempt at the test. A person has at most one unfinished in a campaign.
 
-    Of `asked` key answers `right` were given; `score` is by the campaign's measure, None where it is
+    `right` of `asked` key answers were given; `score` is by the campaign's measure, None where it is
     undefined, and `passed` is None in training.
     """
 
@@ -168,9 +168,9 @@ class Attempt(models.Model):
 
 
 class CheckResult(models.Model):
-    """How a submission with a key compares with it: as it was first submitted, whatever is revised later.
+    """Comparison of a submission with its key: as first submitted, whatever is revised later.
 
-    `chance` is how many of the `asked` answers would be right by guessing among the values, on average.
+    `chance` is the average number of the `asked` answers that would be right by guessing among the values.
     """
 
     assignment = models.OneToOneField(
@@ -201,14 +201,14 @@ class CheckResult(models.Model):
 
 
 class Standing(models.Model):
-    """Where a person stands in a campaign with checks. It outlives their membership, so nobody starts anew.
+    """A person's state in a campaign with checks. It outlives their membership, so nobody starts anew.
 
     `admitted_at` is when the main work was opened to them: by the test, or by hand, with a reason. `steps`
     counts the tasks submitted in the main work, hidden ones among them, and `hidden_at` is the step at which
     the last hidden one was given. `feedback` is the training task whose feedback they have to see.
-    Checks count from `window_from` on; `marks_due` is how many tasks are submitted when the person is warned
-    or paused for them, if at all: some after the check, so that neither tells which task it was.
-    `left_out_at` says that gold leaves their labels of the campaign out.
+    Checks count from `window_from` on; `marks_due` is the number of submitted tasks at which the person is
+    warned or paused for them, if at all: some after the check, so that neither reveals which task it was.
+    `left_out_at` is set while gold excludes their labels of the campaign.
     """
 
     campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="standings")

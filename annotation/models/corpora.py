@@ -18,7 +18,7 @@ from annotation.text.references import item_key, members_key, record_key
 from jobs.fake_models import has_fake
 from jobs.models import Job
 
-# Dev and test: which clusters a judge is developed on and which it is measured on.
+# Dev and test: the clusters on which a judge is developed, and those on which it is measured.
 
 
 class Split(models.Model):
@@ -45,7 +45,7 @@ class Split(models.Model):
 
 
 class SplitCluster(models.Model):
-    """Where one cluster falls."""
+    """Part of one cluster."""
 
     split = models.ForeignKey(Split, on_delete=models.CASCADE, related_name="clusters")
     cluster = models.CharField(max_length=300)
@@ -62,7 +62,7 @@ class SplitCluster(models.Model):
 
 
 class TestLook(models.Model):
-    """One look at the test part: who, when, for what. Printed on every report that shows test."""
+    """One look at the test part: person, time and purpose. Printed on every report that shows test."""
 
     __test__ = False  # not a pytest class
 
@@ -71,7 +71,7 @@ class TestLook(models.Model):
     at = models.DateTimeField(auto_now_add=True)
     purpose = models.TextField()
     judges = models.JSONField(default=list)
-    """The names of the judges whose figures were asked for."""
+    """Names of the judges whose figures were requested."""
 
     class Meta:
         ordering = ["id"]
@@ -100,17 +100,17 @@ class JudgeOpening(models.Model):
         return f"{self.rater_id} on {self.split_id}"
 
 
-# Uploads: files that were sent to be imported, and what came of them.
+# Uploads: files sent for import, and their outcome.
 
 
 class Upload(models.Model):
-    """One file that was sent through a page or the API, and what came of its import.
+    """One file sent through a page or the API, and the outcome of its import.
 
-    `format` was `guessed` where nobody named it; `columns` are a table's own names for columns, by Concord's,
-    and `file_settings` what the file itself does not say.
-    `corpus_name` is the new corpus, or the existing one where `into`. `job` does the import and says how far
-    it is. `result` is the counts of a finished import, written in the import's own transaction; `problems`
-    are the {file, line, field, reason} of a refused file.
+    `format` was `guessed` where none was named; `columns` are a table's own column names, by Concord's, and
+    `file_settings` declarations missing in the file itself. `corpus_name` is the new corpus, or the existing
+    one where `into`. `job` does the import and reports its progress. `result` is the counts of a finished
+    import, written in the import's own transaction; `problems` are the {file, line, field, reason} of a
+    refused file.
     """
 
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="uploads")
@@ -153,7 +153,7 @@ class Upload(models.Model):
 
 
 PUBLIC_FROM, PUBLIC_SPAN = 2**40, 2**50
-"""Public numbers of items lie above any id and below what a browser counts exactly (2^53)."""
+"""Public numbers of items lie above any id and below the largest exact integer of a browser (2^53)."""
 
 
 class Corpus(models.Model):
@@ -184,10 +184,10 @@ class Corpus(models.Model):
 
 
 class Import(models.Model):
-    """One file that was imported into a corpus, remembered with its content's hash.
+    """One file imported into a corpus, with its content's hash.
 
-    `columns` are a table's own names for columns, by Concord's, and `file_settings` what its user said of it:
-    the same file with others says other things.
+    `columns` are a table's own column names, by Concord's, and `file_settings` its user's declarations: the
+    same file with other ones has other content.
     """
 
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="imports")
@@ -215,9 +215,9 @@ class Import(models.Model):
 
 
 class System(models.Model):
-    """What produces continuations: a model, an agent, or `human`.
+    """Producer of continuations: a model, an agent, or `human`.
 
-    `family` is that of its model (gpt, llama ...), where somebody said so: a judge may favour its own.
+    `family` is that of its model (gpt, llama ...), where it was set: a judge may favour its own.
     """
 
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="systems")
@@ -236,10 +236,10 @@ class Dialogue(models.Model):
     """A shared history: participants, metadata, agenda, summary. Its own turns are continuation `self`.
 
     `participants` is a list of {id, name, role, profile, aliases}; `agenda` is as in the native format, and
-    so is `scenario`, which holds what makes a dialogue a scenario (null: it is none). `script` holds main
-    character, sessions and name maps of a long, dated dialogue (null: it is none).
+    so is `scenario`, the fields specific to a scenario (null: it is none). `script` holds main character,
+    sessions and name maps of a long, dated dialogue (null: it is none).
 
-    `part` is what the dialogue is for, as its metadata said when it came (`annotation.corpora.splits`); a
+    `part` is the dialogue's part in a benchmark, from its metadata at import (`annotation.corpora.splits`); a
     trigger keeps it. Training is left out of every selection that does not name it.
     """
 
@@ -278,7 +278,7 @@ class Dialogue(models.Model):
 
 
 class Continuation(models.Model):
-    """What one system produced for one dialogue; `self` holds the dialogue's own turns."""
+    """One system's continuation of one dialogue; `self` holds the dialogue's own turns."""
 
     class Mode(models.TextChoices):
         ROLLOUT = "rollout"
@@ -314,7 +314,7 @@ class Continuation(models.Model):
 
     @property
     def fake_model(self) -> bool:
-        """Whether its condition names a fake model as what wrote it, or embedded what that looked up."""
+        """Whether its condition names a fake model as its author, or as the embedder of its look-ups."""
         return has_fake(self.condition)
 
 
@@ -350,22 +350,22 @@ class Turn(models.Model):
 
     @cached_property
     def number(self) -> int:
-        """How annotators count this turn, from 1; number those of a page together (`turn_numbers.number`)."""
+        """Number of this turn for annotators, from 1; for many on one page use `turn_numbers.number`."""
         return numbers_of([self.pk])[self.pk]
 
 
 class Item(models.Model):
-    """What is rated: of a kind (`annotation.kinds`) that says whether it has a turn.
+    """A rated unit: of a kind (`annotation.kinds`) that determines whether it has a turn.
 
     A trigger refuses an item whose turn is given, or belongs to another continuation or corpus. Annotators
     never learn `public`, a random number, nor the id, which follows the order of imports, and so systems:
-    what names an item in a task is drawn from `public` (`annotation.work.checking`).
+    the number of an item in a task is derived from `public` (`annotation.work.checking`).
 
-    What compares several has them as its `members` and no turn of its own; `continuation` is then the first
-    member's, and says nothing of whom it is about. `compared` names the members whatever their order, so that
-    a corpus has one item for them. What is a record has it as its `record`, and `continuation` is the
-    dialogue's own turns. `cluster` takes the place of the dialogue's: of a script, the session or season.
-    `training` says that the dialogue's part is training; a trigger refuses anything else.
+    A comparison has `members` and no turn of its own; `continuation` is then the first member's, and does not
+    identify its subject. `compared` names the members whatever their order, so that a corpus has one item for
+    them. A record's item has it as its `record`, and `continuation` is the dialogue's own turns. `cluster`
+    replaces the dialogue's: for a script, the session or season. `training` is set where the dialogue's part
+    is training; a trigger refuses anything else.
     """
 
     corpus = models.ForeignKey(Corpus, on_delete=models.CASCADE, related_name="items")
@@ -429,12 +429,12 @@ class Item(models.Model):
 
     @property
     def system_name(self) -> str:
-        """The system that it is about; empty where it compares several, or is a record."""
+        """The system that the item is about; empty for comparisons and records."""
         return "" if self.is_comparison or self.is_record else self.continuation.system.name
 
     @property
     def key(self) -> str:
-        """The item's key; reads turn, continuation, dialogue and members, so select them."""
+        """The item's key; it reads turn, continuation, dialogue and members, so use select_related."""
         if self.is_comparison:
             members = [(member.continuation.key, member.position) for member in self.members.all()]
             return members_key(self.continuation.dialogue.key, members)
@@ -445,11 +445,12 @@ class Item(models.Model):
 
 
 class ItemMember(models.Model):
-    """One of what an item compares: a turn (a response) or a whole continuation.
+    """One member of a comparison: a turn (a response) or a whole continuation.
 
-    `number` counts from 0 in the item's own order, in which all answers about it are kept. The order is that
-    of the MD5 of the members' keys, so it knows nothing of systems and is the same wherever the same files
-    are imported. Triggers see to it that an item's members come together, fit each other and never change.
+    `number` counts from 0 in the item's own order, in which all answers about it are stored. The order is
+    that of the MD5 of the members' keys, so it is independent of systems and is the same wherever the same
+    files are imported. Triggers ensure that an item's members are created together, fit each other and never
+    change.
     """
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="members", db_index=False)
@@ -471,12 +472,12 @@ class ItemMember(models.Model):
 
     @property
     def position(self) -> int | None:
-        """The position of its turn, None where it is a whole continuation."""
+        """Position of its turn, None for a whole continuation."""
         return None if self.turn is None else self.turn.position
 
 
 ITEM_CLUSTER = Coalesce("cluster", "continuation__dialogue__cluster")
-"""The cluster of an item: its own, else its dialogue's."""
+"""Cluster of an item: its own, else its dialogue's."""
 
 ITEM_PARTS = {
     "dialogue_key": F("continuation__dialogue__key"),
@@ -490,8 +491,8 @@ ITEM_PARTS = {
         output_field=models.CharField(),
     ),
 }
-"""What an item's key, cluster and system are read from, for `Item.objects.values(...)`.
+"""Columns for an item's key, cluster and system, for `Item.objects.values(...)`.
 
-What compares several is of no one system (""), and its key is that of its members (`comparisons.keys_of`);
-so is a record, whose key is `record_key`.
+A comparison has no single system (""), and its key is that of its members (`comparisons.keys_of`); a
+record has none either, and its key is `record_key`.
 """

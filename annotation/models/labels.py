@@ -1,4 +1,4 @@
-"""Labels: the one table in which the answers of all raters land."""
+"""Labels: the one table for the answers of all raters."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from django.db.models import Q
 
 
 class Rater(models.Model):
-    """Who or what answers. Immutable, by a trigger, once it has labels.
+    """A source of answers. Immutable, by a trigger, once it has labels.
 
-    `spec` says what it is (for a judge: protocol, prompt version, model, parameters; for a metric: name,
-    variant, parameters, hash of what it was fitted on); `fingerprint` is the hash of kind and spec, so the
+    `spec` describes it (for a judge: protocol, prompt version, model, parameters; for a metric: name,
+    variant, parameters, hash of its training data); `fingerprint` is the hash of kind and spec, so the
     same judge is the same rater. Imported raters belong to their corpus; accounts, judges, metrics to none.
     An unidentified person is an anonymous slot: only statistics that treat raters as exchangeable apply.
-    Where a program answers in a person's place, the spec of that human rater holds `simulated`. From `secret`
-    a person's pseudonyms are drawn (`annotation.work.labels`).
+    Where a program answers in a person's place, the spec of that human rater holds `simulated`. A person's
+    pseudonyms are derived from `secret` (`annotation.work.labels`).
     """
 
     class Kind(models.TextChoices):
@@ -64,7 +64,7 @@ class Rater(models.Model):
 
 
 class Occasion(models.TextChoices):
-    """On what occasion a label was given. Statistics read main and imported labels unless told otherwise."""
+    """Occasion on which a label was given. Statistics read main and imported labels by default."""
 
     IMPORTED = "imported"
     MAIN = "main"
@@ -78,15 +78,15 @@ class Occasion(models.TextChoices):
 class Label(models.Model):
     """A rater's answer to one question on one item. Append-only: triggers refuse update and delete.
 
-    Exactly one of `number`, `text` and `missing` (why there is no answer) is filled. A revision first sets
-    `superseded_at` of the live label, the only change a label allows, and then inserts its successor. A
-    trigger refuses a label whose question is not made for the item's kind or whose value is off the scale.
+    Exactly one of `number`, `text` and `missing` (the reason why there is no answer) is filled. A revision
+    first sets `superseded_at` of the live label, the only change a label allows, and then inserts its
+    successor. A trigger refuses a label whose question does not fit the item's kind or whose value is off the
+    scale.
 
-    Answers about a comparison speak of its members in the item's own order; `shown` are their numbers in the
-    order in which the rater saw them, None where that is not known.
-    `evidence` is what the answer points at, as `annotation.text.references` writes it; null: nothing.
-    A trigger refuses what the rater was not shown, what is beyond a turn's text, and what the question did
-    not ask for.
+    Answers about a comparison refer to its members in the item's own order; `shown` are their numbers in the
+    order in which the rater saw them, None where that is not known. `evidence` is the answer's evidence, in
+    the form of `annotation.text.references`; null: none. A trigger refuses evidence that the rater was not
+    shown, that is beyond a turn's text, or that the question did not ask for.
     """
 
     item = models.ForeignKey("annotation.Item", on_delete=models.CASCADE, related_name="labels")
@@ -158,19 +158,20 @@ def live_labels() -> models.QuerySet[Label]:
     return Label.objects.filter(superseded_at__isnull=True, occasion__in=[Occasion.MAIN, Occasion.IMPORTED])
 
 
-# How many live labels there are, kept by triggers, so that no page counts the labels themselves.
+# Counts of live labels, kept by triggers, so that no page counts the labels themselves.
 
 
 class LabelCount(models.Model):
-    """A part of the number of live labels of one rater to one question, by corpus, campaign and occasion,
-    and by whether the items are of training.
+    """A partial count of one rater's live labels to one question.
+
+    By corpus, campaign and occasion, and by whether the items are of training.
 
     The number is the sum of `n` over such rows, and that of missing answers the sum of `missing`: whatever
     inserts, supersedes or deletes labels adds a row with its difference in the same transaction (triggers on
     `annotation_label`). So the sums are exact in every transaction's view, and no two writers wait for each
-    other. `annotation.work.labels.compact` puts rows together now and then. `changes` counts labels that
-    came or went, `last` is the highest id among them: together they tell whether anything changed. The
-    database deletes a row with what it speaks of.
+    other. `annotation.work.labels.compact` merges rows now and then. `changes` counts labels added or
+    removed, `last` is the highest id among them: together they show whether anything changed. The database
+    deletes a row together with its subject.
     """
 
     corpus = models.ForeignKey(

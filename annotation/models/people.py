@@ -1,4 +1,4 @@
-"""What belongs to accounts: names that cannot be mistaken, one-time links, tokens for programs."""
+"""Data of accounts: unmistakable names, one-time links, tokens for programs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-# How a person likes to work: kept on the account, so that it is the same on every device.
+# Personal preferences: stored on the account, so that they are the same on every device.
 
 
 class Comfort(models.Model):
-    """A person's settings of the annotation page; who has none works with the defaults below.
+    """A person's settings of the annotation page; the defaults below apply without them.
 
-    `keys` holds the commands whose key is not the usual one: command to key. `break_after` is after how many
-    minutes of attention a break is proposed; None proposes none.
+    `keys` maps commands to keys where these differ from the defaults. `break_after` is the minutes of
+    attention after which a break is suggested; None suggests none.
     """
 
     class Size(models.TextChoices):
@@ -44,15 +44,15 @@ class Comfort(models.Model):
         return f"settings of {self.user_id}"
 
 
-# Annotators from outside: links by which they join one campaign, and who came by them.
+# Annotators from outside: links by which they join one campaign, and the people who used them.
 
 
 class JoinLink(models.Model):
     """A link by which anybody who has it may annotate in one campaign, such as a study on Prolific or MTurk.
 
-    Its address carries a signature and no secret is stored. At most `most` people come by it, until
+    Its address carries a signature and no secret is stored. At most `most` people join by it, until
     `expires_at` or until it is revoked. They end at a code: `code` for all, or where it is empty one for
-    each. `return_url` is where they go with it; `{code}` and `{participant}` in it are filled in.
+    each. `return_url` is their final address; `{code}` and `{participant}` in it are filled in.
     """
 
     campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="join_links")
@@ -80,10 +80,10 @@ class JoinLink(models.Model):
 
 
 class Participant(models.Model):
-    """Somebody who joined a campaign by a link: their account, and who they are where they came from.
+    """A person who joined a campaign by a link: their account, and their identity on the other platform.
 
-    `external_id`, `study_id` and `session_id` are what the other platform calls them; researchers of the
-    campaign see them, and no export of answers holds them. `code` is set when they are done.
+    `external_id`, `study_id` and `session_id` are that platform's ids; researchers of the campaign see them,
+    and no export of answers holds them. `code` is set when they are done.
     """
 
     link = models.ForeignKey(JoinLink, on_delete=models.CASCADE, related_name="participants")
@@ -115,8 +115,8 @@ class Participant(models.Model):
 class ParticipantBrowser(models.Model):
     """A browser in which a participant works, or asks to. `secret` is a hash of the cookie that it holds.
 
-    The browser of the first use is confirmed at once; another one waits for a researcher, who tells it by
-    the `code` that it shows (where the campaign's `join_proof` is "browser").
+    The first browser is confirmed at once; any other waits for a researcher, who recognises it by the `code`
+    that it shows (where the campaign's `join_proof` is "browser").
     """
 
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="browsers")
@@ -139,7 +139,7 @@ class ParticipantBrowser(models.Model):
 
 
 class JoinTry(models.Model):
-    """A try to join by a link from an address: a keyed hash of both, kept for an hour."""
+    """An attempt to join by a link from an address: a keyed hash of both, kept for an hour."""
 
     address = models.CharField(max_length=64)
     at = models.DateTimeField(auto_now_add=True)
@@ -152,7 +152,7 @@ class JoinTry(models.Model):
         return f"a try at {self.at}"
 
 
-# Groups of people, what a person reads and writes as, and who may or must rate what in a campaign.
+# Groups of people, their languages and author names, and who may or must rate what in a campaign.
 
 
 class PeopleGroup(models.Model):
@@ -170,7 +170,7 @@ class PeopleGroup(models.Model):
 
 
 class PersonLanguage(models.Model):
-    """A language that a person reads: the first part of its tag (`zh` of `zh-Hant`), in small letters."""
+    """A language that a person reads: the first part of its tag (`zh` of `zh-Hant`), in lower case."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="languages")
     language = models.CharField(max_length=40)
@@ -199,7 +199,7 @@ class WritingName(models.Model):
 
 
 class StratumGroup(models.Model):
-    """That tasks of one stratum of a campaign (a value of what it groups by) are for one group alone."""
+    """Reservation of a campaign's stratum (a value of its grouping field) for one group."""
 
     campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="strata")
     stratum = models.TextField(blank=True)
@@ -214,7 +214,7 @@ class StratumGroup(models.Model):
 
 
 class RequiredGroup(models.Model):
-    """How many of each task's raters are of a group: so many of its slots are reserved for it."""
+    """Number of each task's raters from a group: that many of its slots are reserved for it."""
 
     campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="required")
     group = models.ForeignKey(PeopleGroup, on_delete=models.PROTECT, related_name="required")
@@ -232,10 +232,11 @@ class RequiredGroup(models.Model):
 
 
 class Gate(models.Model):
-    """What it takes to take a slot: every slot of a campaign that asks for the same has the same gate.
+    """Requirements for taking a slot: all slots of a campaign with the same requirements share a gate.
 
-    Who takes it reads `language` ('': any), is in `group` and in `reserved` (None: anybody), and, where the
-    task's authors are known (`authored`), is none of them. A slot without a gate is open to every member.
+    A person who takes it reads `language` ('': any), is in `group` and in `reserved` (None: anybody), and,
+    where the task's authors are known (`authored`), is none of them. A slot without a gate is open to every
+    member.
     """
 
     campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="gates")
@@ -258,7 +259,7 @@ class Gate(models.Model):
 
 
 class TaskAuthor(models.Model):
-    """A name of somebody who wrote in a task's dialogue, folded, kept where authors do not rate their own."""
+    """Folded name of an author of a task's dialogue, kept where authors do not rate their own."""
 
     task = models.ForeignKey(
         "annotation.Task", on_delete=models.CASCADE, related_name="authors", db_index=False
@@ -273,7 +274,7 @@ class TaskAuthor(models.Model):
 
 
 class UserName(models.Model):
-    """An account's name as it is compared with others: no two accounts share either key."""
+    """An account's name in the forms used for comparison: no two accounts share either key."""
 
     user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="known_as")
     name = models.CharField(max_length=150)
@@ -291,7 +292,7 @@ class UserName(models.Model):
 
 
 class SignInIdentity(models.Model):
-    """Who an OpenID Connect provider says somebody is: a subject of an issuer, which is one account."""
+    """A person's identity at an OpenID Connect provider: a subject of an issuer, which is one account."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_in_identities"
@@ -312,11 +313,11 @@ class SignInIdentity(models.Model):
 
 
 class OneTimeLink(models.Model):
-    """A link that works once and not for long: for the first administrator, an invitation, a new password.
+    """A short-lived link that works once: for the first administrator, an invitation, a new password.
 
-    Only the SHA-256 of its secret is kept. `user` is whose password is reset, `role` what an invited person
-    becomes, `name` the user name that is proposed to them, `email` where an invitation was sent, and `mail`
-    what became of that.
+    Only the SHA-256 of its secret is stored. `user` is the account whose password is reset, `role` the role
+    of an invited person, `name` the user name proposed to them, `email` the address of an invitation, and
+    `mail` the outcome of sending it.
     """
 
     class Kind(models.TextChoices):
@@ -383,7 +384,7 @@ class OneTimeLink(models.Model):
 
 
 class ApiToken(models.Model):
-    """What a program signs in with, in a person's name. Only the SHA-256 of its key is kept."""
+    """Credential of a program that acts in a person's name. Only the SHA-256 of its key is stored."""
 
     class Scope(models.TextChoices):
         READ = "read"

@@ -1,4 +1,4 @@
-"""The questions that are asked about items."""
+"""Questions asked about items."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from annotation.schemes.base import EVIDENCE, LEVELS, accepts
 class Scheme(models.Model):
     """A named set of questions with versions. Built-in ones mirror `annotation.schemes.SCHEMES`.
 
-    `own` marks those that people made here; others came with files, judges or metrics.
+    `own` marks those created by people here; others came with files, judges or metrics.
     """
 
     key = models.CharField(max_length=120, unique=True)
@@ -32,10 +32,10 @@ class Scheme(models.Model):
 class SchemeVersion(models.Model):
     """One version of a scheme, about items of one kind. Frozen, by a trigger, once a label uses it.
 
-    Some of its questions may be about another kind (`Question.item_kind`). `unit` says what one task shows:
+    Some of its questions may be about another kind (`Question.item_kind`). `unit` is the content of one task:
     one item, or all items of a continuation. `title`, `guidelines` and `source` are the definition's own;
-    those of versions stored before 2026-11-22 are empty. `about_open` and `one_conversation` are as the
-    definition has them; of a built-in scheme, the definition is asked.
+    those of versions stored before 2026-11-22 are empty. `about_open` and `one_conversation` are as in the
+    definition; for a built-in scheme, the definition is used.
     """
 
     class Unit(models.TextChoices):
@@ -68,24 +68,24 @@ class SchemeVersion(models.Model):
 
     @property
     def name(self) -> str:
-        """Its own title, which a later version does not change; its scheme's where none was kept."""
+        """Its own title, which a later version does not change; its scheme's where none is stored."""
         return self.title or self.scheme.title
 
     @property
     def ref(self) -> str:
-        """What commands and programs call it: key@version."""
+        """Reference in commands and programs: key@version."""
         return f"{self.scheme.key}@{self.version}"
 
 
 class Question(models.Model):
-    """One question. `values` lists what may be answered (empty: any number, or any text).
+    """One question. `values` lists the possible answers (empty: any number, or any text).
 
     `values` is a list of numbers (binary, ordinal, interval, ratio) or strings (nominal); `anchors` maps a
     value, as a string, to its wording. `show_if` (`annotation.schemes.base`) is for a question asked only
     after some answers to an earlier one. `minimum`, `maximum` and `whole` bound answers to a question that
-    takes any number. `evidence`, `evidence_for` and `evidence_required` say what its answers point at
-    (`annotation.schemes.base.takes_evidence`). `item_kind` is the kind of item that it is about where that is
-    not its version's, '' where it is: `about` says which, in any case.
+    takes any number. `evidence`, `evidence_for` and `evidence_required` are its evidence settings
+    (`annotation.schemes.base.takes_evidence`). `item_kind` is its kind of item where it differs from its
+    version's, '' where it is the same: `about` gives it in any case.
     """
 
     class Level(models.TextChoices):
@@ -136,7 +136,7 @@ class Question(models.Model):
 
     @property
     def about(self) -> str:
-        """The kind of the items that it is about; select its version with it."""
+        """Kind of the items that it is about; fetch its version with it."""
         return self.item_kind or self.version.item_kind
 
     def accepts(self, value: Any) -> bool:
@@ -145,5 +145,5 @@ class Question(models.Model):
 
 
 def asks_about(kind: str) -> Q:
-    """Whether a question is about items of a kind."""
+    """Return the condition that a question is about items of a kind."""
     return Q(item_kind=kind) | Q(item_kind="", version__item_kind=kind)

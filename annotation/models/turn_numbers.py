@@ -1,8 +1,8 @@
-"""The number of a turn: how annotators count it, and everybody who speaks with them.
+"""Turn numbers, as used by annotators and everybody who communicates with them.
 
-A turn is numbered from 1 among what is shown with it: the dialogue's own turns before it, for a static turn
-those up to the point that it answers and the given turns right before it, and the turns of its continuation.
-Keys and files also have its 0-based index within the continuation, which identifies it.
+A turn is numbered from 1 among the turns shown with it: the dialogue's own turns before it, for a static
+turn those up to the point that it answers and the given turns right before it, and the turns of its
+continuation. Keys and files also have its 0-based index within the continuation, which identifies it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def numbers_of(turns: Iterable[int]) -> dict[int, int]:
 
 
 def of_continuations(continuations: Sequence[int]) -> dict[int, list[int]]:
-    """Return the numbers of the turns of each continuation, by its id, in the order of its turns."""
+    """Return the numbers of the turns of each continuation, by its id, in turn order."""
     with connection.cursor() as cursor:
         cursor.execute(IN_ORDER, [list(continuations)])
         numbers: dict[int, list[int]] = {pk: [] for pk in continuations}
@@ -56,7 +56,7 @@ def of_continuations(continuations: Sequence[int]) -> dict[int, list[int]]:
 
 
 def number(turns: Iterable[Turn | None]) -> None:
-    """Number turns together, so that a page with many of them asks once."""
+    """Number turns together, so that a page with many of them makes one query."""
     waiting = [turn for turn in turns if turn is not None and "number" not in turn.__dict__]
     numbers = numbers_of(turn.pk for turn in waiting) if waiting else {}
     for turn in waiting:

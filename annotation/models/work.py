@@ -1,4 +1,4 @@
-"""The work in a campaign: tasks, their slots, and who holds a slot."""
+"""Work in a campaign: tasks, their slots, and the slots' holders."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from django.db.models import Q
 from annotation.models.campaigns import Campaign, Guidelines
 from annotation.models.labels import Occasion
 
-# What is said beside the answers: notes on a turn, bookmarks, messages of researchers and annotators.
+# Communication beside the answers: notes on turns, bookmarks, messages of researchers and annotators.
 
 
 class TurnNote(models.Model):
     """An annotator's comment on a turn that they were shown, and whether they flagged it.
 
     Append-only: a trigger allows `superseded_at` to be set once and nothing else. A change inserts the next
-    version; taking a note back inserts an empty one that is superseded at once, so that it is known who said
-    what and when. `assignment` is the task in which it was written. Researchers read it, other annotators
-    never do.
+    version; removing a note inserts an empty one that is superseded at once, so that the history of authors
+    and times is complete. `assignment` is the task in which it was written. Researchers read it, other
+    annotators never do.
     """
 
     campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="turn_notes")
@@ -51,7 +51,7 @@ class TurnNote(models.Model):
 
 
 class Bookmark(models.Model):
-    """A turn that an annotator wants to find again. Theirs alone: nobody else ever sees it."""
+    """A turn that an annotator wants to find again. Private: nobody else ever sees it."""
 
     campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="bookmarks")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="bookmarks")
@@ -73,8 +73,9 @@ class Bookmark(models.Model):
 class Thread(models.Model):
     """Messages between the researchers and one annotator of a campaign; no other annotator sees them.
 
-    About a turn of a task of the annotator's, about such a task, or (neither is set) about the campaign.
-    `unread` counts what the annotator has not seen yet; `waits` says that the last word is the annotator's.
+    About a turn of one of the annotator's tasks, about such a task, or (neither is set) about the campaign.
+    `unread` counts the messages that the annotator has not seen yet; `waits` is set while the last message is
+    the annotator's.
     """
 
     campaign = models.ForeignKey("annotation.Campaign", on_delete=models.CASCADE, related_name="threads")
@@ -125,7 +126,7 @@ class Message(models.Model):
 
 
 class MainTasks(models.Manager["Task"]):
-    """The tasks of the main work: those that stand aside (`annotation.models.checks`) are not among them."""
+    """Tasks of the main work, without those of training, tests and checks (`annotation.models.checks`)."""
 
     def get_queryset(self) -> models.QuerySet[Task]:
         return super().get_queryset().filter(position__gte=0)
@@ -134,8 +135,8 @@ class MainTasks(models.Manager["Task"]):
 class Task(models.Model):
     """One screen of work: the items of one continuation, or one item of it.
 
-    `raters` is how many slots it has. It never falls, so that no slot is ever one too many. A task whose
-    position is negative stands aside: it trains, tests or checks people, and has no slots.
+    `raters` is its number of slots. It never falls, so that no slot ever becomes superfluous. A task with a
+    negative position is outside the main work: it trains, tests or checks people, and has no slots.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="tasks")
@@ -213,21 +214,20 @@ class Slot(models.Model):
 class Assignment(models.Model):
     """One annotator's hold on one slot: a lease that expires, then submitted or skipped.
 
-    The draft stays on the row whatever becomes of the lease. One row per annotator, task and occasion, so
-    nobody is in two slots of a task; one active row per slot, so no slot is held twice. What trains, tests or
-    checks somebody, and a repeat, holds no slot; of training and tests, `round` says which (from 1).
+    The draft stays on the row whatever happens to the lease. One row per annotator, task and occasion, so
+    nobody is in two slots of a task; one active row per slot, so no slot is held twice. A training, test or
+    check task, or a repeat, holds no slot; `round` is the round or attempt of training and tests (from 1).
 
-    `revision` grows with every draft kept and every submit and never falls; `written_by` names the client
-    (a tab, a program) whose draft is kept, so that a draft never replaces one that its writer has not seen.
-    A researcher may hand a submission back (`returned`: its slot stays with the annotator) or void it (its
-    slot is free for others), with a reason; triggers see to it that only a submission has live labels. A task
-    that somebody holds may be taken back (`taken`), and given to somebody, who reads `given_reason` with it.
+    `revision` grows with every stored draft and every submit and never falls; `written_by` names the client
+    (a tab, a program) whose draft is stored, so that a draft never replaces one that its writer has not seen.
+    A researcher may return a submission (`returned`: its slot stays with the annotator) or void it (its
+    slot is free for others), with a reason; triggers ensure that only a submission has live labels. A held
+    task may be taken back (`taken`), and given to somebody, who reads `given_reason` with it.
 
-    `attention` holds, for each client, the milliseconds that its page was in front of somebody at work.
-    `shown` are the numbers of the members of a comparison in the order in which they stand on the screen,
-    None for other tasks. A trigger draws it once and for all: for the first slot of a task by the campaign's
-    seed, and for each further slot moved on by one place, so that each member stands in each place equally
-    often.
+    `attention` holds, for each client, the milliseconds that its page was in front of an active user.
+    `shown` are the numbers of the members of a comparison in screen order, None for other tasks. A trigger
+    draws it once: for the first slot of a task by the campaign's seed, and for each further slot rotated by
+    one place, so that each member is in each place equally often.
     """
 
     class State(models.TextChoices):

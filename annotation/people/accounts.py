@@ -1,4 +1,4 @@
-"""Accounts: made, their passwords changed, deactivated and activated again. All of it is logged."""
+"""Accounts: create, change passwords, deactivate and reactivate. All of it is logged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from annotation.people import names
 from config.models import Event
 from config.permissions import RESEARCHERS
 
-# Roles: annotator, researcher, administrator. What each may do is in `config.permissions`.
+# Roles: annotator, researcher, administrator. Their permissions are in `config.permissions`.
 
 ROLES = {"annotator": "Annotator", "researcher": "Researcher", "administrator": "Administrator"}
 
@@ -52,7 +52,7 @@ def role_of(person: User) -> str:
 
 @transaction.atomic
 def set_role(*, by: User | None, person: User, role: str) -> None:
-    """Give an account another role; it holds from the person's next request on.
+    """Change an account's role, from the person's next request on.
 
     Raises RoleRefused for an unknown role and for the last administrator.
     """
@@ -70,7 +70,7 @@ def set_role(*, by: User | None, person: User, role: str) -> None:
 
 
 def give(person: User, role: str) -> None:
-    """Write a role to an account."""
+    """Store an account's role."""
     if person.is_superuser != (role == "administrator"):
         person.is_superuser = role == "administrator"
         person.save(update_fields=["is_superuser"])
@@ -82,31 +82,31 @@ def give(person: User, role: str) -> None:
 
 
 def must_be_from_here(person: User) -> None:
-    """Raise RoleRefused for somebody who came by a link: they annotate in one campaign alone."""
+    """Raise RoleRefused for participants who joined by a link: they annotate in one campaign alone."""
     if Participant.objects.filter(user=person).exists():
         raise RoleRefused(f"{person.get_username()} came by a link and may annotate in that campaign alone.")
 
 
 def has_administrator() -> bool:
-    """Whether anybody manages this Concord."""
+    """Whether this Concord has an administrator."""
     return User.objects.filter(is_superuser=True, is_active=True).exists()
 
 
 def must_not_be_last(person: User) -> None:
-    """Raise RoleRefused where nobody else is an administrator; two who go at once see each other."""
+    """Raise RoleRefused for the last administrator; concurrent removals see each other."""
     active = User.objects.select_for_update().filter(is_superuser=True, is_active=True).order_by("pk")
     if not any(other.pk != person.pk for other in active):
         raise RoleRefused("This is the only administrator. Make another one first.")
 
 
-# Roles in one campaign: who adjudicates it, and who looks after it without being a researcher elsewhere.
+# Roles in one campaign: its adjudicators, and those who manage it without being researchers elsewhere.
 
 Role = CampaignRole.Role
 
 
 @transaction.atomic
 def give_campaign_role(*, by: User, campaign: Campaign, person: User, role: str) -> CampaignRole:
-    """Give a person a role in one campaign; what they have already stays. Raises RoleRefused.
+    """Give a person a role in one campaign; existing roles stay. Raises RoleRefused.
 
     A deactivated account gets none.
     """
@@ -123,18 +123,18 @@ def give_campaign_role(*, by: User, campaign: Campaign, person: User, role: str)
 
 @transaction.atomic
 def take_campaign_role(*, by: User, campaign_role: CampaignRole) -> None:
-    """Take a role in a campaign away again; it holds from the person's next request on."""
+    """Remove a role in a campaign, from the person's next request on."""
     _log_of_campaign_roles(by, "take role", campaign_role)
     CampaignRole.objects.filter(pk=campaign_role.pk).delete()
 
 
 def looked_after(person: User) -> QuerySet[Campaign]:
-    """Return the campaigns, archived ones aside, in which a person has a role."""
+    """Return the non-archived campaigns in which a person has a role."""
     return Campaign.objects.filter(roles__user=person, archived_at=None).distinct().order_by("-id")
 
 
 def campaign_roles_of(campaign: Campaign) -> list[dict[str, Any]]:
-    """Return who has a role in a campaign: its id, username, role and the role's title, by name."""
+    """Return the roles in a campaign: id, username, role and the role's title, by name."""
     rows = campaign.roles.select_related("user").order_by("user__username", "role")
     return [
         {
@@ -156,14 +156,14 @@ def _log_of_campaign_roles(by: User, verb: str, campaign_role: CampaignRole) -> 
     Event.objects.create(by=by, verb=f"campaign: {verb}", subject=campaign_role.campaign.name, detail=detail)
 
 
-# Tokens that programs sign in with: made for a time, to read or to write, shown once, kept as a hash.
+# API tokens for programs: created for a limited time, to read or to write, shown once, stored as a hash.
 
 MOST_TOKENS, MOST_DAYS = 20, 366
 NOTED_EVERY = timedelta(hours=1)
 
 
 class IssuedToken(NamedTuple):
-    """A token as it was made; `key` is its secret, told this once."""
+    """A newly created token; `key` is its secret, shown only once."""
 
     token: ApiToken
     key: str
@@ -171,7 +171,7 @@ class IssuedToken(NamedTuple):
 
 @transaction.atomic
 def make(*, person: User, name: str, scope: str, days: int, by: User | None = None) -> IssuedToken:
-    """Make a token of a person's. Raises TokenRefused for an odd name, scope or number of days."""
+    """Create a token of a person. Raises TokenRefused for an invalid name, scope or number of days."""
     name = name.replace("\0", "").strip()[:80] or "token"
     if scope not in ApiToken.Scope.values:
         raise TokenRefused(f"A token may {' or '.join(ApiToken.Scope.values)}; there is no scope “{scope}”.")
@@ -194,13 +194,13 @@ def make(*, person: User, name: str, scope: str, days: int, by: User | None = No
 
 @transaction.atomic
 def revoke(*, by: User | None, token: ApiToken) -> None:
-    """Make a token useless."""
+    """Revoke a token."""
     _log(by, "revoke token", token)
     ApiToken.objects.filter(pk=token.pk).delete()
 
 
 def hash_of(key: str) -> str:
-    """Return what is kept of a key. It is random and long, so one SHA-256 is enough."""
+    """Return the stored hash of a key. It is random and long, so one SHA-256 is enough."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
@@ -210,12 +210,12 @@ def _log(by: User | None, verb: str, token: ApiToken) -> None:
 
 
 class TokenAuthentication(authentication.TokenAuthentication):
-    """`Authorization: Token KEY`. A token to read is refused for anything but GET, HEAD and OPTIONS."""
+    """`Authorization: Token KEY`. A read token is refused for anything but GET, HEAD and OPTIONS."""
 
     model = ApiToken
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """Return who a request is by and its token; None where it carries none."""
+        """Return a request's user and token; None where it carries none."""
         credentials = super().authenticate(request)
         if credentials is None:
             return None
@@ -225,7 +225,7 @@ class TokenAuthentication(authentication.TokenAuthentication):
         return user, token
 
     def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
-        """Return the account and the token of a key that holds."""
+        """Return the account and the token of a valid key."""
         token = ApiToken.objects.select_related("user").filter(key_hash=hash_of(key)).first()
         now = timezone.now()
         if token is None or not token.user.is_active:
@@ -243,7 +243,7 @@ ACCOUNT = re.compile(r"account (\d{1,18})")
 
 
 def events(*, verb: str = "", person: str = "", text: str = "") -> QuerySet[Event]:
-    """Return logged acts, newest first: of one verb, by or about a person, with a text in the subject."""
+    """Return logged actions, newest first: of one verb, by or about a person, with a text in the subject."""
     acts = Event.objects.select_related("by").order_by("-pk")
     if verb:
         acts = acts.filter(verb=verb)
@@ -256,24 +256,24 @@ def events(*, verb: str = "", person: str = "", text: str = "") -> QuerySet[Even
 
 
 def verbs() -> list[str]:
-    """Return the verbs that the log holds, in order."""
+    """Return the verbs in the log, in order."""
     return list(Event.objects.order_by("verb").values_list("verb", flat=True).distinct())
 
 
 def usernames_of(subjects: Iterable[str]) -> dict[str, str]:
-    """Return, for subjects like `account 5`, the user name where the account is still there."""
+    """Return, for subjects like `account 5`, the user name where the account still exists."""
     numbers = {subject: int(match[1]) for subject in subjects if (match := ACCOUNT.fullmatch(subject))}
     names = dict(User.objects.filter(pk__in=numbers.values()).values_list("pk", "username"))
     return {subject: names[number] for subject, number in numbers.items() if number in names}
 
 
 def detail_in_words(event: Event) -> str:
-    """Return the detail of an act as one line of words."""
+    """Describe the detail of an action in one line."""
     return _worded(event.detail)
 
 
 def _worded(value: Any) -> str:
-    """Return a JSON value in words: `part dev, include self yes`; inner objects in brackets."""
+    """Describe a JSON value in words: `part dev, include self yes`; inner objects in brackets."""
     if isinstance(value, dict):
         pairs = ((key.replace("_", " "), _inner(inner)) for key, inner in sorted(value.items()))
         return ", ".join(f"{name} {words}" for name, words in pairs)
@@ -289,12 +289,12 @@ def _inner(value: Any) -> str:
     return f"({words})" if isinstance(value, dict) and words else words or "none"
 
 
-# Accounts and what each has done, for pages, commands and the API.
+# Accounts and their activity, for pages, commands and the API.
 
 
 @dataclass(frozen=True)
 class Row:
-    """An account: its role, the tasks it submitted, the items that it has live answers about, how it enters.
+    """An account: its role, submitted tasks, items with live answers, and ways to sign in.
 
     `providers` are the issuers of the identities that open it.
     """
@@ -307,24 +307,24 @@ class Row:
 
     @property
     def ways(self) -> list[str]:
-        """How its person signs in: `password`, `single sign-on`, neither or both."""
+        """Ways in which its person signs in: `password`, `single sign-on`, neither or both."""
         methods = {"password": self.person.has_usable_password(), "single sign-on": bool(self.providers)}
         return [way for way, available in methods.items() if available]
 
     @property
     def role_title(self) -> str:
-        """The role in words."""
+        """Role in words."""
         return ROLES[self.role]
 
 
 def accounts(text: str = "") -> QuerySet[User]:
-    """Return accounts in the order of their names, those whose name holds `text` where one is given."""
+    """Return accounts by name, filtered by names containing `text` where given."""
     users = User.objects.prefetch_related("groups").order_by("username")
     return users.filter(username__icontains=text) if text else users
 
 
 def rows(people: Sequence[User]) -> list[Row]:
-    """Return what each has done, in the order given: three queries, however many people."""
+    """Return each account's activity, in the order given: three queries, however many people."""
     tasks = dict(
         CampaignMember.objects.filter(user__in=people)
         .values("user")
@@ -374,9 +374,9 @@ NAME_TAKEN = "That name is taken, or looks like one that is. Choose another."
 
 @transaction.atomic
 def create(*, by: User | None, username: str, role: str, password: str | None, email: str = "") -> User:
-    """Make an account. Raises NameRefused, PasswordRefused or RoleRefused, in one line.
+    """Create an account. Raises NameRefused, PasswordRefused or RoleRefused, in one line.
 
-    Without a password it is signed in with in another way; `email` is an address that is known to be theirs.
+    Without a password, signing in needs another way; `email` is an address verified to be theirs.
     """
     if role not in ROLES:
         raise RoleRefused(f"There is no role “{role}”. Choose one of {', '.join(ROLES)}.")
@@ -396,12 +396,12 @@ def create(*, by: User | None, username: str, role: str, password: str | None, e
 
 
 def _unused(email: str) -> str:
-    """Return an address where no account has it: two accounts never share one."""
+    """Return an address that no account has yet: two accounts never share one."""
     return "" if email and User.objects.filter(email__iexact=email).exists() else email
 
 
 def checked_name(username: str) -> str:
-    """Return a new user name as it is stored; raise NameRefused where it may not be given or is taken."""
+    """Return a new user name in stored form; raise NameRefused where it is not allowed or is taken."""
     name = names.normal(username)
     if fault := names.fault(name):
         raise NameRefused(fault)
@@ -414,7 +414,7 @@ def checked_name(username: str) -> str:
 
 
 def check_password(password: str, username: str) -> None:
-    """Raise PasswordRefused, with what to do, for a password that is too easy or like the user name."""
+    """Raise PasswordRefused, with advice, for a password that is too easy or like the user name."""
     if "\0" in password or len(password) > 1_000:
         raise PasswordRefused("A password has at most 1,000 characters, all of them visible.")
     try:
@@ -434,9 +434,9 @@ def change_password(*, person: User, old: str, new: str) -> None:
 
 @transaction.atomic
 def set_email(*, by: User | None, person: User, email: str) -> None:
-    """Note the e-mail address that is a person's, or that none is known. Raises EmailRefused.
+    """Set a person's e-mail address, or clear it. Raises EmailRefused.
 
-    Whoever proves that they have it may enter by single sign-on, where that is set up so.
+    Whoever proves to own it may enter by single sign-on, where that is enabled.
     """
     email = names.normal_address(email)
     if email and (fault := names.address_fault(email)):
@@ -451,7 +451,7 @@ def set_email(*, by: User | None, person: User, email: str) -> None:
 
 
 def set_password(person: User, password: str) -> None:
-    """Write a checked password: every session signed in with the old one ends, and reset links with them."""
+    """Store a checked password: sessions signed in with the old one end, and reset links become invalid."""
     check_password(password, person.get_username())
     person.set_password(password)
     person.save(update_fields=["password"])
@@ -460,7 +460,7 @@ def set_password(person: User, password: str) -> None:
 
 @transaction.atomic
 def deactivate(*, by: User | None, person: User) -> None:
-    """Keep a person out: sessions and tokens no longer work, tasks they hold are free, labels stay.
+    """Deactivate an account: sessions and tokens stop working, its held tasks are freed, labels stay.
 
     Raises RoleRefused for the only administrator and for oneself.
     """
@@ -481,7 +481,7 @@ def deactivate(*, by: User | None, person: User) -> None:
 
 @transaction.atomic
 def activate(*, by: User | None, person: User) -> None:
-    """Let a deactivated person in again, with the password and the role that they had."""
+    """Reactivate an account, with its former password and role."""
     if person.is_active:
         return
     person.is_active = True
@@ -490,5 +490,5 @@ def activate(*, by: User | None, person: User) -> None:
 
 
 def revoke_tokens(person: User) -> int:
-    """Delete all API tokens of an account; return how many there were."""
+    """Delete all API tokens of an account; return their number."""
     return ApiToken.objects.filter(user=person).delete()[0]

@@ -1,4 +1,4 @@
-"""Deleting a person with all that they answered: said before, confirmed, refused while it is in use."""
+"""Deleting a person with all their answers: previewed, confirmed, refused while they are in use."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from annotation.people import accounts
 from config.models import Event
 from config.permissions import is_administrator
 
-# What was made of a person's answers, as rooms above this one know it.
+# Uses of a person's answers, as reported by the apps above this one.
 #
-# Reports and gold live above; they hand in how to find theirs when the application starts.
+# Reports and gold are in higher apps, which register their finders when the application starts.
 
 Finder = Callable[[User], list[str]]
 _finders: list[Finder] = []
 
 
 def find_with(finder: Finder) -> None:
-    """Ask `finder`, too, for what uses a person; it returns one line for each use."""
+    """Register a finder of uses of a person; it returns one line for each use."""
     if finder not in _finders:
         _finders.append(finder)
 
 
 def uses_of(person: User) -> list[str]:
-    """Return what uses a person's answers, one line each."""
+    """Return the uses of a person's answers, one line each."""
     return [line for finder in _finders for line in finder(person)]
 
 
 @dataclass(frozen=True)
 class Destroyed:
-    """What goes with a person: rows by kind, and what was made of them (which stays, unreproducible)."""
+    """Consequences of deleting a person: rows by kind, and their uses (which stay, unreproducible)."""
 
     labels: int
     items: int
@@ -47,12 +47,12 @@ class Destroyed:
     uses: tuple[str, ...]
 
     def as_dict(self) -> dict[str, object]:
-        """Return it as plain data."""
+        """Return JSON data."""
         return asdict(self)
 
 
 def destroyed_with(person: User) -> Destroyed:
-    """Return what deleting a person would destroy. Labels count superseded ones, too."""
+    """Return what deleting a person would destroy. Labels include superseded ones."""
     labels = Label.objects.filter(rater__user=person)
     work = Assignment.objects.filter(user=person)
     return Destroyed(
@@ -70,9 +70,9 @@ def delete_person(*, person: User, by: User, confirmation: str, despite_use: boo
     """Delete an account with all its labels, drafts and assignments; their slots are free again.
 
     Raises PermissionDenied unless `by` is an administrator, DeletionRefused unless `confirmation` is the
-    account's name, or where one would delete oneself, RoleRefused for the only administrator, and
-    PersonInUse where a report or gold was made of their answers, unless `despite_use`. What the person set
-    up stays, by nobody.
+    account's name, or for deleting oneself, RoleRefused for the only administrator, and PersonInUse where a
+    report or gold uses their answers, unless `despite_use`. Objects created by the person stay, without a
+    creator.
     """
     if not is_administrator(by):
         raise PermissionDenied
@@ -103,5 +103,5 @@ def delete_person(*, person: User, by: User, confirmation: str, despite_use: boo
 
 
 def labels_of(person: User) -> int:
-    """Return how many labels a person gave, superseded ones included."""
+    """Count the labels of a person, superseded ones included."""
     return Label.objects.filter(rater__user=person).count()

@@ -21,7 +21,7 @@ LANGUAGE = re.compile(r"[a-z]{2,40}")
 
 @transaction.atomic
 def create(*, by: User, name: str, people: Iterable[User] = ()) -> PeopleGroup:
-    """Make a group of people. Raises GroupRefused for a name that is empty, too long or taken."""
+    """Create a group of people. Raises GroupRefused for a name that is empty, too long or taken."""
     group = PeopleGroup.objects.create(name=_checked(name))
     group.people.set(people)
     _log(by, "create group", group, people=_names(group))
@@ -32,9 +32,9 @@ def create(*, by: User, name: str, people: Iterable[User] = ()) -> PeopleGroup:
 def change(
     *, by: User, group: PeopleGroup, name: str | None = None, people: Iterable[User] | None = None
 ) -> PeopleGroup:
-    """Rename a group, or say who is in it from now on; campaigns follow with the next task they hand out.
+    """Rename a group, or set its members; campaigns apply this to the next task they hand out.
 
-    What somebody holds stays theirs. Raises GroupRefused.
+    Held tasks stay with their holders. Raises GroupRefused.
     """
     group = PeopleGroup.objects.select_for_update().get(pk=group.pk)
     if name is not None and name.strip() != group.name:
@@ -61,9 +61,9 @@ def delete(*, by: User, group: PeopleGroup) -> None:
 def describe(
     *, by: User, person: User, languages: Sequence[str] | None = None, writes_as: Sequence[str] | None = None
 ) -> None:
-    """Say which languages a person reads (tags: `zh`, `pt-BR`) and under which names they write in dialogues.
+    """Set the languages that a person reads (tags: `zh`, `pt-BR`) and their names as authors of dialogues.
 
-    None leaves what is there. Raises GroupRefused.
+    None leaves a value unchanged. Raises GroupRefused.
     """
     if languages is not None:
         tags = {_language(tag) for tag in languages if tag.strip()}
@@ -85,7 +85,7 @@ def describe(
 
 
 def described(person: User) -> dict[str, list[str]]:
-    """Return a person's `languages` and the names that they write as (`writes_as`)."""
+    """Return a person's `languages` and their names as an author (`writes_as`)."""
     return {
         "languages": list(person.languages.values_list("language", flat=True)),
         "writes_as": list(person.writes_as.values_list("name", flat=True)),
@@ -99,7 +99,7 @@ def people() -> QuerySet[User]:
 
 
 def primary(tag: str) -> str:
-    """Return the part of a language tag that is compared: `zh` of `zh-Hant`."""
+    """Return the part of a language tag used for comparison: `zh` of `zh-Hant`."""
     return tag.strip().replace("_", "-").partition("-")[0].lower()
 
 

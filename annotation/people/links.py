@@ -1,7 +1,7 @@
 """One-time links: for the first administrator, for invited people, for a new password.
 
-Whoever has the link may use it, once and before it expires. Its secret is random, shown when it is made, and
-kept as a hash alone.
+Whoever has the link may use it, once and before it expires. Its secret is random, shown at creation, and
+stored only as a hash.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NO_USE = "This link was used already, has expired, or was never made. Ask an adm
 
 
 class IssuedLink(NamedTuple):
-    """A link as it was made; `token` is its secret, told this once."""
+    """A newly created link; `token` is its secret, shown only once."""
 
     link: OneTimeLink
     token: str
@@ -50,7 +50,7 @@ class IssuedLink(NamedTuple):
 
 @transaction.atomic
 def first_administrator() -> IssuedLink | None:
-    """Make the link with which the first administrator is created; the one made before no longer works.
+    """Create the link for the first administrator's account; the previous one no longer works.
 
     None where there is an administrator.
     """
@@ -64,10 +64,10 @@ def first_administrator() -> IssuedLink | None:
 def invite(
     *, by: User | None, role: str, name: str = "", days: int = INVITATION_DAYS, email: str = ""
 ) -> IssuedLink:
-    """Make an invitation to become `role`; the invited person chooses their password, and name where none is.
+    """Invite somebody to become `role`; they choose their password, and their name if none is given.
 
-    One for an e-mail address replaces the one before. Raises RoleRefused, NameRefused, EmailRefused, or
-    LinkRefused for days outside 1 to 60.
+    An invitation to an e-mail address replaces the previous one. Raises RoleRefused, NameRefused,
+    EmailRefused, or LinkRefused for days outside 1 to 60.
     """
     if role not in accounts.ROLES:
         raise RoleRefused(f"There is no role “{role}”. Choose one of {', '.join(accounts.ROLES)}.")
@@ -87,7 +87,7 @@ def invite(
 
 @transaction.atomic
 def reset(*, by: User | None, person: User) -> IssuedLink:
-    """Make a link with which a person sets a new password; an earlier one of theirs no longer works.
+    """Create a link for a person to set a new password; an earlier one of theirs no longer works.
 
     Raises LinkRefused for a deactivated account.
     """
@@ -122,34 +122,34 @@ def open_invitations() -> QuerySet[OneTimeLink]:
 
 
 def new_token(link: OneTimeLink) -> str:
-    """Give a link a new secret and return it; the one before opens nothing any more."""
+    """Give a link a new secret and return it; the previous one becomes invalid."""
     token = secrets.token_urlsafe(32)
     OneTimeLink.objects.filter(pk=link.pk).update(token_hash=_hash(token))
     return token
 
 
 def invitation_to(email: str) -> OneTimeLink | None:
-    """Return the open invitation that was made for an e-mail address, locked until the transaction ends."""
+    """Return the open invitation to an e-mail address, locked until the transaction ends."""
     invitations = _usable().select_for_update().filter(kind=Kind.INVITATION, email__iexact=email)
     return invitations.first() if email else None
 
 
 def spend(*, link: OneTimeLink, by: User) -> None:
-    """Use an invitation up: the account that it was for is made."""
+    """Mark an invitation as used: its account exists."""
     OneTimeLink.objects.filter(pk=link.pk).update(used_at=timezone.now())
     Event.objects.create(by=by, verb=f"use {link.kind} link", subject=f"link {link.pk}")
 
 
 @transaction.atomic
 def withdraw(*, by: User | None, link: OneTimeLink) -> None:
-    """Make an invitation useless."""
+    """Withdraw an invitation."""
     subject = f"link {link.pk}"
     if OneTimeLink.objects.filter(pk=link.pk, used_at=None).delete()[0]:
         Event.objects.create(by=by, verb="withdraw invitation", subject=subject)
 
 
 def find(token: str) -> OneTimeLink:
-    """Return the link that a secret opens; raise LinkRefused where it opens nothing."""
+    """Return the link of a secret; raise LinkRefused for an invalid one."""
     link = _usable().filter(token_hash=_hash(token)).select_related("user").first()
     if link is None or (link.kind == Kind.ADMINISTRATOR and accounts.has_administrator()):
         raise LinkRefused(NO_USE)
@@ -162,10 +162,10 @@ def _usable() -> QuerySet[OneTimeLink]:
 
 @transaction.atomic
 def use(*, token: str, username: str, password: str) -> User:
-    """Use a link: make the account it is for, or set the new password; return the account.
+    """Use a link: create its account, or set the new password; return the account.
 
-    `username` is for a new account alone. Raises LinkRefused, NameRefused or PasswordRefused; a link that
-    was refused for its name or password can be used again.
+    `username` is only for a new account. Raises LinkRefused, NameRefused or PasswordRefused; a link that was
+    refused for its name or password can be used again.
     """
     link = _usable().select_for_update().filter(token_hash=_hash(token)).first()
     if link is None or (link.kind == Kind.ADMINISTRATOR and accounts.has_administrator()):
@@ -193,7 +193,7 @@ def _reset(link: OneTimeLink, password: str) -> User:
     return person
 
 
-# Sending an invitation by e-mail: its link is made when it is sent, and is written nowhere else.
+# Invitation e-mails: the link is created when it is sent, and is written nowhere else.
 
 Mail = OneTimeLink.Mail
 SUBJECT = "You are invited to Concord"
@@ -206,10 +206,10 @@ def mail_is_set_up() -> bool:
 
 
 def send_letters(numbers: Sequence[int], base: str, progress: Callable[[int, int], None]) -> dict[str, int]:
-    """Send those of some invitations that wait for it; return how many were `sent` and `failed`.
+    """Send those of the invitations that are waiting; return the numbers `sent` and `failed`.
 
-    `base` is where Concord is. What was sent, used or withdrawn meanwhile is left alone, so that doing this
-    again sends nobody a second one.
+    `base` is Concord's address. Invitations sent, used or withdrawn in the meantime are skipped, so that a
+    repeated call sends nobody a second one.
     """
     counts = {"sent": 0, "failed": 0}
     for done, number in enumerate(numbers):
@@ -222,7 +222,7 @@ def send_letters(numbers: Sequence[int], base: str, progress: Callable[[int, int
 
 
 def _send_one(number: int, base: str) -> str | None:
-    """Send one invitation; return why it could not be, empty where it was, None where it does not wait."""
+    """Send one invitation; return the error, '' on success, None where it is not waiting."""
     with transaction.atomic():
         waiting = OneTimeLink.objects.select_for_update(of=("self",)).select_related("created_by")
         link = waiting.filter(
@@ -253,7 +253,7 @@ def _letter(link: OneTimeLink, address: str, connection: BaseEmailBackend) -> Em
 
 
 def _in_words(error: Exception) -> str:
-    """Return in one line why a server took no mail; what it said is kept short and on that line."""
+    """Describe in one line why a server took no mail; its reply is shortened to fit that line."""
     if isinstance(error, SMTPRecipientsRefused):
         code, reply = next(iter(error.recipients.values()), (0, b""))
         return f"The server does not take this address: {code} {_text(reply)}"[:LONGEST_REASON]
@@ -270,13 +270,13 @@ def _text(reply: bytes | str) -> str:
     return shown(" ".join(text.split())) or "nothing more"
 
 
-# Inviting people by e-mail, many at once: each gets a link of their own, sent by a worker or shown to copy.
+# Inviting many people by e-mail at once: each gets a link of their own, sent by a worker or shown to copy.
 #
-# Nothing here looks at whether an address has an account, so nobody learns it from an answer.
+# Nothing here checks whether an address has an account, so no response reveals it.
 
 KIND = "invitations"
 MOST = 200
-"""Addresses that are invited at once."""
+"""Maximum number of addresses invited at once."""
 MOST_TEXT = 100_000
 NO_MAIL = "No mail is set up: make the invitation again and send its link yourself."
 BRACKETED = re.compile(r"<([^<>]*)>")
@@ -284,9 +284,9 @@ BETWEEN = re.compile(r"[\s,;]+")
 
 
 def addresses_in(text: str) -> list[str]:
-    """Return the addresses of a pasted list, each once, in order: one a line, by commas, or `Name <address>`.
+    """Parse the addresses of a pasted list, each once, in order: one a line, by commas, or `Name <address>`.
 
-    Raises EmailRefused, which names the first that are none.
+    Raises EmailRefused, which names the first invalid ones.
     """
     addresses: list[str] = []
     for line in text[:MOST_TEXT].splitlines():
@@ -314,7 +314,7 @@ def addresses_in(text: str) -> list[str]:
 def invite_by_mail(
     *, by: User | None, emails: Sequence[str], role: str, name: str = "", days: int = INVITATION_DAYS
 ) -> list[IssuedLink]:
-    """Make an invitation for each address (see `addresses_in`); an open one to it is replaced.
+    """Create an invitation for each address (see `addresses_in`); an open one to it is replaced.
 
     Raises EmailRefused, RoleRefused, NameRefused and LinkRefused, and then invites nobody.
     """
@@ -325,7 +325,7 @@ def invite_by_mail(
 
 @transaction.atomic
 def send_invitations(*, by: User | None, invitations: Sequence[OneTimeLink], base: str) -> Job:
-    """Let a worker send invitations; `base` is where Concord is. Raises EmailRefused without mail."""
+    """Start a job that sends invitations; `base` is Concord's address. Raises EmailRefused without mail."""
     if not mail_is_set_up():
         raise EmailRefused(NO_MAIL)
     numbers = queue(by=by, invitations=invitations)
@@ -335,9 +335,9 @@ def send_invitations(*, by: User | None, invitations: Sequence[OneTimeLink], bas
 
 @transaction.atomic
 def queue(*, by: User | None, invitations: Sequence[OneTimeLink]) -> list[int]:
-    """Note that invitations wait to be sent; return their numbers. One that is sent again holds a week more.
+    """Queue invitations for sending; return their numbers. A resent one is valid for another week.
 
-    The links that were made for them before open nothing from the moment at which they are sent.
+    Their previous links become invalid at the moment of sending.
     """
     numbers = sorted(invitation.pk for invitation in invitations)
     rows = OneTimeLink.objects.select_for_update().filter(pk__in=numbers, used_at=None).exclude(email="")
@@ -355,7 +355,7 @@ def queue(*, by: User | None, invitations: Sequence[OneTimeLink]) -> list[int]:
 
 
 def run(job: Job, progress: Progress) -> Mapping[str, Any]:
-    """Send the invitations that a job names; its result is {sent, failed}."""
+    """Send the invitations of a job; its result is {sent, failed}."""
     if not mail_is_set_up():
         raise JobRefused("no mail is set up any more")
     return send_letters(job.params["links"], job.params["base"], progress)

@@ -1,8 +1,8 @@
-"""User names: what one may hold, and when two of them look the same. Pure: no framework.
+"""User names: allowed characters, and detection of names that look the same. Pure: no framework.
 
-Two keys stand for a name. `folded` is the same for names that differ in case alone, `look` for names whose
-letters look alike as they are written; both see through compatibility forms (NFKC) and through the
-look-alike letters of Unicode's table (UTS #39), from the package confusable-homoglyphs.
+A name has two keys. `folded` is the same for names that differ in case alone, `look` for names whose
+letters look alike as written; both resolve compatibility forms (NFKC) and the look-alike letters of
+Unicode's table (UTS #39), from the package confusable-homoglyphs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import unicodedata
 from functools import cache
 
-# E-mail addresses: what can be written to, and how two of them are compared. Pure: no framework.
+# E-mail addresses: validity, and the form used for comparison. Pure: no framework.
 
 LONGEST_ADDRESS = 254
 PATTERN = re.compile(
@@ -22,12 +22,12 @@ PATTERN = re.compile(
 
 
 def normal_address(address: str) -> str:
-    """Return an address as it is stored: without blanks around it, in lower case."""
+    """Return an address in stored form: without blanks around it, in lower case."""
     return address.strip().lower()
 
 
 def address_fault(address: str) -> str:
-    """Return in one line why nothing can be sent to an address (see `normal`), empty where it can."""
+    """Explain in one line why nothing can be sent to an address (see `normal`), empty where it can."""
     if not address:
         return "Give an e-mail address."
     if len(address) > LONGEST_ADDRESS:
@@ -49,12 +49,12 @@ ALLOWED = "letters, digits and . _ - + @ ' (and single blanks inside)"
 
 
 def normal(name: str) -> str:
-    """Return a name as it is stored: composed, compatibility forms replaced, no blanks around it."""
+    """Return a name in stored form: composed, compatibility forms replaced, no blanks around it."""
     return unicodedata.normalize("NFKC", name).strip()
 
 
 def fault(name: str) -> str:
-    """Return in one line why a name (see `normal`) cannot be given, empty where it can."""
+    """Explain in one line why a name (see `normal`) is not allowed, empty where it is."""
     if not name:
         return "Give a user name."
     if len(name) > LONGEST:
@@ -75,12 +75,12 @@ def fault(name: str) -> str:
 
 
 def folded(name: str) -> str:
-    """Return what names have in common that differ in case or look-alike letters alone."""
+    """Return a key that is the same for names that differ in case or look-alike letters alone."""
     return _skeleton(normal(name).casefold())
 
 
 def look(name: str) -> str:
-    """Return what names have in common that look the same as they are written (`Ian` and `lan`)."""
+    """Return a key that is the same for names that look the same as written (`Ian` and `lan`)."""
     return _skeleton(normal(name))
 
 
@@ -92,7 +92,7 @@ def _skeleton(text: str) -> str:
 
 @cache
 def _prototype(character: str) -> str:
-    """Return what a character looks like: the centre of its group in the table of look-alikes.
+    """Return a character's prototype: the centre of its group in the table of look-alikes.
 
     In the table every look-alike is joined to one prototype, in both directions; the prototype is the member
     with the most neighbours, in a pair the longer one, then the lower one.
@@ -104,7 +104,7 @@ def _prototype(character: str) -> str:
 
 @cache
 def _look_alikes() -> dict[str, list[dict[str, str]]]:
-    from confusable_homoglyphs import confusables  # half a megabyte, read where a name is first compared
+    from confusable_homoglyphs import confusables  # half a megabyte, loaded at the first comparison
 
     table: dict[str, list[dict[str, str]]] = confusables.confusables_data
     return table

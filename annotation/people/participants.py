@@ -1,4 +1,4 @@
-"""Annotators from outside: links into one campaign, who comes by them, and the code at which they end."""
+"""Annotators from outside: links into one campaign, participants who join by them, and completion codes."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ FULL = "As many people as are needed have joined already. Thank you for your int
 UNSIGNED = "Your participant id is not signed. Open the whole address that you were given."
 TRIES_AN_HOUR = 60
 MOST_WAITING = 5
-"""Browsers of one participant that may wait for a confirmation; the oldest give way."""
+"""Maximum number of a participant's browsers waiting for confirmation; the oldest are dropped."""
 WINDOW = timedelta(hours=1)
 
 
 class Came(NamedTuple):
-    """Who somebody says they are where they come from."""
+    """A visitor's claimed identity on the other platform."""
 
     participant: str
     study: str = ""
@@ -51,7 +51,7 @@ class Joined(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """What somebody who is done takes away: the code, and where to go with it ('' for nowhere)."""
+    """Completion of a participant: the code, and the address to go to with it ('' for none)."""
 
     code: str
     address: str
@@ -68,7 +68,7 @@ def make_link(
     code: str = "",
     return_url: str = "",
 ) -> JoinLink:
-    """Make a link by which people join a campaign. Raises JoinRefused, whose `field` is what is at fault."""
+    """Create a link by which people join a campaign. Raises JoinRefused with the invalid `field`."""
     name, code, return_url = name.replace("\0", "").strip()[:80], code.strip(), return_url.strip()
     if not name:
         raise JoinRefused("Say what the link is for, such as “Prolific, first wave”.", "name")
@@ -94,28 +94,28 @@ def make_link(
 
 @transaction.atomic
 def revoke(*, by: User, link: JoinLink) -> None:
-    """Let nobody in by a link any more. Who joined by it stays, signed in as they are."""
+    """Stop letting people join by a link. Participants who joined by it stay, and stay signed in."""
     if JoinLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=timezone.now()):
         campaigns.log(by, link.campaign, "revoke join link", link=link.pk, name=link.name)
 
 
 def key_of(link: JoinLink) -> str:
-    """Return what stands in a link's address: its number, and a signature of it with the secret key."""
+    """Return the key in a link's address: its number, and a signature of it with the secret key."""
     return Signer(salt=SALT, sep=".").sign(str(link.pk))
 
 
 def signing_key(link: JoinLink) -> str:
-    """Key with which a platform signs its ids for a link: HMAC-SHA256 of the id, in hexadecimal digits."""
+    """Return the key with which a platform signs its ids for a link: HMAC-SHA256 of the id, in hex digits."""
     return salted_hmac("participant ids", str(link.pk), algorithm="sha256").hexdigest()
 
 
 def signature(link: JoinLink, participant: str) -> str:
-    """Signature of an id for a link: 64 hexadecimal digits."""
+    """Return the signature of an id for a link: 64 hexadecimal digits."""
     return hmac.new(signing_key(link).encode(), participant.encode(), "sha256").hexdigest()
 
 
 def find(key: str) -> JoinLink:
-    """Return the link of an address; raise JoinRefused where it opens nothing any more."""
+    """Return the link of an address; raise JoinRefused where it is no longer valid."""
     try:
         number = int(Signer(salt=SALT, sep=".").unsign(key))
     except (BadSignature, ValueError):
@@ -127,9 +127,9 @@ def find(key: str) -> JoinLink:
 
 
 def came(parameters: Any) -> Came:
-    """Read who somebody is from an address's or a form's parameters: of Prolific, of MTurk, or `participant`.
+    """Read a visitor's identity from URL or form parameters: of Prolific, of MTurk, or `participant`.
 
-    Raises JoinRefused for an id that is not one; without any, `participant` is ''.
+    Raises JoinRefused for an invalid id; without any, `participant` is ''.
     """
     names = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"), ("workerId", "hitId", "assignmentId")
     for person, study, session in (*names, ("participant", "study", "session")):
@@ -142,7 +142,7 @@ def came(parameters: Any) -> Came:
 
 
 def must_not_come_too_often(link: JoinLink, address: str) -> None:
-    """Count a try by a link from an address; raise TooManyTries where there were many in the last hour."""
+    """Count an attempt from an address; raise TooManyTries where there were many in the last hour."""
     hashed = salted_hmac(SALT, f"{link.pk} {address}", algorithm="sha256").hexdigest()
     since = timezone.now() - WINDOW
     JoinTry.objects.filter(at__lt=since).delete()
@@ -155,13 +155,13 @@ def must_not_come_too_often(link: JoinLink, address: str) -> None:
 
 @transaction.atomic
 def join(*, link: JoinLink, visitor: Came, browser: str) -> Joined:
-    """Make the account of a participant at their first use, and find it again at the next.
+    """Create a participant's account at their first visit, and find it again at the next.
 
     The account has no password and may annotate in this campaign alone. `browser` is the secret of the
-    participant's browser. An id that is known comes in as the campaign's `join_proof` says: a browser that
-    is not confirmed gets a code instead of the account. Raises JoinRefused.
+    participant's browser. A known id is admitted according to the campaign's `join_proof`: an unconfirmed
+    browser gets a code instead of the account. Raises JoinRefused.
     """
-    campaigns.locked(link.campaign)  # one after the other, by whichever links: nobody is two participants
+    campaigns.locked(link.campaign)  # serialised, whatever the link: nobody becomes two participants
     link = JoinLink.objects.select_for_update(of=("self",)).select_related("campaign__corpus").get(pk=link.pk)
     if not visitor.participant:
         raise JoinRefused("Give your participant id.", "participant")
@@ -205,7 +205,7 @@ def join(*, link: JoinLink, visitor: Came, browser: str) -> Joined:
 
 @transaction.atomic
 def confirm(*, by: User, browser: ParticipantBrowser) -> None:
-    """Let a participant go on in another browser. Those confirmed before stay so."""
+    """Confirm a participant's further browser. Those confirmed before stay so."""
     waits = ParticipantBrowser.objects.filter(pk=browser.pk, confirmed_at=None)
     if waits.update(confirmed_at=timezone.now(), confirmed_by=by):
         person = browser.participant
@@ -214,29 +214,29 @@ def confirm(*, by: User, browser: ParticipantBrowser) -> None:
 
 @transaction.atomic
 def dismiss(*, by: User, browser: ParticipantBrowser) -> None:
-    """Forget a browser of a participant: it waits no more, and one that was confirmed has to ask again.
+    """Forget a participant's browser: it no longer waits, or has to ask again if it was confirmed.
 
-    Sessions do not say in which browser they began, so the participant is signed out in all of them where
-    this one was confirmed; the others go on by the link.
+    Sessions do not record in which browser they began, so the participant is signed out in all of them where
+    this one was confirmed; in the others they can continue by the link.
     """
     person = browser.participant
     mine = ParticipantBrowser.objects.select_for_update().filter(pk=browser.pk).first()
     if mine is None:
         return
     if mine.confirmed_at is not None:
-        person.user.set_unusable_password()  # another one: sessions end with the password
+        person.user.set_unusable_password()  # a new one: sessions end with the password
         person.user.save(update_fields=["password"])
     mine.delete()
     campaigns.log(by, person.campaign, "dismiss browser", annotator=person.user.get_username())
 
 
 def waiting(campaign: Campaign) -> QuerySet[ParticipantBrowser]:
-    """Browsers of a campaign's participants that wait for a confirmation, oldest first."""
+    """Return the browsers of a campaign's participants waiting for confirmation, oldest first."""
     return browsers(campaign).filter(confirmed_at=None)
 
 
 def browsers(campaign: Campaign) -> QuerySet[ParticipantBrowser]:
-    """Browsers of a campaign's participants that wait for a confirmation or were confirmed, oldest first.
+    """Return the waiting and confirmed browsers of a campaign's participants, oldest first.
 
     Without those in which they joined: these were confirmed before they were stored.
     """
@@ -247,10 +247,10 @@ def browsers(campaign: Campaign) -> QuerySet[ParticipantBrowser]:
 
 @transaction.atomic
 def finish(*, person: int, campaign: int, done: int, finished: bool) -> Completion | None:
-    """Return what a participant takes away who is done; None for others, and before they are.
+    """Return the completion of a participant who is done; None for others, and before.
 
-    `done` is how many of their tasks stand, `finished` whether nothing can be handed out to them any more.
-    Who submitted nothing gets no code; a code that was given stays.
+    `done` is the number of their current tasks, `finished` whether nothing can be handed out to them any
+    more. A participant without submissions gets no code; an issued code stays.
     """
     mine = Participant.objects.select_for_update(of=("self",)).select_related("link")
     participant = mine.filter(user=person, campaign=campaign).first()
@@ -270,14 +270,14 @@ def finish(*, person: int, campaign: int, done: int, finished: bool) -> Completi
 
 
 def list_participants(campaign: Campaign) -> QuerySet[Participant]:
-    """Return who joined a campaign by a link, in the order of their coming, with `done` tasks submitted."""
+    """Return the participants of a campaign, in order of joining, with `done` tasks submitted."""
     member = CampaignMember.objects.filter(campaign=OuterRef("campaign"), user=OuterRef("user"))
     rows = campaign.participants.select_related("user", "link")
     return rows.annotate(done=Subquery(member.values("done")[:1])).order_by("id")
 
 
 def _account() -> User:
-    """Make an account that nobody can sign in to; its name says nothing of who has it."""
+    """Create an account that nobody can sign in to; its name says nothing about its owner."""
     for _ in range(5):
         try:
             with transaction.atomic():
@@ -288,7 +288,7 @@ def _account() -> User:
 
 
 def _code_of_unconfirmed(participant: Participant, browser: str) -> str:
-    """Code that a browser shows until a researcher confirms it; '' for one that is confirmed."""
+    """Return the code that a browser shows until a researcher confirms it; '' for a confirmed one."""
     row, _ = ParticipantBrowser.objects.get_or_create(
         participant=participant,
         secret=_hashed(browser),
@@ -324,7 +324,7 @@ def _external(value: str) -> str:
 
 
 def _check_address(address: str) -> None:
-    """Refuse what a browser should not be sent to."""
+    """Refuse an address to which a browser should not be sent."""
     if not address:
         return
     wrong = "Give the address to return to as https://…; {code} stands for the code."

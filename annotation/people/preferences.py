@@ -1,4 +1,4 @@
-"""A person's preferences for annotating, kept on their account."""
+"""A person's annotation preferences, stored on their account."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db import transaction
 from annotation.errors import ComfortRefused
 from annotation.models import Comfort
 
-# How a person likes to work, kept on their account: what can be set, checked, and set.
+# Preferences stored on a person's account: their fields, validation, and changes.
 
 COMMANDS = {
     "undo": ("u", "Undo the last change"),
@@ -26,26 +26,26 @@ COMMANDS = {
     "marks": ("v", "Show or hide transcription marks"),
     "keys": ("?", "The list of keys"),
 }
-"""The commands of the annotation page: command to its usual key and what it does."""
+"""Commands of the annotation page: command to its default key and its action."""
 FIELDS = ("auto_advance", "text_size", "more_contrast", "break_after", "keys")
 SHORTEST_BREAK, LONGEST_BREAK = 5, 240
 
 
 def comfort_of(person: User) -> Comfort:
-    """Return a person's settings; the defaults, unsaved, where they never set any."""
+    """Return a person's settings; unsaved defaults, where they never set any."""
     return Comfort.objects.filter(user=person).first() or Comfort(user=person)
 
 
 def as_json(comfort: Comfort) -> dict[str, Any]:
-    """Return settings for the page and for programs; `keys` has every command with the key it has now."""
+    """Return settings for the page and for programs; `keys` has every command with its current key."""
     values = {name: getattr(comfort, name) for name in FIELDS}
     return values | {"keys": keys_of(comfort)}
 
 
 def for_page(comfort: Comfort) -> dict[str, Any]:
-    """Return settings for the annotation page, which also learns the `usual` key of each command.
+    """Return settings for the annotation page, which also gets the `usual` key of each command.
 
-    `account` keeps apart what a device that several people use remembers of them.
+    `account` separates what a device shared by several people remembers of each.
     """
     usual = {command: key for command, (key, _) in COMMANDS.items()}
     return as_json(comfort) | {"usual": usual, "account": comfort.user_id}
@@ -58,10 +58,10 @@ def keys_of(comfort: Comfort) -> dict[str, str]:
 
 @transaction.atomic
 def change(*, by: User, **changes: Any) -> Comfort:
-    """Change one's own settings (FIELDS) and return them; what is not named stays.
+    """Change one's own settings (FIELDS) and return them; settings not named stay.
 
-    `keys` names commands with their keys; a command that it leaves out keeps its key. Raises ComfortRefused,
-    whose `field` says which is at fault.
+    `keys` maps commands to keys; a command that it leaves out keeps its key. Raises ComfortRefused, with the
+    invalid setting in `field`.
     """
     User.objects.select_for_update(no_key=True).get(pk=by.pk)
     comfort = comfort_of(by)
@@ -82,7 +82,7 @@ def change(*, by: User, **changes: Any) -> Comfort:
 
 
 def _checked_keys(keys: dict[str, Any]) -> dict[str, str]:
-    """Return the keys that are not the usual ones; refuse one that is no key, or that two commands have."""
+    """Return the keys that differ from the defaults; refuse an invalid key, or one of two commands."""
     command_by_key: dict[str, str] = {}
     for command, key in keys.items():
         if command not in COMMANDS:

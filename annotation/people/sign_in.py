@@ -1,7 +1,7 @@
-"""Signing in: each wrong password makes the next try wait longer, ten lock name and address for half an hour.
+"""Signing in: each wrong password delays the next attempt, ten lock name and address for half an hour.
 
-django-axes counts the tries in the database and locks; the waits before are worked out from its counts. Both
-are logged, with the account where there is one and never with what was typed.
+django-axes counts the attempts in the database and locks; the delays are computed from its counts. Both
+are logged, with the account where there is one and never with the typed password.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LONGEST_WAIT = 60
 
 
 class Lock(AxesStandaloneBackend):
-    """Refuses a locked name before its password is looked at. Calls inside the program have no request."""
+    """Refuses a locked name before its password is checked. Calls inside the program have no request."""
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> None:
         """Raise PermissionDenied where the name is locked for the request's address."""
@@ -42,12 +42,12 @@ class Lock(AxesStandaloneBackend):
 
 
 def address_of(request: HttpRequest) -> str:
-    """Address of the client, behind the proxies that are declared."""
+    """Return the client's address, behind the declared proxies."""
     return client_of(request.META)
 
 
 def seconds_to_wait(request: HttpRequest, username: str) -> int:
-    """Return for how long no further try for a name is taken from the request's address, 0 where one is."""
+    """Return the seconds until a further attempt for a name from the request's address, 0 for none."""
     since = timezone.now() - settings.AXES_COOLOFF_TIME
     tries = AccessAttempt.objects.filter(
         username=username, ip_address=address_of(request) or None, attempt_time__gte=since
@@ -60,7 +60,7 @@ def seconds_to_wait(request: HttpRequest, username: str) -> int:
 
 
 def too_early(request: HttpRequest, seconds: int) -> HttpResponse:
-    """Answer a try that has to wait: 429, with for how long."""
+    """Answer an attempt that has to wait: 429, with the remaining time."""
     minutes = ceil(seconds / 60)
     wait = f"{seconds} second{'s' * (seconds != 1)}" if seconds <= LONGEST_WAIT else f"{minutes} minutes"
     response = render(request, "accounts/too_early.html", {"wait": wait}, status=429)
@@ -69,7 +69,7 @@ def too_early(request: HttpRequest, seconds: int) -> HttpResponse:
 
 
 def locked(request: HttpRequest, *_: Any, **__: Any) -> HttpResponse:
-    """Answer a try for a name that is locked."""
+    """Answer an attempt for a locked name."""
     return too_early(request, int(settings.AXES_COOLOFF_TIME.total_seconds()))
 
 
@@ -88,7 +88,7 @@ def is_locked(person: User) -> bool:
 
 
 def log_failure(*, request: HttpRequest | None, credentials: dict[str, Any], **_: Any) -> None:
-    """Log a failed try to sign in (a signal's receiver)."""
+    """Log a failed attempt to sign in (a signal's receiver)."""
     if request is not None:
         _log("failed sign-in", request, str(credentials.get("username", "")))
 
@@ -99,13 +99,13 @@ def log_lock(*, request: HttpRequest, username: str, **_: Any) -> None:
 
 
 def _log(verb: str, request: HttpRequest, username: str) -> None:
-    """Log an act about an account. A name that nobody has may be a mistyped password: it is not kept."""
+    """Log an action about an account. A name that nobody has may be a mistyped password: it is not stored."""
     account = User.objects.filter(username=username).values_list("pk", flat=True).first()
     subject = f"account {account}" if account else "no such account"
     Event.objects.create(verb=verb, subject=subject, detail={"address": address_of(request)[:45]})
 
 
-# What follows from signals: each user name is kept apart from all others, failed sign-ins are logged.
+# Signal receivers: each user name is kept distinct from all others, failed sign-ins are logged.
 
 
 def connect() -> None:
@@ -116,7 +116,7 @@ def connect() -> None:
 
 
 def keep_name(*, instance: User, raw: bool = False, update_fields: Any = None, **_: Any) -> None:
-    """Keep how a name is compared, whoever made the account; the table refuses twins (IntegrityError)."""
+    """Store a name's comparison keys for any new account; the table refuses twins (IntegrityError)."""
     if raw or (update_fields is not None and "username" not in update_fields):
         return
     name = instance.get_username()

@@ -29,14 +29,14 @@ from config.environment import PREFIX, ROLES, Provider, fault_of
 from config.models import Event
 from jobs.endpoints.responses import redact
 
-# Where the provider is asked: addresses that are set, and those that its issuer publishes.
+# Provider addresses: configured ones, and those that its issuer publishes.
 
 TIMEOUT = 10
-"""Seconds that the provider is waited for."""
+"""Timeout of requests to the provider, in seconds."""
 KEPT_SECONDS = 600
 LONGEST_CAUSE = 500
 CLIENT_ERRORS = ("invalid_client", "unauthorized_client")
-"""What a token address says to a client that it does not know, or whose secret is wrong."""
+"""Token endpoint errors for a client that is unknown, or whose secret is wrong."""
 PUBLISHED = {
     "authorization": "authorization_endpoint",
     "token": "token_endpoint",
@@ -49,7 +49,7 @@ NEEDED = ("authorization", "token", "jwks")
 
 @dataclass(frozen=True)
 class Addresses:
-    """A provider's addresses by what they are for, and whether it takes the secret in a header only."""
+    """A provider's addresses by purpose, and whether it accepts the secret in a header only."""
 
     at: Mapping[str, str]
     secret_in_header: bool = False
@@ -60,13 +60,13 @@ _lock = threading.Lock()
 
 
 def offered() -> Provider | None:
-    """Return the provider that people can sign in with, None where none is set, or not rightly."""
+    """Return the provider for signing in, None where none is configured, or not correctly."""
     provider: Provider | None = settings.OIDC
     return provider if provider is not None and not provider.faults() else None
 
 
 def provider_addresses(provider: Provider) -> Addresses:
-    """Return a provider's addresses, asked for at most every ten minutes. Raises SignOnRefused."""
+    """Return a provider's addresses, fetched at most every ten minutes. Raises SignOnRefused."""
     if all(name in provider.endpoints for name in NEEDED):
         return Addresses(provider.endpoints)
     about = repr(provider)
@@ -80,13 +80,13 @@ def provider_addresses(provider: Provider) -> Addresses:
 
 
 def forget() -> None:
-    """Forget what providers published."""
+    """Clear the cached addresses of providers."""
     with _lock:
         _address_cache.clear()
 
 
 def published(provider: Provider) -> Addresses:
-    """Ask the issuer for its addresses; those that are set win. Raises SignOnRefused, with what is wrong."""
+    """Fetch the issuer's addresses; configured ones take precedence. Raises SignOnRefused with the error."""
     document = _document(provider)
     if document.get("issuer") != provider.issuer:
         issuer = str(document.get("issuer"))[:200]
@@ -113,7 +113,7 @@ def _document(provider: Provider) -> dict[str, Any]:
 
 
 def fetch(provider: Provider, method: str, address: str, **options: Any) -> dict[str, Any]:
-    """Ask the provider and return the JSON object that it answers. Raises SignOnRefused with the cause."""
+    """Send a request to the provider and return its JSON object. Raises SignOnRefused with the cause."""
     try:
         response = requests.request(method, address, timeout=TIMEOUT, **options)
     except requests.RequestException as error:
@@ -135,7 +135,7 @@ def _json_object(response: requests.Response) -> dict[str, Any] | None:
 
 
 def _refusal(provider: Provider, response: requests.Response, content: dict[str, Any]) -> SignOnRefused:
-    """Name what the provider says against a request, as OAuth does: `error` and `error_description`."""
+    """Build the refusal from the provider's OAuth error: `error` and `error_description`."""
     error = str(content.get("error") or "")
     reasons = [error, str(content.get("error_description") or "")]
     reason = ": ".join(filter(None, reasons)) or response.reason
@@ -149,13 +149,13 @@ def _refusal(provider: Provider, response: requests.Response, content: dict[str,
 
 
 def away(provider: Provider, cause: str) -> SignOnRefused:
-    """Return the refusal where a provider does not answer at the moment."""
+    """Return the refusal for a provider that does not respond at the moment."""
     message = f"{provider.title} does not answer as it should at the moment. Try again in a minute."
     return SignOnRefused(message, why="no answer", cause=readable(provider, cause))
 
 
 def misconfigured(provider: Provider, cause: str, why: str = "exchange") -> SignOnRefused:
-    """Return the refusal where trying again does not help: an administrator has to look at the cause."""
+    """Return the refusal where retrying does not help: an administrator has to look at the cause."""
     message = (
         f"Signing in with {provider.title} does not work: something is not set up as it should be. "
         "Tell an administrator, who finds the cause in the audit log."
@@ -168,19 +168,19 @@ def readable(provider: Provider, cause: str) -> str:
     return redact(" ".join(cause.split()), provider.client_secret)[:LONGEST_CAUSE]
 
 
-# Asking the provider who came back: tokens for the code, their signature, what it says of a person.
+# Identifying the returning person at the provider: tokens for the code, their signature, the claims.
 #
 # mozilla-django-oidc does the protocol: state, nonce, PKCE, the exchange, the provider's keys. It does not
-# look at whom a token is for, who wrote it and until when it holds; that is done here.
+# check a token's audience, issuer and expiry; that is done here.
 
 CLOCKS_APART = 30
-"""Seconds that the provider's clock may be ahead or behind."""
+"""Tolerated clock difference of the provider, in seconds."""
 KINDS = {"RS": "RSA", "ES": "EC"}
 REQUIRED = ["iss", "sub", "aud", "exp", "iat"]
 
 
 def library_settings(provider: Provider) -> dict[str, Any]:
-    """Return the library's settings for a provider. Raises SignOnRefused where it does not answer."""
+    """Return the library's settings for a provider. Raises SignOnRefused where it does not respond."""
     addresses = provider_addresses(provider)
     return {
         "OIDC_OP_AUTHORIZATION_ENDPOINT": addresses.at["authorization"],
@@ -201,7 +201,7 @@ def library_settings(provider: Provider) -> dict[str, Any]:
 def claims_of(
     request: HttpRequest, provider: Provider, *, nonce: str, code_verifier: str | None
 ) -> dict[str, Any]:
-    """Return what a provider says of the person who came back with a code. Raises SignOnRefused."""
+    """Return a provider's claims about the person who returned with a code. Raises SignOnRefused."""
     exchange = _Exchange(provider)
     try:
         exchange.authenticate(request, nonce=nonce, code_verifier=code_verifier)
@@ -232,7 +232,7 @@ class _Exchange(OIDCAuthenticationBackend):
         super().__init__()
 
     def get_settings(self, attr: str, *args: Any) -> Any:
-        """Return a setting of the provider at hand."""
+        """Return a setting of the current provider."""
         return self.library_settings.get(attr, *args)
 
     def get_token(self, payload: dict[str, Any]) -> dict[str, Any]:
@@ -244,7 +244,7 @@ class _Exchange(OIDCAuthenticationBackend):
         return tokens
 
     def retrieve_matching_jwk(self, token: str) -> jwt.PyJWK:
-        """Return the provider's key that can have signed a token; one alone needs no `kid`."""
+        """Return the provider's key that can have signed a token; a single key needs no `kid`."""
         header = jwt.get_unverified_header(token)
         if header.get("alg") != self.provider.algorithm:
             raise jwt.InvalidAlgorithmError(
@@ -256,7 +256,7 @@ class _Exchange(OIDCAuthenticationBackend):
         return jwt.PyJWK(key, algorithm=self.provider.algorithm)
 
     def _verify_jws(self, payload: str, key: Any) -> dict[str, Any]:
-        """Return the claims of a token that this provider signed for Concord and that still holds."""
+        """Return the claims of a valid token that this provider signed for Concord."""
         try:
             claims: dict[str, Any] = jwt.decode(
                 payload,
@@ -281,7 +281,7 @@ class _Exchange(OIDCAuthenticationBackend):
         return claims
 
     def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> None:
-        """Keep what is said of the person; an address and whether it was verified come from one place."""
+        """Store the claims about the person; an address and its verification come from the same source."""
         more = self._userinfo(access_token, id_token, payload) if self.OIDC_OP_USER_ENDPOINT else {}
         if not isinstance(more, dict) or more.get("sub", payload["sub"]) != payload["sub"]:
             raise jwt.InvalidTokenError("The provider speaks of two persons.")
@@ -306,7 +306,7 @@ class _Exchange(OIDCAuthenticationBackend):
 def token_answer(
     provider: Provider, address: str, payload: dict[str, Any], settings: dict[str, Any]
 ) -> dict[str, Any]:
-    """Ask the provider's token address, with the secret where it takes it. Raises SignOnRefused."""
+    """Call the provider's token endpoint, with the secret where it expects it. Raises SignOnRefused."""
     secret = {"client_secret": provider.client_secret}
     if settings["OIDC_TOKEN_USE_BASIC_AUTH"]:
         form = {name: value for name, value in payload.items() if name != "client_secret"}
@@ -346,11 +346,11 @@ def signing_key(keys: list[dict[str, Any]], kid: str | None, algorithm: str) -> 
     raise jwt.InvalidKeyError(f"{len(fitting)} keys fit the one it names ({kid}); {available}.")
 
 
-# Signing out at the provider, too: Concord ends its own session alone.
+# Signing out at the provider, too: Concord ends only its own session.
 
 
 def sign_out_address(request: HttpRequest, provider: Provider) -> str:
-    """Return where one signs out of a provider and comes back from, empty where it has no such place."""
+    """Return the address for signing out of a provider and coming back, empty where it has none."""
     try:
         place = provider_addresses(provider).at.get("logout", "")
     except SignOnRefused:
@@ -362,19 +362,19 @@ def sign_out_address(request: HttpRequest, provider: Provider) -> str:
     return f"{place}{'&' if '?' in place else '?'}{urlencode(parameters)}"
 
 
-# Which account is whose: an identity is issuer and subject; an e-mail address alone opens none.
+# Assignment of identities to accounts: an identity is issuer and subject; an e-mail address alone opens none.
 
 log = logging.getLogger(__name__)
 REFUSED = "refuse single sign-on"
 LONGEST_SUBJECT = 255
 TRIES = 50
-"""Numbers that are put behind a user name that is taken."""
+"""Maximum number of suffixes tried for a user name that is taken."""
 
 
 def enter(*, claims: dict[str, Any], provider: Provider, address: str = "") -> User:
-    """Return the account of the person that a provider vouches for, made where that is allowed. Logged.
+    """Return the account of the person authenticated by a provider, created where allowed. Logged.
 
-    `address` is where the request came from. Raises SignOnRefused, which leaves nothing but its entry.
+    `address` is where the request came from. Raises SignOnRefused, which leaves only its log entry.
     """
     try:
         with transaction.atomic():
@@ -390,7 +390,7 @@ def enter(*, claims: dict[str, Any], provider: Provider, address: str = "") -> U
 def refuse(
     error: SignOnRefused, provider: Provider, address: str, claims: dict[str, Any] | None = None
 ) -> None:
-    """Log that somebody was not let in, why, and what caused it; names and e-mail addresses are not kept."""
+    """Log a refused sign-in with its reason and cause; names and e-mail addresses are not stored."""
     subject = f"account {error.account}" if error.account else "no such account"
     detail = {"why": error.why, "issuer": provider.issuer[:200], "address": address[:45]}
     if error.cause:
@@ -407,7 +407,7 @@ def last_fault() -> Event | None:
 
 
 def email_of(claims: dict[str, Any]) -> str:
-    """Return the e-mail address of a person where the provider verified it, else nothing."""
+    """Return the e-mail address of a person where the provider verified it, else ''."""
     email = claims.get("email")
     if claims.get("email_verified") not in (True, "true") or not isinstance(email, str):
         return ""
@@ -438,7 +438,7 @@ def _enter(claims: dict[str, Any], provider: Provider, address: str) -> User:
 
 
 def _account_for(claims: dict[str, Any], provider: Provider) -> User:
-    """Return the account of a person who comes for the first time."""
+    """Return the account of a person who signs in for the first time."""
     email = email_of(claims)
     matching_users = list(User.objects.filter(email__iexact=email).order_by("pk")[:2]) if email else []
     if matching_users:
@@ -459,7 +459,7 @@ def _account_for(claims: dict[str, Any], provider: Provider) -> User:
 
 
 def _linked(matching_users: list[User], provider: Provider) -> User:
-    """Return the account that has a verified address, where it may be opened by that."""
+    """Return the account with a verified address, where that may open it."""
     person = matching_users[0]
     if len(matching_users) > 1:
         raise SignOnRefused(
@@ -495,7 +495,7 @@ def _follow_groups(person: User, claims: dict[str, Any], provider: Provider) -> 
 
 
 def _free_name(claims: dict[str, Any]) -> str:
-    """Return a user name for a new account: the one that the provider proposes, made to fit."""
+    """Return a user name for a new account, adapted from the provider's proposal."""
     for claim in ("preferred_username", "email", "name"):
         proposed = _fitting(claims.get(claim))
         if proposed:
@@ -510,7 +510,7 @@ def _free_name(claims: dict[str, Any]) -> str:
 
 
 def _fitting(proposed: object) -> str:
-    """Return what of a proposed name a user name may hold, of an e-mail address what stands before the @."""
+    """Return the allowed characters of a proposed name, of an e-mail address those before the @."""
     text = names.normal(proposed[:200].partition("@")[0]) if isinstance(proposed, str) else ""
     cleaned = " ".join("".join(c for c in text if c.isalnum() or c in names.PUNCTUATION).split())
     return cleaned.lstrip("._-+@' ")[: names.LONGEST - 9].rstrip()

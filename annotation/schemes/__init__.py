@@ -1,4 +1,4 @@
-"""The built-in schemes, in one table; schemes of one family share a file."""
+"""Table of the built-in schemes; schemes of one family share a file."""
 
 from annotation.schemes import cocoeval, ratings
 from annotation.schemes.base import QuestionDefinition, SchemeDefinition

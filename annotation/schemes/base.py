@@ -1,4 +1,4 @@
-"""What a built-in scheme is made of: plain definitions, mirrored into the database at first use."""
+"""Building blocks of built-in schemes: plain definitions, mirrored into the database at first use."""
 
 from __future__ import annotations
 
@@ -10,26 +10,25 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, Protocol, get_args
 
-# Answers to comparisons: which of two is better, and in which order several are.
+# Answers to comparisons: the better of two, or a ranking of several.
 #
-# They are kept in the members' own order, which never changes, whatever order a rater saw them in. A
+# They are stored in the members' own order, which never changes, whatever order a rater saw them in. A
 # ranking is written best first: `2>0=1>3` means that member 2 is best, 0 and 1 are equal, and 3 is last.
-# Members are numbered from 0, equal ones stand in rising order, so a ranking is written in one way.
+# Members are numbered from 0, equal ones in rising order, so each ranking has exactly one written form.
 
 FIRST, TIE, SECOND, BOTH_BAD = "first", "tie", "second", "both_bad"
 COMPARISON = (FIRST, TIE, SECOND, BOTH_BAD)
-"""What the answer about a pair may be, in the order in which it is offered; a question may leave out `tie`,
-`both_bad` or both."""
+"""Possible answers about a pair, in display order; a question may leave out `tie`, `both_bad` or both."""
 RANKING = "ranking"
-"""The level of a question whose answer is an order."""
+"""Level of a question whose answer is a ranking."""
 WORDED = {FIRST: "{0} is better", TIE: "Both alike", SECOND: "{1} is better", BOTH_BAD: "Both are bad"}
 LETTERS = "ABCDEFGHIJ"
-"""What members are called on a screen, in the order in which they are shown."""
+"""Letters of members on a screen, in the order in which they are shown."""
 _FORM = re.compile(r"[0-9](?:[>=][0-9])*")
 
 
 def is_comparison(level: str, values: Iterable[Any]) -> bool:
-    """Whether a question asks which of two is better: `first` and `second` are among its values."""
+    """Whether a question asks for the better of two: `first` and `second` are among its values."""
     distinct_values = list(values)
     return level == "nominal" and {FIRST, SECOND} <= set(distinct_values) <= set(COMPARISON)
 
@@ -42,12 +41,12 @@ def groups(ranking: str) -> list[list[int]]:
 
 
 def ranking_text(members: Iterable[Iterable[int]]) -> str:
-    """Return a ranking as it is kept, from its groups of equal members, best first."""
+    """Return the stored form of a ranking, from its groups of equal members, best first."""
     return ">".join("=".join(map(str, sorted(group))) for group in members)
 
 
 def is_ranking(text: str, members: int | None = None) -> bool:
-    """Whether a text is a ranking as it is kept; with `members`, of exactly so many."""
+    """Whether a text is a ranking in stored form; with `members`, of exactly that many."""
     try:
         tied_groups = groups(text)
     except ValueError:
@@ -58,10 +57,10 @@ def is_ranking(text: str, members: int | None = None) -> bool:
 
 
 def in_own_order(value: Any, order: Sequence[int] | None, level: str, values: Iterable[Any]) -> Any:
-    """Return an answer about members as they were shown in terms of their own order.
+    """Convert an answer about members from the order shown to their own order.
 
-    `order` has their numbers in the order shown; None: their own. What is not about members stays as it is.
-    Raises ValueError for a ranking that cannot be read.
+    `order` has their numbers in the order shown; None: their own. Other answers stay unchanged. Raises
+    ValueError for an unreadable ranking.
     """
     if order is None or not isinstance(value, str):
         return value
@@ -76,7 +75,7 @@ def in_own_order(value: Any, order: Sequence[int] | None, level: str, values: It
 
 
 def as_shown(value: Any, order: Sequence[int] | None, level: str, values: Iterable[Any]) -> Any:
-    """Return an answer in terms of the members' own order as a rater sees them in this `order`."""
+    """Convert an answer from the members' own order to the `order` shown to a rater."""
     back = None if order is None else [list(order).index(number) for number in range(len(order))]
     return in_own_order(value, back, level, values)
 
@@ -85,14 +84,14 @@ Level = Literal["binary", "nominal", "ordinal", "interval", "ratio", "text", "ra
 LEVELS: tuple[str, ...] = get_args(Level)
 TURNS, SPANS = "turns", "spans"
 EVIDENCE = (TURNS, SPANS)
-"""What an answer may point at: whole turns alone, or stretches of their text, too."""
+"""Possible evidence of an answer: whole turns alone, or also spans of their text."""
 Value = float | int | str
 UNSCALED = ("text", "ranking")
-"""Levels whose answers are not values of a scale: no coefficient reads them as they are."""
+"""Levels whose answers are not values of a scale: no agreement coefficient applies to them directly."""
 STATIC = "static"
 NO_CONVERSATION = "the turns of a static continuation are not one conversation"
 TEXT_LIMIT = 10_000
-"""An answer in words has at most so many characters."""
+"""Maximum characters of an answer in words."""
 
 
 def accepts(
@@ -103,10 +102,10 @@ def accepts(
     maximum: float | None = None,
     whole: bool = False,
 ) -> bool:
-    """Whether a value may be the answer to a question of a level, with these values.
+    """Whether a value is a valid answer to a question of a level, with these values.
 
-    Without values any number may, or those between `minimum` and `maximum` (both belong to the range), and
-    with `whole` no fractions.
+    Without values any number is valid, or those between `minimum` and `maximum` (both inclusive), and with
+    `whole` no fractions.
     """
     if level == "text":
         return isinstance(value, str) and len(value) <= TEXT_LIMIT
@@ -126,12 +125,12 @@ def accepts(
 
 
 def plain(number: float | None) -> float | None:
-    """Return a number as people write it: whole where it has no fraction."""
+    """Return a number in the form people write: whole where it has no fraction."""
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 class Bounded(Protocol):
-    """What takes any number within bounds."""
+    """A question that takes any number within bounds."""
 
     @property
     def minimum(self) -> float | None: ...
@@ -144,7 +143,7 @@ class Bounded(Protocol):
 
 
 def describe_bounds(question: Bounded) -> str:
-    """Return in words which numbers a question without values takes."""
+    """Describe the numbers that a question without values takes."""
     kind = "a whole number" if question.whole else "any number"
     low, high = plain(question.minimum), plain(question.maximum)
     if low is not None and high is not None:
@@ -155,9 +154,10 @@ def describe_bounds(question: Bounded) -> str:
 
 
 def is_met(condition: Mapping[str, Any] | None, answers: Mapping[str, Any]) -> bool:
-    """Whether a question with this `show_if` is asked, given the answers to the questions asked before it.
+    """Whether a question with this `show_if` is asked, given the answers to earlier questions.
 
-    A question that was not asked has no answer, so nothing is asked after it; an untouched tag is answered 0.
+    A question that was not asked has no answer, so no question depending on it is asked; an untouched tag is
+    answered 0.
     """
     if condition is None:
         return True
@@ -172,7 +172,7 @@ def is_met(condition: Mapping[str, Any] | None, answers: Mapping[str, Any]) -> b
 
 
 class Pointing(Protocol):
-    """What may ask for the turns or the words that an answer refers to."""
+    """A question that may ask for the turns or words behind an answer."""
 
     @property
     def evidence(self) -> str: ...
@@ -185,9 +185,9 @@ class Pointing(Protocol):
 
 
 def takes_evidence(question: Pointing, value: Any) -> bool:
-    """Whether an answer of this value may point at turns.
+    """Whether an answer of this value may have evidence.
 
-    Without `evidence_for` the positive answer of a binary question may, and every answer of another level.
+    Without `evidence_for`, the positive answer of a binary question may, and every answer on other levels.
     """
     if not question.evidence or value is None or value == "":
         return False
@@ -197,7 +197,7 @@ def takes_evidence(question: Pointing, value: Any) -> bool:
 
 
 def explains(level: str, condition: Mapping[str, Any] | None, tags: Container[str]) -> bool:
-    """Whether a question says in words what a set tag stands for: then it needs an answer."""
+    """Whether a question explains a set tag in words: then it requires an answer."""
     if level != "text" or condition is None or condition["question"] not in tags:
         return False
     return is_met(condition, {condition["question"]: 1}) and not is_met(condition, {condition["question"]: 0})
@@ -207,16 +207,19 @@ def explains(level: str, condition: Mapping[str, Any] | None, tags: Container[st
 class QuestionDefinition:
     """One question about an item.
 
-    `values` lists what may be answered, in order; empty means any number (interval, ratio) or any text, and
-    of a nominal question about decisions a set of participants (`names_people`).
-    `anchors` words some of the values. `group` gathers questions into one multi-label control. `help` holds
-    `definition`, `example` and `not_this` where they apply, or `keep_in_mind`, one aspect a line. `show_if`
-    is {"question": key, "max": value} (or "min", or both) or {"question": key, "in": [values]} for a question
+    `values` lists the possible answers, in order; empty means any number (interval, ratio) or any text, and
+    for
+    a nominal question about decisions a set of participants (`names_people`). `anchors` words some of the
+    values. `group` gathers questions into one multi-label control. `help` holds `definition`, `example` and
+    `not_this` where they apply, or `keep_in_mind`, one aspect a line. `show_if` is
+    {"question": key, "max": value} (or "min", or both) or {"question": key, "in": [values]} for a question
     asked only after such an answer to an earlier one. A question that is not required may be left unanswered.
-    `minimum`, `maximum` and `whole` bound the answers to a question that takes any number.
-    `evidence` (EVIDENCE, '' for none) says what an answer may point at, and `evidence_for` which answers
-    (`takes_evidence`); with `evidence_required` such an answer points at something. `item_kind` is the kind
-    of the items that it is about where that is not its scheme's, '' where it is.
+    `minimum`, `maximum` and `whole` bound the answers to a question that takes any number. `evidence`
+    (EVIDENCE, '' for none) is the kind of evidence an answer may have, and `evidence_for` the answers that
+    may
+    have it (`takes_evidence`); with `evidence_required` such an answer needs evidence. `item_kind` is the
+    kind
+    of its items where it differs from its scheme's, '' where it is the same.
     """
 
     key: str
@@ -245,12 +248,12 @@ class QuestionDefinition:
 
     @property
     def names_people(self) -> bool:
-        """Whether it is answered with a set of participants: ids joined by `;`, `nobody` for none."""
+        """Whether the answer is a set of participants: ids joined by `;`, `nobody` for none."""
         return self.level == "nominal" and not self.values
 
     @property
     def is_comparison(self) -> bool:
-        """Whether it asks which of two is better."""
+        """Whether it asks for the better of two."""
         return is_comparison(self.level, self.values)
 
     @property
@@ -259,7 +262,7 @@ class QuestionDefinition:
         return not self.values and self.level in ("interval", "ratio")
 
     def accepts(self, value: Any) -> bool:
-        """Whether a value may be the answer."""
+        """Whether a value is a valid answer."""
         return accepts(self.level, self.values, value, self.minimum, self.maximum, self.whole)
 
     def as_stored(self) -> dict[str, Any]:
@@ -278,11 +281,12 @@ class QuestionDefinition:
 class SchemeDefinition:
     """A version of a scheme, about items of one kind (`annotation.kinds`).
 
-    `unit` says what one task shows: an item, or all items of a continuation. Of a scheme whose tasks show all
-    turns of a continuation, some questions may be about the whole dialogue (`QuestionDefinition.item_kind`).
+    `unit` is the content of one task: an item, or all items of a continuation. In a scheme whose tasks show
+    all turns of a continuation, some questions may be about the whole dialogue
+    (`QuestionDefinition.item_kind`).
 
-    With `about_open`, what is known of the speakers and the dialogue stands open beside the first task.
-    With `one_conversation`, its questions are about turns that follow each other: static continuations, whose
+    With `about_open`, the information about speakers and dialogue is unfolded beside the first task.
+    With `one_conversation`, its questions are about consecutive turns: static continuations, whose
     turns each answer another point of the history, are rated by nobody, neither people nor judges.
     """
 
@@ -306,12 +310,12 @@ class SchemeDefinition:
         raise KeyError(key)
 
     def kind_of(self, question: QuestionDefinition) -> str:
-        """Return the kind of the items that one of its questions is about."""
+        """Return the kind of items that one of its questions is about."""
         return question.item_kind or self.item_kind
 
     @property
     def item_kinds(self) -> tuple[str, ...]:
-        """The kinds of items that its questions are about, its own first."""
+        """Kinds of items that its questions are about, its own first."""
         return tuple(
             dict.fromkeys([self.item_kind, *(self.kind_of(question) for question in self.questions)])
         )
@@ -326,14 +330,14 @@ class SchemeDefinition:
         return tuple(question for question in self.questions if self.kind_of(question) == kind)
 
     def refusal(self, mode: str) -> str:
-        """Return why nobody rates continuations of a mode by this scheme, '' where people and judges do."""
+        """Explain why this scheme does not rate continuations of a mode, '' where it does."""
         return NO_CONVERSATION if self.one_conversation and mode == STATIC else ""
 
     def content_hash(self) -> str:
-        """Return the SHA-256 of what raters see: the same hash means the same scheme."""
+        """Return the SHA-256 of the content raters see: the same hash means the same scheme."""
         content = asdict(self)
-        del content["about_open"]  # the same is shown, folded or not
-        del content["one_conversation"]  # the same is asked, of fewer
+        del content["about_open"]  # the same content is shown, folded or not
+        del content["one_conversation"]  # the same questions are asked, of fewer items
         for question in content["questions"]:
             question["anchors"] = {str(value): text for value, text in question["anchors"].items()}
             _drop_bounds(question)
@@ -343,18 +347,18 @@ class SchemeDefinition:
 
 
 def _drop_bounds(question: dict[str, Any]) -> None:
-    """Leave out bounds that are not set: schemes without any keep the hash they had before bounds existed."""
+    """Leave out unset bounds: schemes without any keep the hash they had before bounds existed."""
     for name in ("minimum", "maximum"):
         if question[name] is None:
             del question[name]
         else:
-            question[name] = float(question[name])  # as the database has it
+            question[name] = float(question[name])  # as in the database
     if not question["whole"]:
         del question["whole"]
 
 
 def _drop_evidence(question: dict[str, Any]) -> None:
-    """Leave out what is not asked for, for the same reason."""
+    """Leave out unset evidence fields, for the same reason."""
     for name in ("evidence", "evidence_for", "evidence_required", "item_kind"):
         if not question[name]:
             del question[name]
@@ -367,5 +371,5 @@ JOIN = ";"
 
 
 def people_answer(ids: Collection[str]) -> str:
-    """Return a set of people's ids as an answer: sorted and joined by `;`, `nobody` for none."""
+    """Return the answer for a set of people's ids: sorted and joined by `;`, `nobody` for none."""
     return JOIN.join(sorted(ids)) or NOBODY

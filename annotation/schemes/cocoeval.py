@@ -18,7 +18,7 @@ OTHER = "Other"
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """One of the ten behaviours, with the words that explain it; `shortcut` is its key on the keyboard."""
+    """One of the ten behaviours, with its explanation; `shortcut` is its key on the keyboard."""
 
     key: str
     name: str
@@ -186,10 +186,10 @@ BEHAVIOUR_TAGS = SchemeDefinition(
 )
 
 
-# CoCoEval's ten behaviours as counts of whole continuations, without saying which turns they are about.
+# CoCoEval's ten behaviours as counts over whole continuations, without the turns they occur in.
 #
-# A judge that was run elsewhere with the paper's own prompt gives such counts. The behaviours and
-# their definitions are those of `cocoeval_behaviours`.
+# A judge run elsewhere with the paper's own prompt gives such counts. The behaviours and their definitions
+# are those of `cocoeval_behaviours`.
 
 COUNT = "_count"
 KEYS = tuple(behaviour.key + COUNT for behaviour in BEHAVIOURS)
@@ -197,11 +197,11 @@ PAPER_NAMES = {
     (BEHAVIOUR_TAGS.key, "interruptions"): "interruption",
     ("cocoeval_counts", "interruptions_count"): "interruption_count",
 }
-"""Questions that CoCoEval's own files call otherwise, by scheme."""
+"""Names of questions in CoCoEval's own files where they differ, by scheme."""
 GROUPS = {behaviour.key + COUNT: behaviour.group for behaviour in BEHAVIOURS}
-"""The group of behaviours that each count is of; on a screen, only tags stand in groups."""
+"""Behaviour group of each count; on a screen, only tags are shown in groups."""
 MOST = 10_000
-"""No continuation has more turns; whether a count is above those of its own is seen where it is stored."""
+"""No continuation has more turns; a count above its continuation's turns is detected where it is stored."""
 
 
 def _counted(key: str) -> QuestionDefinition:

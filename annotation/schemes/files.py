@@ -1,4 +1,4 @@
-"""A scheme as a file that people write: YAML or JSON with the fields of the definitions.
+"""A scheme as a human-written file: YAML or JSON with the fields of the definitions.
 
     scheme: politeness
     title: How polite is the response?
@@ -10,7 +10,7 @@
       values: [1, 2, 3]
       anchors: {1: rude, 3: polite}
 
-What is written is read again as the same definition. A file that cannot be read says every place at once.
+Written files are read back as the same definition. An unreadable file reports all its errors at once.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ from annotation.schemes.rules import (
 )
 from annotation.text.yaml_tree import DEEPEST, MOST_BYTES, BadFile, Tree, dump, parse
 
-# Reading a scheme's fields from plain data: each that is not what it should be is noted, none guessed.
+# Reading a scheme's fields from plain data: every invalid field is reported, none is guessed.
 
 SCHEME = ("scheme", *(field.name for field in fields(SchemeDefinition)))
 QUESTION = tuple(field.name for field in fields(QuestionDefinition))
 WORDS = {"yes": True, "on": True, "true": True, "no": False, "off": False, "false": False}
 NOTHING = QuestionDefinition(key="", wording="", level="text")
-"""Stands for a question that cannot be read, so that the others keep their numbers."""
+"""Placeholder for an unreadable question, so that the others keep their numbers."""
 
 
 class Reader:
-    """Reads a scheme from plain data; `problems` has what could not be read."""
+    """Reads a scheme from plain data; `problems` lists the unreadable fields."""
 
     def __init__(self, data: Any) -> None:
         self.data = data
         self.problems: list[Problem] = []
 
     def is_at_fault(self, path: Path) -> bool:
-        """Whether a field, or a part of it or what it is part of, could not be read."""
+        """Whether a field, a part of it or its parent could not be read."""
         return any(
             path[: len(problem.path)] == problem.path or problem.path[: len(path)] == path
             for problem in self.problems
         )
 
     def scheme(self) -> SchemeDefinition:
-        """Return what can be read as a definition; whatever cannot has its default."""
+        """Return a definition of all readable fields; the others have their defaults."""
         data = self._mapping(self.data, (), "A scheme has names and values, such as title: Politeness.")
         self._note_unknown(data, SCHEME, ())
         key = self._text(data, "scheme", ()) or self._text(data, "key", ())
@@ -129,7 +129,7 @@ class Reader:
         )
 
     def _evidence(self, data: Mapping[str, Any], at: Path) -> str:
-        """Return what answers point at; `none` says the same as nothing."""
+        """Return the evidence setting; `none` means the same as no value."""
         evidence = self._text(data, "evidence", at)
         return "" if evidence == "none" else evidence
 
@@ -246,26 +246,26 @@ class Reader:
 
 
 def _about(kind: str, question: QuestionDefinition) -> QuestionDefinition:
-    """Return a question that names its kind of item only where that is not its scheme's."""
+    """Return a question that names its kind of item only where it differs from its scheme's."""
     return replace(question, item_kind="") if question.item_kind == kind else question
 
 
 def _quote_value(value: Any) -> str:
-    """Return a value that is at fault as a sentence begins with it."""
+    """Quote an invalid value at the beginning of a sentence."""
     if isinstance(value, Mapping | list | tuple):
         return "What stands here"
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else quoted(value)
 
 
 def _same_number(value: Any, name: Any) -> bool:
-    """Whether a name, as files write it, is a number's: 1.0 is 1."""
+    """Whether a name, as files write it, equals a number: 1.0 is 1."""
     try:
         return not isinstance(value, str | bool) and float(name) == value
     except (TypeError, ValueError, OverflowError):
         return False
 
 
-# What two versions of a scheme differ by, as sentences.
+# Differences between two versions of a scheme, as sentences.
 
 Kind = Literal["added", "removed", "moved", "changed"]
 NO_DIFFERENCE = "nothing"
@@ -273,7 +273,7 @@ NO_DIFFERENCE = "nothing"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference: a question that came, went or moved, or a field (without `question`, the scheme's)."""
+    """One difference: a question added, removed or moved, or a field (without `question`, the scheme's)."""
 
     kind: Kind
     question: str
@@ -291,7 +291,7 @@ class Change:
 
 
 def difference(before: SchemeDefinition, after: SchemeDefinition) -> list[Change]:
-    """Return what changed: the scheme's own fields, then questions removed, added, moved and changed.
+    """Return the changes: the scheme's own fields, then questions removed, added, moved and changed.
 
     Questions are the same where their keys are; keys and numbers of the versions are not compared.
     """
@@ -332,7 +332,7 @@ def _changed(question: str, field: str, was: Any, now: Any) -> Change:
 
 
 def _moves(old: list[str], new: list[str]) -> Iterator[Change]:
-    """Yield the fewest questions whose moving makes one order the other; places count from 1 in the whole."""
+    """Yield the smallest set of moved questions that turns one order into the other; places count from 1."""
     shared = [key for key in new if key in old]
     positions = [old.index(key) for key in shared]
     unmoved = _longest_rising(positions)
@@ -358,7 +358,7 @@ def _longest_rising(numbers: Sequence[int]) -> set[int]:
 
 
 def _display_value(value: Any) -> str:
-    """Return a field's value as a sentence shows it."""
+    """Return a field's value for a sentence."""
     if value is None or value in ("", ()) or value == {}:
         return NO_DIFFERENCE
     if isinstance(value, bool):
@@ -374,9 +374,9 @@ MOST_DIGITS = 40
 
 
 def definition_from(data: Any, lines: Tree | None = None) -> SchemeDefinition:
-    """Return the definition of a plain mapping (`lines`: of the file it comes from) that keeps every rule.
+    """Build the valid definition of a plain mapping (`lines`: of its file).
 
-    Raises SchemeRefused with all problems at once: of fields, and of what the rules say of the others.
+    Raises SchemeRefused with all problems at once: of fields, and violated rules among the others.
     """
     reader = Reader(data)
     definition = reader.scheme()
@@ -395,7 +395,7 @@ def definition_from(data: Any, lines: Tree | None = None) -> SchemeDefinition:
 
 
 def read(text: str | bytes) -> SchemeDefinition:
-    """Return the definition that a YAML or JSON text holds; raise SchemeRefused with all its problems."""
+    """Read a definition from a YAML or JSON text; raise SchemeRefused with all its problems."""
     try:
         tree = _tree(text)
     except BadFile as error:
@@ -405,7 +405,7 @@ def read(text: str | bytes) -> SchemeDefinition:
 
 
 def write(definition: SchemeDefinition) -> str:
-    """Return a definition as YAML: what differs from the defaults."""
+    """Return a definition as YAML: only fields that differ from their defaults."""
     return dump(as_plain(definition))
 
 
@@ -416,7 +416,7 @@ def as_plain(definition: SchemeDefinition) -> dict[str, Any]:
 
 
 def _set(definition: Any, leave_out: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the fields that have another value than they would have anyway."""
+    """Return the fields that differ from their defaults."""
     changed = {}
     for field in fields(definition):
         value = getattr(definition, field.name)
@@ -436,7 +436,7 @@ def _placed(problem: Problem, definition: SchemeDefinition, lines: Tree | None) 
 
 
 def _in_file(path: tuple[str | int, ...], lines: Tree) -> tuple[str | int, ...]:
-    """Return a path as the file has it, which may call the scheme's key `scheme`."""
+    """Return a path as in the file, which may use `scheme` for the scheme's key."""
     return ("scheme",) if path == ("key",) and ("key",) not in lines.lines else path
 
 
@@ -456,7 +456,7 @@ def _decoded(content: bytes) -> str:
 
 
 def _json(text: str) -> Tree | None:
-    """Return the tree of a JSON text, None for a text that is YAML after all."""
+    """Return the tree of a JSON text, None for a text that turns out to be YAML."""
     if len(text.encode("utf-8", "replace")) > MOST_BYTES:
         raise BadFile(f"line 1: the file has more than {MOST_BYTES >> 20} MiB")
     try:
@@ -471,7 +471,7 @@ def _json(text: str) -> Tree | None:
     try:
         return Tree(value, parse(text, core=True).lines)
     except BadFile:
-        return Tree(value)  # JSON that YAML does not read, such as halves of a character: no lines are known
+        return Tree(value)  # JSON that YAML does not read, such as lone surrogates: no lines are known
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

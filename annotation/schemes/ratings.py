@@ -2,7 +2,7 @@
 
 from annotation.schemes.base import COMPARISON, Level, QuestionDefinition, SchemeDefinition
 
-# ComperDial's rating of one response: overall quality from 1 to 5, with six aspects in mind.
+# ComperDial's rating of one response: overall quality from 1 to 5, with six aspects to consider.
 #
 # The scale, its two described ends and the six aspects are those of the ComperDial annotation guidelines
 # (Wakaki et al. 2024, appendix A.7); the wording is Concord's own.
@@ -25,7 +25,7 @@ ASPECTS = {
     "persona_consistency": "Persona consistency: it fits, and where it can shows, the speaker's profile.",
     "humanness": "Humanness: it feels as if a person wrote it, not a machine.",
 }
-"""Aspect to what it asks, in the order in which it is shown."""
+"""Aspect to its question, in display order."""
 
 COMPERDIAL_TURN_GUIDELINES = """\
 Read the dialogue up to the response, and both speakers' profiles. Then rate the \
@@ -62,14 +62,14 @@ COMPERDIAL_TURN = SchemeDefinition(
 )
 
 
-# ComperDial's rating of all of a system's responses to one dialogue, and what caused a low score.
+# ComperDial's rating of all of a system's responses to one dialogue, and the causes of a low score.
 #
 # The paper asks for the overall score first and then for a mark on each aspect that caused a low one
 # (appendix A.7.2). It does not define low for people; its own judge treats scores below 4 as the ones to
 # look into (the second step of CPDScore-Dialogue), so the aspects are asked for scores up to 3.
 
 LOW = 3
-"""The highest overall score that is asked to be explained."""
+"""Highest overall score for which an explanation is asked."""
 
 GROUP = "What caused the low score?"
 
@@ -130,7 +130,7 @@ COMPERDIAL_DIALOGUE = SchemeDefinition(
 )
 
 
-# FED's qualities of a response and of a whole conversation, and the qualities that GPT-4 was asked about it.
+# FED's qualities of a response and of a whole conversation, and those that GPT-4 rated for it.
 #
 # The qualities and scales are those of the FED data (Mehri and Eskenazi 2020) and of GPT-4's annotations of
 # its dialogues (Zhang et al. 2024); the wording is Concord's own. They describe imported answers.
@@ -139,7 +139,7 @@ FED_SOURCE = "FED (Mehri and Eskenazi 2020)"
 
 
 def _quality(key: str, wording: str, top: int = 2) -> QuestionDefinition:
-    """Return a quality scored from 0 to `top`; one that is there or not is binary."""
+    """Define a quality scored from 0 to `top`; one that is present or absent is binary."""
     level: Level = "binary" if top == 1 else "ordinal"
     return QuestionDefinition(
         key=key,
@@ -250,7 +250,7 @@ USR = SchemeDefinition(
 )
 
 
-# Which of two is better on the whole, and in which order several are: the plainest comparisons there are.
+# The better of two overall, and the ranking of several: the simplest comparisons.
 
 PREFERENCE_SOURCE = (
     "Pairwise comparison as in MT-Bench and Chatbot Arena (Zheng et al. 2023); wording by Concord"
@@ -300,10 +300,10 @@ RANKING = SchemeDefinition(
 )
 
 
-# What a conversation was to keep to: one yes-or-no question per constraint, about the whole of it.
+# Constraints on a conversation: one yes-or-no question per constraint, about the whole.
 #
-# The metric `constraints` answers the first five by counting. Whether stances were kept takes a reader: a
-# person, or a judge of the protocol `rubric` over this scheme.
+# The metric `constraints` answers the first five by counting. Whether stances were kept requires reading: by
+# a person, or by a judge of the protocol `rubric` over this scheme.
 
 KEPT, VIOLATED = 1, 0
 COUNTED = {
@@ -313,7 +313,7 @@ COUNTED = {
     "max_in_a_row": "Does nobody have more turns in a row than were allowed?",
     "addressee_named": "Does every turn say whom it is addressed to?",
 }
-"""The constraints that need no reading, with their questions."""
+"""Constraints that are counted without reading, with their questions."""
 STANCE = "stance_kept"
 
 CONSTRAINTS_GUIDELINES = """Look at the numbered turns only; what came before them is not rated.

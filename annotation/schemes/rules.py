@@ -1,4 +1,4 @@
-"""What a scheme must be like to be asked: every rule over a definition, whoever made it."""
+"""Validity rules of schemes: every rule for a definition, whatever its origin."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from annotation.schemes.base import (
     is_met,
 )
 
-# What is wrong with a scheme: where, in one sentence that says what to do.
+# Errors in a scheme: the place, with one sentence that says what to do.
 
 Path = tuple[str | int, ...]
 LONGEST_SHOWN = 60
@@ -31,10 +31,10 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A field that is at fault, and why.
+    """An invalid field, and the reason.
 
-    `path` leads to it, as in ("questions", 1, "values") for the values of the second question; `place` says
-    the same in words, with the line of the file where there is one.
+    `path` leads to it, as in ("questions", 1, "values") for the values of the second question; `place` is the
+    same in words, with the line of the file where there is one.
     """
 
     path: Path
@@ -51,7 +51,7 @@ class Problem:
 
 
 def quoted(value: Any) -> str:
-    """Return a value as a sentence shows it: quoted, and cut where it is long."""
+    """Quote a value for a sentence, cut where it is long."""
     text = str(value).replace("\n", " ")
     return f"“{text if len(text) <= LONGEST_SHOWN else f'{text[:LONGEST_SHOWN]}…'}”"
 
@@ -69,7 +69,7 @@ def place(path: Path, key: str = "", line: int | None = None) -> str:
 
 
 def text_problem(text: str, longest: int, lines: bool = True) -> str:
-    """Return why a text cannot be stored or shown, '' where it can."""
+    """Explain why a text cannot be stored or shown, '' where it can."""
     if _UNSTORABLE.search(text):
         return "It has a character that cannot be stored (NUL or half a surrogate pair): take it out."
     if not lines and ("\n" in text or "\r" in text):
@@ -82,17 +82,17 @@ def text_problem(text: str, longest: int, lines: bool = True) -> str:
 # Rules of a question's scale: its values, their wordings, and the bounds of an open number.
 
 MOST_VALUES = 101
-"""Values of one scale: as many as a scale from 0 to 100 has."""
+"""Maximum number of values of a scale: as many as a scale from 0 to 100 has."""
 LONGEST_VALUE = 200
 LONGEST_ANCHOR = 500
 LARGEST = 10**15
-"""Numbers up to here are the same on the page, in the database and in files."""
+"""Numbers up to this one are the same on the page, in the database and in files."""
 OPEN = ("interval", "ratio")
 Faults = Iterator[tuple[tuple[str | int, ...], str]]
 
 
 def scale_problems(question: QuestionDefinition, *, names_people: bool = False) -> Faults:
-    """Yield the paths, from the question on, and sentences of what is wrong with a question's scale.
+    """Yield the paths, from the question on, and sentences of errors in a question's scale.
 
     With `names_people` a nominal question without values is answered with a set of participants.
     """
@@ -133,7 +133,7 @@ def _nominal(question: QuestionDefinition) -> Faults:
 
 
 def _steps(question: QuestionDefinition) -> Faults:
-    """Yield what is wrong with values that must be rising numbers."""
+    """Yield errors in values that must be rising numbers."""
     values = question.values
     yield from _too_many(values)
     wrong = [index for index, value in enumerate(values) if not is_number(value)]
@@ -237,7 +237,7 @@ def is_number(value: Any) -> TypeGuard[float]:
     return abs(value) <= LARGEST if isinstance(value, int) else math.isfinite(value) and abs(value) <= LARGEST
 
 
-# Rules of `show_if`: it names an earlier question, and an answer that this one can have.
+# Rules of `show_if`: it names an earlier question, and a possible answer to it.
 
 FIELDS = ("question", "min", "max", "in")
 
@@ -247,7 +247,7 @@ def condition_problems(
     before: Sequence[QuestionDefinition],
     after: Sequence[QuestionDefinition],
 ) -> Faults:
-    """Yield the paths and sentences of what is wrong with a question's `show_if`; `after` begins with it."""
+    """Yield the paths and sentences of errors in a question's `show_if`; `after` begins with the question."""
     condition = question.show_if
     if condition is None:
         return
@@ -335,14 +335,14 @@ def _overlaps(ends: dict[str, float], question: QuestionDefinition) -> bool:
     return low <= high
 
 
-# Rules of evidence: which answers of a question point at turns, or at words in them.
+# Rules of evidence: which answers of a question have turns, or words in them, as evidence.
 
 EVIDENCE_KEY = "e"
-"""The key that begins to point, on the annotator's page of a scheme that asks for evidence."""
+"""Key that starts selecting evidence, on the annotator's page of a scheme that asks for it."""
 
 
 def evidence_problems(question: QuestionDefinition) -> Faults:
-    """Yield the paths, from the question on, and sentences of what is wrong with a question's evidence."""
+    """Yield the paths, from the question on, and sentences of errors in a question's evidence."""
     if question.evidence and question.evidence not in EVIDENCE:
         yield (
             ("evidence",),
@@ -395,11 +395,11 @@ PAGE_KEYS = {
     "v": "shows transcription marks",
     "?": "lists the keys",
 }
-"""Keys of the annotator's page itself (`static/js/annotate.js`, `static/js/annotate/keys.js`)."""
+"""Keys used by the annotator's page itself (`static/js/annotate.js`, `static/js/annotate/keys.js`)."""
 
 
 def problems(scheme: SchemeDefinition) -> list[Problem]:
-    """Return everything that is wrong with a scheme, [] for one that can be asked."""
+    """Return all errors in a scheme, [] for a valid one."""
     faults = [Problem(path, sentence, place(path)) for path, sentence in _scheme_problems(scheme)]
     for index, question in enumerate(scheme.questions):
         for rest, sentence in _question_problems(scheme, index):
@@ -480,7 +480,7 @@ def _question_problems(scheme: SchemeDefinition, index: int) -> Faults:
 def _kind_problems(
     scheme: SchemeDefinition, question: QuestionDefinition, before: tuple[QuestionDefinition, ...]
 ) -> Faults:
-    """Yield what keeps a question from being about another kind of item than its scheme."""
+    """Yield the reasons why a question cannot be about another kind of item than its scheme."""
     own = scheme.kind_of(question)
     if question.item_kind and question.item_kind not in KINDS:
         yield (
@@ -511,7 +511,7 @@ def _plural(kind: str) -> str:
 
 
 def _comparing_problems(kind: str, question: QuestionDefinition) -> Faults:
-    """Yield what keeps a question from being asked about items of a kind: comparisons belong to pairs."""
+    """Yield the reasons why a question cannot be about a kind of item: comparisons belong to pairs."""
     named_sides = {FIRST, SECOND} & set(question.values)
     if question.level == RANKING and kind != "ranking":
         yield ("level",), "Only items of the kind ranking can be put into an order: choose another level."

@@ -1,10 +1,10 @@
-"""What raters may see of a dialogue, and as what. Pure: people, judges and generators share it.
+"""Raters' view of a dialogue. Pure functions, shared by people, judges and generators.
 
-cleaning      the characters that are left
-blinding      no system's name
+cleaning      which characters stay
+blinding      system names hidden
 visibility    which turns, for whom
-happenings    what happened in a turn, in words
-context       what is known beside the turns
+happenings    events of a turn, in words
+context       information beside the turns
 views         all of these choices together
-markdown      guidelines as they are shown
+markdown      guidelines as displayed
 """

@@ -1,7 +1,7 @@
-"""What is known of a dialogue beside its turns, rendered once for people, judges and generators.
+"""Information about a dialogue beside its turns, rendered once for people, judges and generators.
 
-Nested values are printed to any depth as indented lines, a list on one line where its elements are short.
-Nothing is left out silently: an entry that would name a system reads `[hidden]`.
+Nested values are printed to any depth as indented lines; a list goes on one line where its elements are
+short. Nothing is left out silently: an entry that would name a system reads `[hidden]`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from annotation.records import Dialogue, Participant, Turn
 from annotation.script_records import Script
 from annotation.text.views import WITHHELD, Blind, View, one_line
 
-# What happened in a turn, in words: the one place where acts, addressees and audiences are worded.
+# Events of a turn, in words: the only place where acts, addressees and audiences are worded.
 
 COLOURS = 6
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
@@ -25,8 +25,10 @@ _ACTS = {"reaction": "reacts", "join": "joins", "leave": "leaves"}
 
 
 class Happening(NamedTuple):
-    """A turn as shown: `how` is `(to Ben)` or `(says nothing)`, `private` is `(private: Ana to Kit)`, both ''
-    for a plain message to all."""
+    """A turn as shown: `how` is `(to Ben)` or `(says nothing)`, `private` is `(private: Ana to Kit)`.
+
+    Both are '' for a plain message to all.
+    """
 
     who: str
     how: str
@@ -34,15 +36,15 @@ class Happening(NamedTuple):
     text: str
 
     def line(self) -> str:
-        """Return it in the form `(private: Ana to Kit) Ana (to Kit): text`."""
+        """Return the form `(private: Ana to Kit) Ana (to Kit): text`."""
         head = " ".join(part for part in (self.private, self.who, self.how) if part)
         return f"{head}: {self.text}" if self.text else head
 
 
 class Names:
-    """What each speaker of a dialogue is called; one whose name tells of a system is `Speaker N`.
+    """Displayed names of a dialogue's speakers; a name that gives away a system becomes `Speaker N`.
 
-    Participants count first, then other speakers in the order in which they come up.
+    Participants count first, then other speakers in order of appearance.
     """
 
     def __init__(self, participants: Sequence[Participant], hide: Blind) -> None:
@@ -54,16 +56,16 @@ class Names:
         self._declared = frozenset(self._visible_names)
 
     def of(self, speaker: str) -> str:
-        """Return a speaker's name; one that nobody introduced is known by their id."""
+        """Return a speaker's name; a speaker without an introduction is named by id."""
         return self._visible_names.get(speaker) or self._add(speaker, speaker)
 
     def colour(self, speaker: str) -> int:
-        """Return the number, from 1 to COLOURS, of the colour that a speaker is shown in."""
+        """Return the number, from 1 to COLOURS, of a speaker's colour."""
         self.of(speaker)
         return self._numbers[speaker] % COLOURS + 1
 
     def meet(self, speakers: Iterable[str]) -> None:
-        """Take note of speakers in the order in which they come up."""
+        """Register speakers in order of appearance."""
         for speaker in speakers:
             self.of(speaker)
 
@@ -81,7 +83,7 @@ class Names:
 
 
 def happening(turn: Turn, names: Names, text: str) -> Happening:
-    """Return what happened in a turn; `text` is its text as raters see it."""
+    """Describe the event of a turn; `text` is its text as raters see it."""
     text = text if text.strip() else ""
     return Happening(names.of(turn.speaker), _how(turn, names, text), private(turn, names), text)
 
@@ -95,12 +97,12 @@ def private(turn: Turn, names: Names) -> str:
 
 
 def session_dates(script: Script | None) -> Mapping[str, str]:
-    """Return the dates of a script's sessions by their ids; none where a dialogue is no script."""
+    """Return the dates of a script's sessions by session id; empty for other dialogues."""
     return {session.id: str(session.date) for session in script.sessions} if script else NO_DATES
 
 
 def dated(turns: Iterable[Turn], script: Script | None) -> Iterator[Turn]:
-    """Yield turns with the date of their session as their time, where they do not tell their own."""
+    """Yield turns with the date of their session as their time, where they have none of their own."""
     dates = session_dates(script)
     for turn in turns:
         date = "" if turn.time else dates.get(turn.session, "")
@@ -113,10 +115,10 @@ def heading(
     visible_session: Callable[[str], str] = str,
     dates: Mapping[str, str] = NO_DATES,
 ) -> str:
-    """Return the session and the date where either is another than that of the turn before, else ''.
+    """Return session and date where either differs from the turn before, else ''.
 
-    `visible_session` turns a session's name into what raters see of it. `dates` are those of sessions
-    (`session_dates`), for turns that do not tell their own.
+    `visible_session` converts a session's name to the form raters see. `dates` are those of sessions
+    (`session_dates`), for turns without a date of their own.
     """
     if not turn.session and not turn.time:
         return ""
@@ -160,11 +162,11 @@ SHORT = 40
 INDENT = "  "
 
 NamedText = tuple[str, str]
-"""A name and a value; the lines of a value are indented among themselves."""
+"""A name and a value; the lines of a value are indented relative to each other."""
 
 
 class Person(NamedTuple):
-    """A speaker as introduced to raters; `colour` tells them apart."""
+    """A speaker as introduced to raters; `colour` tells speakers apart."""
 
     name: str
     colour: int
@@ -175,7 +177,7 @@ class Person(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What is known of a dialogue, as shown."""
+    """Information about a dialogue, as shown."""
 
     people: tuple[Person, ...]
     metadata: tuple[NamedText, ...]
@@ -184,7 +186,7 @@ class Context(NamedTuple):
 
 
 def context(dialogue: Dialogue, names: Names, view: View) -> Context:
-    """Return what a view shows of a dialogue beside its turns."""
+    """Return the information that a view shows of a dialogue beside its turns."""
     visible_entries = {key: value for key, value in dialogue.metadata.items() if view.shows_entry(str(key))}
     agenda = dialogue.agenda.items.values() if dialogue.agenda and view.shows_part("agenda") else ()
     return Context(
@@ -207,7 +209,7 @@ def entry_lines(texts: Sequence[NamedText]) -> list[str]:
 
 
 def person_lines(person: Person) -> list[str]:
-    """Return what is known of a speaker as lines."""
+    """Return a speaker's profile as lines."""
     lines = [f"{person.name} ({person.role})" if person.role else person.name]
     if person.aliases:
         lines += _under("also called", [", ".join(person.aliases)])
@@ -244,7 +246,7 @@ def _name(key: Any, view: View) -> str:
 
 
 def _lines(value: Any, view: View, key: str = "") -> list[str]:
-    """Return a value as lines, none where there is nothing in it."""
+    """Return a value as lines; none for an empty value."""
     if value in (None, "", [], {}):
         return []
     if key and view.withholds(key):

@@ -1,4 +1,4 @@
-"""Texts as people see them: languages, numbers, guidelines in Markdown, differences between two texts."""
+"""Texts for display: languages, numbers, guidelines in Markdown, differences between two texts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-# The language of a text as browsers and screen readers take it.
+# Language tags for browsers and screen readers.
 
-# Which way a text runs, by most of its letters: a greeting in another script does not turn a whole turn.
+# Text direction, by the majority of letters: a greeting in another script does not flip a whole turn.
 
 RIGHT_TO_LEFT = frozenset({"R", "AL"})
 
@@ -76,20 +76,20 @@ NAMES = {
     "vi": "Vietnamese",
     "zh": "Chinese",
 }
-"""The languages that are called by their names; all others are called by their tags."""
+"""Languages displayed by name; all others are displayed by tag."""
 
 
 def language_name(language: str) -> str:
-    """Return the English name of a language by the first part of its tag, the tag where it has none here."""
+    """Return the English name of a language by the first part of its tag, or the tag without one here."""
     return NAMES.get(language, f"“{language}”")
 
 
-# Guidelines are written in Markdown (CommonMark with tables); what they become is safe to put into a page.
+# Guidelines are written in Markdown (CommonMark with tables); the resulting HTML is safe in a page.
 #
-# Markup in the text stays text, pictures are not loaded, and links lead to web and mail addresses only.
+# Markup in the text stays text, images are not loaded, and links lead to web and mail addresses only.
 
 HEADINGS_BELOW = 2
-"""A text stands under a page's own headings, so its first level is the third."""
+"""A text is below a page's own headings, so its first level is the third."""
 
 
 class _Renderer(RendererHTML):
@@ -106,7 +106,7 @@ class _Renderer(RendererHTML):
 
 
 def html_of(text: str) -> str:
-    """Return a text's HTML. Raw HTML in it is escaped; a line break is kept as one."""
+    """Convert a text to HTML. Raw HTML in it is escaped; line breaks are kept."""
     return str(_markdown.render(text))
 
 
@@ -118,16 +118,16 @@ _markdown = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_c
 _markdown.enable("table").disable("image")
 
 
-# How numbers are written for people, the same on pages, in reports, in files and in the terminal.
+# Number formats for people, the same on pages, in reports, in files and in the terminal.
 
 MISSING = "–"
 MINUS = "\N{MINUS SIGN}"
 SMALL, LEAST_SHOWN = 0.01, 0.000001
-"""Amounts of money below these have more decimals, and none that could be told."""
+"""Amounts of money below SMALL get six decimals; those below LEAST_SHOWN read `less than`."""
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """Return a number with so many decimals and a true minus, never minus zero; a dash for None."""
+    """Format a number with `digits` decimals and a true minus, never minus zero; a dash for None."""
     if value is None:
         return MISSING
     text = f"{value:.{digits}f}"
@@ -135,12 +135,12 @@ def number(value: float | None, digits: int = 2) -> str:
 
 
 def percent(share: float | None, digits: int = 0) -> str:
-    """Return a share from 0 to 1 in per cent; a dash for None."""
+    """Format a share from 0 to 1 as a percentage; a dash for None."""
     return MISSING if share is None else f"{number(100 * share, digits)}%"
 
 
 def money(amount: Decimal | float, currency: str) -> str:
-    """Return an amount with its currency: nothing as 0, little with six decimals, never as if it were 0."""
+    """Format an amount with its currency: zero as 0, small amounts with six decimals, never as if 0."""
     amount = float(amount)
     if not amount:
         return f"0 {currency}"
@@ -149,19 +149,19 @@ def money(amount: Decimal | float, currency: str) -> str:
     return f"{amount:,.{6 if abs(amount) < SMALL else 4}f} {currency}".replace("-", MINUS)
 
 
-# What two texts differ by: line beside line, and inside changed lines the words (pure).
+# Differences between two texts: line by line, and word by word inside changed lines (pure).
 
 Pieces = tuple[tuple[str, bool], ...]
 """A line as pieces of text, each with whether the other version lacks it."""
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 AROUND = 3
-"""Lines of what is the same that are shown around a change."""
+"""Unchanged lines shown around a change."""
 ALIKE = 0.3
-"""How much of two lines must be the same for their words to be compared."""
+"""Minimum similarity of two lines for a comparison of their words."""
 
 
 LONG = 1000
-"""Lines, or words of a line, from which on not all are compared with all."""
+"""Number of lines, or words of a line, from which the comparison is no longer exhaustive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +173,16 @@ class Side:
 
     @property
     def text(self) -> str:
-        """The line."""
+        """Text of the line."""
         return "".join(piece for piece, _ in self.pieces)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Two lines that stand beside each other, one of them None where the other was added or removed. A row
-    of neither stands for `skipped` lines that are the same."""
+    """Two lines side by side, one of them None where the other was added or removed.
+
+    A row of neither represents `skipped` unchanged lines.
+    """
 
     left: Side | None = None
     right: Side | None = None
@@ -188,11 +190,11 @@ class Row:
 
     @property
     def same(self) -> bool:
-        """Whether both lines are alike."""
+        """Whether both lines are equal."""
         return bool(self.left and self.right and self.left.text == self.right.text)
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data: `op` is same, skipped, removed, added or changed."""
+        """Return JSON data: `op` is same, skipped, removed, added or changed."""
         if self.skipped:
             return {"op": "skipped", "lines": self.skipped}
         op = "same" if self.same else "changed" if self.left and self.right else ""
@@ -203,7 +205,7 @@ class Row:
 
 
 def difference_rows(first: str, second: str) -> tuple[Row, ...]:
-    """Return two texts line beside line; long stretches of what is the same are left out and counted."""
+    """Compare two texts line by line; long unchanged stretches are left out and counted."""
     left, right = first.split("\n"), second.split("\n")
     rows: list[Row] = []
     matcher = _matcher(left, right)
@@ -217,7 +219,7 @@ def difference_rows(first: str, second: str) -> tuple[Row, ...]:
 
 
 def _matcher(left: Sequence[str], right: Sequence[str]) -> SequenceMatcher[str]:
-    """Return what compares; in long texts it passes over what is frequent, or it would take minutes."""
+    """Return the matcher; in long texts it ignores frequent lines, or it would take minutes."""
     return SequenceMatcher(None, left, right, autojunk=max(len(left), len(right)) > LONG)
 
 
@@ -226,7 +228,7 @@ def _line_side(index: int, line: str, *, changed: bool = False) -> Side:
 
 
 def _changed(left: Sequence[str], old: range, right: Sequence[str], new: range) -> Iterator[Row]:
-    """Yield changed lines beside each other, by their order."""
+    """Yield changed lines side by side, in order."""
     for a, b in zip_longest(old, new):
         if a is None or b is None:
             yield Row(
@@ -242,7 +244,7 @@ def _changed(left: Sequence[str], old: range, right: Sequence[str], new: range) 
 
 
 def different_words(first: str, second: str) -> tuple[Pieces, Pieces] | None:
-    """Return two lines in pieces, what the other lacks marked; None where they have too little in common."""
+    """Return two lines in pieces, with differences marked; None where they have too little in common."""
     left, right = _WORD.findall(first), _WORD.findall(second)
     matcher = _matcher(left, right)
     if matcher.ratio() < ALIKE:

@@ -1,4 +1,4 @@
-"""Draws that are no chance: a number in [0, 1) that a seed and some texts determine, on every machine."""
+"""Deterministic draws: a number in [0, 1) from a seed and some texts, the same on every machine."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def u(seed: int, *parts: object) -> float:
 
 
 def one_of(values: Sequence[T], seed: int, *parts: object) -> T:
-    """Return one of several values, each as likely as the others. IndexError where there are none."""
+    """Draw one of several values, all equally likely. IndexError where there are none."""
     return values[min(int(u(seed, *parts) * len(values)), len(values) - 1)]
 
 
 def in_drawn_order(keys: Iterable[str], seed: int, purpose: str) -> list[str]:
-    """Return keys in an order that seed and keys determine, whatever order they come in."""
+    """Return keys in an order that only the seed and the keys determine, whatever their input order."""
     return sorted(keys, key=lambda key: (u(seed, purpose, key), key))

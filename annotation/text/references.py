@@ -1,4 +1,4 @@
-"""How items, and the passages that answers point at, are written in files and stored."""
+"""Written and stored form of item keys, and of evidence passages."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from annotation.records import SELF, Passage
 
 # Item keys: `dialogue/continuation/turn`, or `dialogue/continuation` for a dialogue item.
 #
-# What compares several names them all, in its own order, with `/+/` between them: `dialogue/one/+/another` or
-# `dialogue/one/2/+/another/0`. A turn's number is all digits and the key of one item never has a `+` where
-# its turn would stand, so every key is read in one way, whatever ids look like. A record of a dialogue has
-# nothing where a continuation's id would stand: `dialogue//fact/key`.
+# A comparison's key names all members, in its own order, with `/+/` between them: `dialogue/one/+/another` or
+# `dialogue/one/2/+/another/0`. A turn's number is all digits and the key of one item never has a `+` in the
+# place of its turn, so every key is unambiguous, whatever the ids look like. A record of a dialogue has an
+# empty continuation id: `dialogue//fact/key`.
 #
 # Ids are free text, so `/` and `%` inside an id are written `%2F` and `%25`: a key always splits in one way.
 
 ESCAPES = (("%", "%25"), ("/", "%2F"))
-"""What an id must not show, and how it is written; in this order."""
+"""Characters that must not appear in an id, with their escapes; in this order."""
 
 
 def item_key(dialogue: str, continuation: str, turn: int | None) -> str:
@@ -28,7 +28,7 @@ def item_key(dialogue: str, continuation: str, turn: int | None) -> str:
 
 
 def record_key(dialogue: str, record: RecordKey) -> str:
-    """Return the key of the item that a record of a dialogue is, by the record's kind and key."""
+    """Return the key of a dialogue's record item, by the record's kind and key."""
     return "/".join(map(_quote, KINDS[record[0]].key_parts(Place(dialogue, "", record=record))))
 
 
@@ -45,7 +45,7 @@ def members_key(dialogue: str, members: Sequence[Member]) -> str:
 
 
 def place_of(key: str) -> Place:
-    """Return the place that a key names, with all its members; raise ValueError where it is not a key."""
+    """Parse a key into its place, with all its members; raise ValueError where it is not a key."""
     parts = [_unquote(part) for part in key.split("/")]
     for kind in KINDS.values():
         if len(parts) > 1 and (place := kind.read(parts)):
@@ -56,7 +56,7 @@ def place_of(key: str) -> Place:
 
 
 def parse_item_key(key: str) -> tuple[str, str, int | None]:
-    """Return (dialogue, continuation, turn) of a key; raise ValueError where it is not one item's alone."""
+    """Parse a key into (dialogue, continuation, turn); raise ValueError unless it is a single item's key."""
     place = place_of(key)
     if place.others:
         raise ValueError(f"{key!r} compares several: name one continuation, or a turn of it")
@@ -103,32 +103,32 @@ def _unquote(part: str) -> str:
     return part
 
 
-# What answers point at, as it is stored and exported: in reading order, nothing twice.
+# Evidence passages, as stored and exported: in reading order, without duplicates.
 
 MOST = 100
-"""Passages of one answer."""
+"""Maximum number of passages per answer."""
 FIELDS = ("continuation", "turn", "start", "end")
 
 
 def in_order(passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    """Return passages as they are read, the dialogue's own turns first, each once."""
+    """Return passages in reading order, the dialogue's own turns first, each once."""
     return tuple(sorted(set(passages), key=_place))
 
 
 def stored(passages: Iterable[Passage]) -> list[dict[str, Any]] | None:
-    """Return passages as a label keeps them and files have them; None where there are none."""
+    """Return passages as stored with a label and written in files; None where there are none."""
     return [{name: getattr(passage, name) for name in FIELDS} for passage in in_order(passages)] or None
 
 
 def read(rows: Iterable[Mapping[str, Any]] | None) -> tuple[Passage, ...]:
-    """Return the passages that a label keeps."""
+    """Parse the passages stored with a label."""
     return tuple(
         Passage(row["continuation"], row["turn"], row.get("start"), row.get("end")) for row in rows or ()
     )
 
 
 def quoted(passage: Passage, text: str) -> str:
-    """Return the words that a passage points at, in its turn's stored text."""
+    """Return the words of a passage, from its turn's stored text."""
     return text[passage.start : passage.end]
 
 

@@ -1,4 +1,4 @@
-"""Cells of tables: numbers, missing answers and names as they are read, and texts as CSV takes them."""
+"""Table cells: parsing of numbers, missing answers and names, and escaping of texts for CSV."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable
 
 from annotation.records import RaterKind
 
-# What a cell says, for every reader of tables: a number, no answer, a kind of rater, a name.
+# Meaning of a cell, for every reader of tables: a number, no answer, a kind of rater, a name.
 #
-# `import_corpus` and `agree` read cells by these rules alone, so that a file means the same to both.
+# `import_corpus` and `agree` share these rules, so that a file means the same to both.
 
 NOTHING = re.compile(
     r"(?:n/?a|n\.a\.?|-?nan|nat|null|none|nil|<(?:na|nan|nat|null|none|nil)>"  # people, pandas, Python
@@ -19,19 +19,19 @@ NOTHING = re.compile(
     r"|[?.–—-]+)(?: \(.*\))?",
     re.IGNORECASE | re.DOTALL,
 )
-"""How programs and people write that there is no answer, with or without a reason in brackets."""
+"""Ways in which programs and people write a missing answer, with or without a reason in brackets."""
 FIRST = frozenset("nN#-–—.?<$sS1")
 SEPARATED = re.compile(r"[+\-−]?\d[\d_.,'’ \u00a0\u202f]*")
 """A number with a decimal comma, groups of digits, or digits of another script."""
 
 
 def looks_like_nothing(text: str) -> bool:
-    """Whether a cell is a word that programs write where there is no answer; an empty cell is none."""
+    """Whether a cell is a word that programs write for a missing answer; an empty cell is not."""
     return text[:1] in FIRST and text != "1" and NOTHING.fullmatch(text) is not None
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the words of a list such as `NA, n/a,-`, as `means_nothing` takes them."""
+    """Parse a list such as `NA, n/a,-` into words, as `means_nothing` takes them."""
     return frozenset(word.strip().casefold() for word in text.split(",")) - {""}
 
 
@@ -42,7 +42,7 @@ def means_nothing(text: str, words: Collection[str]) -> bool:
 
 
 def number(text: str) -> float | None:
-    """Return the finite number that a cell is: digits, one decimal point, an exponent; None for any other."""
+    """Parse a cell as a finite number: digits, one decimal point, an exponent; None for any other."""
     try:
         value = float(text)
     except ValueError:
@@ -70,7 +70,7 @@ KIND_OF: dict[str, RaterKind] = {word: kind for kind in KINDS for word in (kind,
 
 
 def kind_of_rater(text: str) -> RaterKind:
-    """Return the kind that a word names, in any case, with its usual synonyms; ValueError for other words."""
+    """Return the kind of rater for a word, in any case, or a usual synonym; ValueError for other words."""
     kind = KIND_OF.get(re.sub(r"[\s_-]", "", text).casefold())
     if kind is None:
         raise ValueError(f"{text[:40]!r} is not a kind of rater: write one of {', '.join(KINDS)}")
@@ -92,7 +92,7 @@ def looks_like_a_model(name: str) -> bool:
 
 
 def unsaid_judges(raters: Collection[str]) -> str:
-    """Ask which of some raters are judges, where nothing says so."""
+    """Return the question which of some raters are judges, where nothing declares it."""
     names = sorted(raters)
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
     models = ",".join(filter(looks_like_a_model, names[:20])) or names[0]
@@ -103,21 +103,21 @@ def unsaid_judges(raters: Collection[str]) -> str:
 
 
 def judges_of(text: str) -> frozenset[str] | None:
-    """Return the raters that a list names as judges, none for the word `none`; None where it says nothing."""
+    """Parse a list of judges' names, empty for the word `none`; None where the text is empty."""
     names = frozenset(name.strip() for name in text.split(",")) - {""}
     return (frozenset() if names == {NOBODY} else names) if names else None
 
 
 def folded(name: str) -> str:
-    """Return a name without case and space: names that are equal so are likely to be one."""
+    """Return a name without case and space: equal results are probably the same name."""
     return "".join(name.split()).casefold()
 
 
 class Names(dict[str, str]):
-    """Names by how cells write them: without space around them and, with `join`, in their first spelling.
+    """Names by their spelling in cells: without space around them and, with `join`, in their first spelling.
 
     `clashes` has the spellings of each name that differ in case or inner space alone, `stored` the names that
-    were there before.
+    existed before.
     """
 
     def __init__(self, join: bool = False, read: Callable[[str], str] = str) -> None:
@@ -129,7 +129,7 @@ class Names(dict[str, str]):
         self.stored: set[str] = set()
 
     def know(self, stored: Iterable[str]) -> None:
-        """Take stored names as they are, and compare others with them."""
+        """Add stored names unchanged, for comparison with others."""
         for name in stored:
             self[name] = name
             self.first.setdefault(folded(name), name)
@@ -151,9 +151,9 @@ def describe_clashes(
     stored: Collection[str] = (),
     where: str = "in the corpus",
 ) -> str:
-    """Say which names differ in case or inner space alone: `raters 'Ann' (in the corpus) and 'ann'; ...`.
+    """List names that differ in case or inner space alone: `raters 'Ann' (in the corpus) and 'ann'; ...`.
 
-    `stored` are names that were there before, and `where` says where.
+    `stored` are names that existed before, and `where` names their place.
     """
     sets = [
         " and ".join(f"{name[:60]!r} ({where})" if name in stored else repr(name[:60]) for name in names)
@@ -163,23 +163,23 @@ def describe_clashes(
     return f"{kind} {'; '.join(sets[:most])}{more}"
 
 
-# Text in CSV cells: never evaluated by a spreadsheet, and back again without loss.
+# Text in CSV cells: never evaluated by a spreadsheet, and restored without loss.
 #
 # A spreadsheet reads a cell that begins with `=`, `+`, `-` or `@` (or a tab or line break before one) as a
-# formula. Such text gets one apostrophe in front; so does text that begins with an apostrophe, so that taking
-# one away gives every text back exactly. Numbers are never guarded.
+# formula. Such text gets one apostrophe in front; so does text that begins with an apostrophe, so that
+# removing one restores every text exactly. Numbers are never guarded.
 
 RISKY = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
-"""What a guarded text begins with."""
+"""First characters of texts that need a guard."""
 
 
 def guarded(text: str) -> str:
-    """Return the text as a cell that no spreadsheet evaluates."""
+    """Escape a text so that no spreadsheet evaluates its cell."""
     return f"'{text}" if text.startswith(RISKY) else text
 
 
 def unguarded(cell: str) -> str:
-    """Return the text of a cell: `unguarded(guarded(text)) == text` for every text.
+    """Restore the text of a cell: `unguarded(guarded(text)) == text` for every text.
 
     An apostrophe that guards nothing, as in a file written by hand, is kept.
     """

@@ -1,4 +1,4 @@
-"""What raters of a campaign or a run are shown: an allow-list, the names to hide, a limit if there is one."""
+"""Raters' view in a campaign or a run: an allow-list, the names to hide, and an optional length limit."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from typing import Any, NamedTuple
 
 from annotation.records import EVENTS, HUMAN, SELF, Continuation, Dialogue, Turn
 
-# The characters of a quoted text: people and judges see the same ones.
+# Cleaning of quoted text: people and judges see the same characters.
 #
-# What nobody can see (controls, tag characters, soft hyphens, variation selectors, zero-width and direction
-# marks) is left out, because it could carry words to a judge that no person reads. A joiner stays where the
-# scripts that are written with it need it. Runs of brackets that look like Concord's marks around quoted
-# material become one bracket. What chat templates use as their own tokens (`<|im_start|>`, `[INST]`,
-# `</s>`) gets other brackets: some servers take it for the token itself wherever it stands. Every kind of
-# line break is a plain one.
+# Invisible characters (controls, tag characters, soft hyphens, variation selectors, zero-width and direction
+# marks) are removed, because they could carry words to a judge that no person reads. A joiner stays where the
+# scripts written with it need it. Runs of brackets that look like Concord's marks around quoted material
+# become one bracket. Special tokens of chat templates (`<|im_start|>`, `[INST]`, `</s>`) get other brackets:
+# some servers parse them as the token itself wherever they occur. Every kind of line break becomes a plain
+# one.
 
-# Marks that a transcription leaves in the text of a turn, like {vocalsound}: kept, and hidden on request.
+# Transcription marks in the text of a turn, like {vocalsound}: kept, and hidden on request.
 #
-# Pure: knows no framework. Pages wrap the marks in an element that a toggle hides.
+# Pure: independent of any framework. Pages wrap the marks in an element that a toggle hides.
 
 MARK = re.compile(r"\{[a-z][a-z_ -]{0,30}\}")
 
 
 def parts(text: str) -> list[tuple[str, bool]]:
-    """Split a text into (part, is it a mark) pairs that joined again are the text."""
+    """Split a text into (part, is a mark) pairs; the joined parts are the text."""
     pieces: list[tuple[str, bool]] = []
     end = 0
     for match in MARK.finditer(text):
@@ -42,7 +42,7 @@ def parts(text: str) -> list[tuple[str, bool]]:
 
 
 def has_marks(text: str) -> bool:
-    """Whether a text holds a mark."""
+    """Whether a text contains a mark."""
     return MARK.search(text) is not None
 
 
@@ -67,7 +67,7 @@ _TOKEN = re.compile(
 
 
 def clean(text: str) -> str:
-    """Return a text as raters see it; its line breaks are all `\\n`. Cleaning twice changes nothing more."""
+    """Return a text as raters see it; its line breaks are all `\\n`. Idempotent."""
     if not text.isascii():
         text = _JOINER.sub("", _INVISIBLE.sub("", _BREAKS.sub("\n", text)))
     elif not text.isprintable():
@@ -87,7 +87,7 @@ STEPS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] 
     (_OPENING, "‹"),
     (_CLOSING, "›"),
 )
-"""What `clean` replaces, in order, for whoever has to know where each character comes from."""
+"""Replacements of `clean`, in order, for code that has to trace each character to its origin."""
 
 
 def one_line(text: str) -> str:
@@ -95,15 +95,15 @@ def one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
-# Keeping from raters which system they rate, under what condition, and what the right answer is.
+# Blinding: raters must not learn which system they rate, under what condition, and the right answer.
 #
-# The names of all systems of a corpus are hidden, not only that of the system in view: whoever reads all
-# names but one knows the one. So are the conditions of a dialogue's continuations. Screens and prompts
-# never carry systems, continuation ids or conditions; a name that turns up in what surrounds the turns, or
-# as a distinctive word in what was said, is replaced.
+# The names of all systems of a corpus are hidden, not only that of the system in view: otherwise the missing
+# name would be the answer. So are the conditions of a dialogue's continuations. Screens and prompts
+# never carry systems, continuation ids or conditions; a name that appears in the text around the turns, or
+# as a distinctive word in a turn, is replaced.
 #
-# Texts are compared as people read them: without regard to case, to hyphens, underscores and spaces, to how
-# a letter is composed (é as one character or two) or to its width.
+# Texts are compared as people read them: regardless of case, of hyphens, underscores and spaces, of how
+# a letter is composed (é as one character or two) and of its width.
 
 HIDDEN = "[name hidden]"
 WITHHELD = "[hidden]"
@@ -125,7 +125,7 @@ ORDINARY = frozenset(
         "yes",
     ]
 )
-"""Values of conditions that say nothing by themselves, and are left standing."""
+"""Values of conditions that are meaningless by themselves, and stay visible."""
 SETTINGS = frozenset(
     {
         "addressees",
@@ -148,8 +148,9 @@ SETTINGS = frozenset(
         "window",
     }
 )
-"""Entries of conditions that say how a generator was set up: their names are those of things that dialogues
-tell of, too (an objective, a stance), and their values words of every day (`last`, `history`, `given`)."""
+"""Entries of conditions that describe a generator's setup: their names also occur in dialogues (an objective,
+a stance), and their values are everyday words (`last`, `history`, `given`).
+"""
 _TELLTALE = re.compile(
     r"(?:(?:answer|base|chat|dialog|dialogue|generating|generator|language|response|source|target) )?"
     r"(?:agent|bot|chatbot|engine|generator|llm|model|system)s?"
@@ -164,18 +165,18 @@ _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 )
-"""Scripts whose words stand without spaces, or with particles attached: a name ends where they begin."""
+"""Scripts without spaces between words, or with particles attached: a name ends where they begin."""
 _ASIDE = f"(?<![^\\W_{_UNSPACED}]){{}}(?![^\\W_{_UNSPACED}])"
 
 
 class Blind:
     """Hides the names of systems.
 
-    In names, profiles, summaries and metadata every mention goes, in any case, with any hyphens or spaces; a
-    name of one or two characters goes only where it is all there is, or where it has a letter and a digit
-    (`o1`). In the turns' own text only a distinctive name goes: as a whole word of at least four characters,
-    in any case where it has a digit or a sign, in its own case where capitals alone set it apart. So a system
-    called `baseline` costs no dialogue the word.
+    In names, profiles, summaries and metadata every mention is hidden, in any case, with any hyphens or
+    spaces; a name of one or two characters only where it is the entire text, or where it has a letter and a
+    digit (`o1`). In the turns' own text only a distinctive name is hidden: as a whole word of at least four
+    characters, in any case where it has a digit or a sign, in its own case where only capitals make it
+    distinctive. So a system called `baseline` does not remove that word from any dialogue.
     """
 
     def __init__(self, *systems: str) -> None:
@@ -191,16 +192,16 @@ class Blind:
         self._in_case = _Names(by_case, any_case=False)
 
     def about(self, text: str) -> str:
-        """Return text from around the turns (a profile, a summary) without the names."""
+        """Hide the names in a text from around the turns (a profile, a summary)."""
         return HIDDEN if self._is_alone(text) else self._anywhere.hidden(text)
 
     def spoken(self, text: str) -> str:
-        """Return a turn's text without distinctive names."""
+        """Hide distinctive names in a turn's text."""
         return self._in_case.hidden(self._in_text.hidden(text))
 
     @property
     def turn_finders(self) -> tuple[Callable[[str], list[tuple[int, int]]], ...]:
-        """What finds names in a turn's text, in order: what one finds is hidden before the next looks."""
+        """Finders of names in a turn's text, in order: matches of one are hidden before the next runs."""
         return self._in_text.spans, self._in_case.spans
 
     def names(self, text: str) -> bool:
@@ -212,7 +213,7 @@ class Blind:
 
 
 class _Names:
-    """A pattern for many names, tried only on texts that hold the beginning of one."""
+    """A pattern for many names, tried only on texts that contain the beginning of one."""
 
     def __init__(self, names: Iterable[str], *, any_case: bool) -> None:
         self._any_case = any_case
@@ -229,7 +230,7 @@ class _Names:
         return _replaced(text, self.spans(text))
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """Return where names stand, with the accents right after them."""
+        """Return the spans of names, including accents right after them."""
         if not self._beginnings:
             return []
         folded = _folded(text, self._any_case)
@@ -249,7 +250,7 @@ def _past_accents(text: str, stop: int) -> int:
 
 
 def _replaced(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Return a text with the mark in place of spans."""
+    """Replace spans of a text with the mark."""
     out, end = [], 0
     for start, stop in spans:
         out += [text[end:start], HIDDEN]
@@ -258,7 +259,7 @@ def _replaced(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _folded(text: str, any_case: bool = True) -> str:
-    """Return a text as it is compared: compatible forms are one, letters and their accents are apart."""
+    """Return a text's form for comparison: compatible forms unified, letters and accents separated."""
     if text.isascii():
         return text.lower() if any_case else text
     return "".join(_folded_character(character, any_case) for character in text)
@@ -271,19 +272,19 @@ def _folded_character(character: str, any_case: bool) -> str:
 
 
 def _mapped(text: str, any_case: bool) -> tuple[str, list[int]]:
-    """Return the folded text, and for each of its characters the index of the one it comes from."""
+    """Return the folded text, and for each of its characters the index of the original one."""
     pieces = [_folded_character(character, any_case) for character in text]
     return "".join(pieces), [index for index, piece in enumerate(pieces) for _ in piece]
 
 
 @lru_cache(maxsize=64)
 def blind(systems: tuple[str, ...]) -> Blind:
-    """Return the blind for a corpus's systems, kept for its next task or call."""
+    """Return the blind for a corpus's systems, cached for its next task or call."""
     return Blind(*systems)
 
 
 class Giveaways(NamedTuple):
-    """What a dialogue's conditions would give away: the names of their entries, and their texts."""
+    """Names of condition entries, and their texts, that would give the conditions away."""
 
     keys: frozenset[str] = frozenset()
     values: tuple[str, ...] = ()
@@ -297,7 +298,7 @@ NO_GIVEAWAYS = Giveaways()
 
 
 def giveaways_of(conditions: Iterable[Mapping[str, Any]]) -> Giveaways:
-    """Return what is not to be read of conditions. Numbers stand everywhere, and are hidden by name alone."""
+    """Collect the giveaways of conditions. Numbers occur everywhere, and are hidden by name alone."""
     entries = [entry for condition in conditions for entry in _entries(condition)]
     entries = [(name, value) for key, value in entries if (name := _squeezed(key)) not in SETTINGS]
     texts = {value for _, value in entries if value and value.casefold() not in ORDINARY}
@@ -316,7 +317,7 @@ def _entries(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def is_telltale(key: str, giveaways: Giveaways = NO_GIVEAWAYS) -> bool:
-    """Whether an entry of this name would say which system spoke, how, or what the right answer is."""
+    """Whether an entry's name gives away the system, how it was run, or the right answer."""
     folded = _squeezed(_HUMP.sub(" ", key))
     return _TELLTALE.fullmatch(folded) is not None or bool(
         giveaways.keys and _squeezed(key) in giveaways.keys
@@ -324,7 +325,7 @@ def is_telltale(key: str, giveaways: Giveaways = NO_GIVEAWAYS) -> bool:
 
 
 def _squeezed(text: str) -> str:
-    """Return a text as it is compared where it is all there is: joints are single spaces."""
+    """Return the comparison form of a complete text: joints become single spaces."""
     return _JOINTS.sub(" ", _folded(text)).strip()
 
 
@@ -333,21 +334,21 @@ def _is_coded(name: str) -> bool:
     return len(name) > 1 and any(map(str.isalpha, name)) and any(map(str.isdigit, name))
 
 
-# A text as raters see it, with where each of its characters stands in the text that is stored.
+# A text as raters see it, with the position of each of its characters in the stored text.
 #
-# Evidence is pointed at in what is shown and kept by places in what is stored, so that it stays true whatever
-# is hidden from whom. Places count Unicode code points.
+# Evidence is selected in the shown text and stored by positions in the stored text, so that it stays valid
+# whatever is hidden from whom. Positions count Unicode code points.
 
 
 class Traced(NamedTuple):
-    """A shown text; the n-th of its characters stands for the stored ones from `starts[n]` to `ends[n]`."""
+    """A shown text; its n-th character represents the stored ones from `starts[n]` to `ends[n]`."""
 
     text: str
     starts: list[int]
     ends: list[int]
 
     def replaced(self, spans: Iterable[tuple[int, int, str]]) -> Traced:
-        """Return it with other texts in place of spans; each character of those stands for the whole span."""
+        """Replace spans with other texts, each character of which represents its whole span."""
         text: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -364,11 +365,11 @@ class Traced(NamedTuple):
         )
 
     def stored(self, start: int, end: int) -> tuple[int, int]:
-        """Return the stored place of what is shown from `start` to `end` (not empty, within the text)."""
+        """Return the stored range of a shown range `start` to `end` (not empty, within the text)."""
         return self.starts[start], self.ends[end - 1]
 
     def shown_span(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return the shown place of what is stored from `start` to `end`, None where nothing of it shows."""
+        """Return the shown range of a stored range `start` to `end`, None where none of it is shown."""
         inside = [
             n
             for n, (low, high) in enumerate(zip(self.starts, self.ends, strict=True))
@@ -378,12 +379,12 @@ class Traced(NamedTuple):
 
 
 def untouched(text: str) -> Traced:
-    """Return a text that is shown as it is stored."""
+    """Trace a text that is shown as it is stored."""
     return Traced(text, list(range(len(text))), list(range(1, len(text) + 1)))
 
 
 def spoken(text: str, hide: Blind) -> Traced:
-    """Return what a turn says as raters see it (`View.spoken`), traced to what is stored."""
+    """Return a turn's text as raters see it (`View.spoken`), traced to the stored text."""
     traced = untouched(text)
     for pattern, replacement in STEPS:
         traced = traced.replaced(_matches(pattern, replacement, traced.text))
@@ -404,16 +405,16 @@ def _matches(
 # Which turns a viewer may see before a turn.
 
 ALL = "all"
-"""The viewer who sees everything; private turns are then marked."""
+"""Viewer who sees everything; private turns are then marked."""
 
 
 def visible(dialogue: Dialogue, continuation: Continuation, turn: int, viewer: str = ALL) -> tuple[Turn, ...]:
     """Return the turns before a turn that a viewer may see, in order.
 
     `viewer` is a participant's id, or ALL. From the turn's context (`Dialogue.context`) a participant does
-    not see turns whose audience leaves them out, what happened before they joined (unless that join
-    `sees_history`) or between leaving and joining again, and sessions in which they are not present: nothing
-    is said by them, to them or for them to hear, and a script does not list them there.
+    not see: turns whose audience leaves them out, events before they joined (unless that join `sees_history`)
+    or between leaving and rejoining, and sessions without them: nothing is said by them, to them or for them
+    to hear, and a script does not list them there.
     """
     context = dialogue.context(continuation, turn)
     if viewer == ALL:
@@ -435,7 +436,7 @@ def visible(dialogue: Dialogue, continuation: Continuation, turn: int, viewer: s
 
 
 def hears(turn: Turn, viewer: str) -> bool:
-    """Whether a turn is for everybody's ears, or the viewer is its speaker or in its audience."""
+    """Whether everybody can hear a turn, or the viewer is its speaker or in its audience."""
     return turn.audience is None or turn.speaker == viewer or viewer in turn.audience
 
 
@@ -444,9 +445,10 @@ def _takes_part(turn: Turn, viewer: str) -> bool:
 
 
 def _presence(turns: Sequence[Turn], viewer: str, begins: bool) -> list[bool]:
-    """Return for each turn whether the viewer was there, or may read it because of a later join.
+    """Return for each turn whether the viewer was present, or may read it because of a later join.
 
-    `begins`: whether the viewer is there at the beginning, as who never joins is, or leaves before joining.
+    `begins`: whether the viewer is present at the beginning, like those who never join, or leave before
+    joining.
     """
     present, presence = begins, list[bool]()
     for turn in turns:
@@ -461,9 +463,10 @@ def _presence(turns: Sequence[Turn], viewer: str, begins: bool) -> list[bool]:
 
 
 RENDERING = 3
-"""The version of how dialogues are rendered, a part of every judge's identity: raise it with each change.
+"""Version of the dialogue rendering, a part of every judge's identity: increase it with each change.
 
-Labels of judges without one were given on the first rendering."""
+Labels of judges without a version were given on the first rendering.
+"""
 
 METADATA = "metadata."
 PARTS = {
@@ -492,10 +495,10 @@ def no_cut(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What may be seen of a dialogue. `systems` are the corpus's; `cut` shortens what is too long.
+    """Visible parts of a dialogue. `systems` are the corpus's; `cut` shortens texts that are too long.
 
-    `shows` names parts (PARTS) and entries of the metadata as `metadata.KEY`. `giveaways` are what the
-    conditions of the dialogue's continuations would give away.
+    `shows` names parts (PARTS) and entries of the metadata as `metadata.KEY`. `giveaways` are texts that
+    would give away the conditions of the dialogue's continuations.
     """
 
     systems: tuple[str, ...] = ()
@@ -505,7 +508,7 @@ class View:
 
     @property
     def hide(self) -> Blind:
-        """What hides the systems' names and their conditions."""
+        """The blind that hides the systems' names and their conditions."""
         return blind(self.systems + self.giveaways.values)
 
     def shows_part(self, part: str) -> bool:
@@ -521,7 +524,7 @@ class View:
         return is_telltale(key, self.giveaways)
 
     def about(self, text: str) -> str:
-        """Return a text from around the turns as it is seen."""
+        """Return the visible form of a text from around the turns."""
         return self.cut(self.hide.about(clean(text).strip()))
 
     def line(self, text: str) -> str:
@@ -529,13 +532,15 @@ class View:
         return self.cut(self.hide.about(one_line(text)))
 
     def spoken(self, text: str) -> str:
-        """Return what a turn says as it is seen."""
+        """Return the visible form of a turn's text."""
         return self.cut(self.hide.spoken(clean(text)))
 
 
 def checked(shows: Iterable[str]) -> tuple[str, ...]:
-    """Return names of what is shown, each once and in order; raise ValueError for one that is not known or
-    would give away what is rated blindly."""
+    """Return the names of shown parts, each once and in order.
+
+    Raises ValueError for a name that is unknown or would break the blinding.
+    """
     names = sorted({name.strip() for name in shows} - {""})
     for name in names:
         if name.startswith(METADATA) and len(name) > len(METADATA):
@@ -552,12 +557,12 @@ def checked(shows: Iterable[str]) -> tuple[str, ...]:
 
 
 def titles(shows: Iterable[str]) -> list[str]:
-    """Return what is shown as people say it."""
+    """Return titles of the shown parts for people."""
     return [PARTS.get(name) or name.removeprefix(METADATA).replace("_", " ") for name in shows]
 
 
 class Cut:
-    """Takes the middle out of texts above a limit, marks the place, and counts what was left out."""
+    """Cuts the middle out of texts above a limit, marks the place, and counts the removed characters."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit

@@ -1,4 +1,4 @@
-"""Words of a text in any script, and who is named in it."""
+"""Words of a text in any script, and the people named in it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import regex  # type: ignore[import-untyped]
 
 from annotation.records import Participant
 
-# Words in any script, without a language model.
+# Tokenisation in any script, without a language model.
 #
-# Scripts that put spaces between words give words: letters with their marks, digits, an apostrophe or hyphen
-# inside. Han, Hiragana, Thai, Lao, Khmer and Burmese, which put none, give one token a character (with its
-# marks); Katakana and Hangul give runs. An emoji with its modifiers is one token. Case is folded,
+# Scripts that put spaces between words yield words: letters with their marks, digits, an apostrophe or hyphen
+# inside. Han, Hiragana, Thai, Lao, Khmer and Burmese, which use no spaces, yield one token a character (with
+# its marks); Katakana and Hangul yield runs. An emoji with its modifiers is one token. Case is folded,
 # compatibility forms are unified (full-width letters, ligatures), and Arabic loses short vowels and tatweel.
 
-# Texts in the one form in which they are compared.
+# Normal form of texts for comparison.
 
 
 def fold(text: str) -> str:
@@ -55,7 +55,7 @@ def folded(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def words(text: str) -> tuple[str, ...]:
-    """Return the tokens of a text in their order, folded."""
+    """Return the tokens of a text in order, folded."""
     return tuple(_TOKEN.findall(folded(text)))
 
 
@@ -64,10 +64,10 @@ def is_unspaced(character: str) -> bool:
     return bool(_UNSPACED.match(character))
 
 
-# Texts found as whole words, in any script.
+# Whole-word search, in any script.
 #
 # Letters, digits, marks and `_` next to a text make it part of a longer word; apostrophes and hyphens do not.
-# Scripts that put no spaces between words have no such bounds: there a text is found wherever it stands.
+# Scripts without spaces between words have no such boundaries: there a text matches wherever it occurs.
 
 _SPACED = rf"[[\p{{L}}\p{{N}}\p{{M}}_]--[{UNSPACED}\p{{Katakana}}ー]]"
 _RUN = r"[\p{Katakana}ー]"
@@ -75,21 +75,22 @@ _KINDS = tuple(regex.compile(kind, regex.V1) for kind in (_SPACED, _RUN))
 
 
 def whole_word(text: str, pattern: str | None = None) -> str:
-    """Return a pattern (flag V1) for a text where it is no part of a longer word.
+    """Return a pattern (flag V1) for a text that is not part of a longer word.
 
-    `pattern` replaces what is matched between the bounds, which the text's first and last characters decide.
+    `pattern` replaces the pattern between the boundaries, which the text's first and last characters
+    determine.
     """
     return before(text) + (regex.escape(text) if pattern is None else pattern) + after(text)
 
 
 def before(text: str) -> str:
-    """Return the bound before a text."""
+    """Return the boundary before a text."""
     kind = _kind(text[:1])
     return rf"(?<!{kind})" if kind else ""
 
 
 def after(text: str) -> str:
-    """Return the bound after a text; a mark that follows is part of its last character."""
+    """Return the boundary after a text; a following mark is part of its last character."""
     kind = _kind(text[-1:])
     return rf"(?!{kind}|\p{{M}})" if kind else r"(?!\p{M})"
 
@@ -98,24 +99,24 @@ def _kind(character: str) -> str:
     return next((kind.pattern for kind in _KINDS if kind.match(character)), "")
 
 
-# Who is named in a text: by @handle, by name or by alias; whole names, in any script.
+# People named in a text: by @handle, by name or by alias; whole names, in any script.
 
 MARKS = ("@", "#")
 Name = tuple[str, str, bool]
 
 
 def mentioned(text: str, people: Iterable[Participant]) -> set[str]:
-    """Return the ids of the people whom a text names.
+    """Return the ids of the people named in a text.
 
     `@` or `#` before an id, a name (spaces may be left out) or an alias always counts; without it, a whole
-    name or alias does. Where names overlap in the text, the longest counts alone: `Ann Marie` does not name
-    Ann. In Han, kana and Thai a name needs no space around it.
+    name or alias does. Of overlapping names only the longest counts: `Ann Marie` does not name Ann. In Han,
+    kana and Thai a name needs no space around it.
     """
     return people_named(text, names(people))
 
 
 def people_named(text: str, known_names: Iterable[Name]) -> set[str]:
-    """Return the ids of the people whom a text names, from the names that `names` returned."""
+    """Return the ids of the people named in a text, from the names that `names` returned."""
     text = folded(text)
     people: set[str] = set()
     taken_spans: list[tuple[int, int]] = []
@@ -151,7 +152,7 @@ def _places(text: str, name: str) -> Iterable[int]:
 
 
 def _counts(text: str, start: int, end: int, *, plain: bool) -> bool:
-    """Whether a name at this place stands for itself: marked, or plain and nothing continues it."""
+    """Whether a name at this place is complete: marked, or plain and not continued."""
     if end < len(text) and _continues(text[end], text[end - 1]):
         return False
     if text[end : end + 1] == "@" and end + 1 < len(text) and _is_word(text[end + 1]):
@@ -172,10 +173,10 @@ def _is_word(character: str) -> bool:
 
 
 def reference_mentioned(text: str, name: str) -> bool:
-    """Whether MPCEval's published code takes a text to name a speaker.
+    """Whether MPCEval's published code regards a text as naming a speaker.
 
-    `@` or `#` and a variant of the name occur as a substring, or a variant stands with no word character,
-    @ or # beside it; variants are the name, the name without spaces, and its words of 2 or more characters.
+    `@` or `#` and a variant of the name occur as a substring, or a variant occurs without a word character, @
+    or # beside it; variants are the name, the name without spaces, and its words of 2 or more characters.
     """
     text = unicodedata.normalize("NFKC", text).casefold()
     name = unicodedata.normalize("NFKC", name).strip().casefold()

@@ -1,4 +1,4 @@
-"""YAML as plain data with line numbers, within limits: no aliases, no tags, no key twice."""
+"""YAML as plain data with line numbers, within limits: no aliases, no tags, no duplicate keys."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 
 import yaml
 
-# Plain data as YAML that people read and edit: what is written is read again as the same texts.
+# Plain data as YAML that people read and edit: written texts are read back unchanged.
 
 _ODD = re.compile("[\r\x85\u2028\u2029\ufeff]")
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as blocks, and no aliases."""
+    """Writes multi-line texts as blocks, and no aliases."""
 
     def ignore_aliases(self, data: Any) -> bool:
         """Write everything out."""
@@ -26,7 +26,7 @@ class _Dumper(yaml.SafeDumper):
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     style = "|" if "\n" in text else None
     if _ODD.search(text) or "\n " in f"\n{text}":
-        style = '"'  # what YAML takes for a line break, or for indentation, is written as an escape
+        style = '"'  # text that YAML takes for a line break, or for indentation, is escaped
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
@@ -34,7 +34,7 @@ _Dumper.add_representer(str, _text)
 
 
 def dump(value: Mapping[str, Any]) -> str:
-    """Return a mapping as YAML, its names in their order."""
+    """Return a mapping as YAML, with its keys in order."""
     return yaml.dump(dict(value), Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=110)
 
 
@@ -48,30 +48,30 @@ Path = tuple[str | int, ...]
 
 
 class BadFile(ValueError):
-    """A file that cannot be read: one line with its place."""
+    """An unreadable file: one line with its place."""
 
 
 @dataclass(slots=True)
 class Tree:
-    """The value of a YAML text, and on which line (from 1) each part of it begins."""
+    """Value of a YAML text, with the line (from 1) on which each part of it begins."""
 
     value: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
     core: bool = False
 
     def line(self, *path: str | int) -> int:
-        """Return the line of a part, of what encloses it where it is not there."""
+        """Return the line of a part, or of its nearest enclosing part where it is absent."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
 
 
 class _Loader(yaml.CSafeLoader):
-    """YAML's own safe loader; what would be built from it is built here."""
+    """YAML's own safe loader; values are built here instead."""
 
 
 def parse(text: str, first_line: int = 1, core: bool = False) -> Tree:
-    """Return the tree of a YAML text; raise BadFile where it is not one, or beyond a limit.
+    """Parse a YAML text into a tree; raise BadFile where it is invalid or exceeds a limit.
 
     With `core`, 0.5 is a number, and yes, no, on and off are texts, as in YAML 1.2; else fractions stay texts
     as they were written, and yes is true.
@@ -97,7 +97,7 @@ def parse(text: str, first_line: int = 1, core: bool = False) -> Tree:
 
 
 def _look(text: str, first_line: int) -> None:
-    """Read the events one by one and refuse what could grow or mean more than it says, before it is built."""
+    """Check all events before values are built; refuse any that could expand or be ambiguous."""
     depth = 0
     for number, event in enumerate(yaml.parse(text, Loader=_Loader)):
         line = first_line + (event.start_mark.line if event.start_mark else 0)
@@ -138,7 +138,7 @@ def _value(node: yaml.Node, path: Path, tree: Tree, first_line: int) -> Any:
 
 
 def _fraction(text: str) -> float | None:
-    """Return a decimal number; None for what else YAML takes for one, such as 1:30.5 or .inf."""
+    """Parse a decimal number; None for other YAML numbers, such as 1:30.5 or .inf."""
     return float(text) if _DECIMAL.fullmatch(text) and math.isfinite(float(text)) else None
 
 

@@ -1,1 +1,1 @@
-"""The work of annotators on tasks, and what researchers do about it afterwards."""
+"""Annotators' work on tasks, and researchers' actions on it afterwards."""

@@ -1,6 +1,6 @@
-"""What an annotator does with a task: save a draft, submit, skip, open an earlier one again.
+"""Annotator actions on a task: save a draft, submit, skip, reopen an earlier task.
 
-Every verb is one transaction. A submit is idempotent: sent twice, it records its labels once.
+Each action is one transaction. A submit is idempotent: a repeated request records its labels once.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from annotation.work.leases import Hold, Seat
 from annotation.work.task_answers import Evidence, current_labels, hold_of, same_answers, with_evidence
 from config import commands
 
-# The statements behind the hot path of annotators: one round trip each, and the locks they take.
+# SQL on annotators' hot path: one round trip per statement, with the locks it takes.
 
-# A task about turns and about the whole has the whole last; one with responses side by side has each of them,
-# in the order drawn for the annotator.
+# A task about turns and the whole lists the whole last; a side-by-side task lists each response, in the order
+# drawn for the annotator.
 WORK = """
 SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.written_by,
        CASE WHEN t.item_id IS NOT NULL THEN ARRAY(
@@ -50,8 +50,8 @@ SELECT a.id, a.campaign_id, a.task_id, a.state, a.occasion, a.revision, a.writte
  WHERE a.id = %(assignment)s AND a.user_id = %(user)s AND a.campaign_id = %(campaign)s FOR UPDATE OF a
 """
 
-# Training and tests (`counts` is 0) are not among the tasks done.
-# What a client told last of its attention to a task never falls: drafts may come late, or twice.
+# Training and test tasks (`counts` is 0) do not count as done. The attention a client reports for a task
+# never decreases: drafts may arrive late, or twice.
 FINISH = """
 WITH finished AS (
   UPDATE annotation_assignment a SET state = 'submitted', submitted_at = now(), draft = '{}',
@@ -88,13 +88,13 @@ RETURNING a.state
 """
 
 
-# Answers that name people: who is named takes part, and one set is always written in the same way.
+# Answers that name people: each must be a participant, and a set is always written in the same order.
 
 
 def with_people(*, plan: Questionnaire, answers: Sequence[CheckedAnswer]) -> list[CheckedAnswer]:
-    """Return answers with their sets of people in order; a query where a question asks for such a set.
+    """Put each answer's set of people in order; one query where a question asks for such a set.
 
-    Raises AnswerRefused for somebody who takes no part in the dialogue.
+    Raises AnswerRefused for somebody who is not a participant of the dialogue.
     """
     asking = {question.id: question for question in plan.questions if question.names_people}
     if not asking:
@@ -133,11 +133,11 @@ TAKEN_BACK = "A researcher took this task back: “{}”. Your draft is kept, bu
 LOST = "This task went to someone else meanwhile. Your draft is kept, but cannot be submitted any more."
 PACE_CEILING_SECONDS = 900
 MOST_ATTENTION_MS = 24 * 60 * 60 * 1000
-"""A page that tells of more than a day at one task is not believed."""
+"""Upper limit of the attention time a page can report for a task: one day."""
 
 
 class Outcome(NamedTuple):
-    """What became of a request (submitted, revised, already submitted, skipped) and what comes next."""
+    """Outcome of a request (submitted, revised, already submitted, skipped), with the next task."""
 
     status: str
     seat: Seat
@@ -145,10 +145,10 @@ class Outcome(NamedTuple):
 
 
 class Work(NamedTuple):
-    """An assignment with what submitting it needs. `items` maps their numbers in it to ids, in order.
+    """An assignment with everything needed to submit it. `items` maps item numbers in it to ids, in order.
 
-    It `is_aside` where it holds no slot; `round` says which round of training, or try at the test, it is of.
-    `shown` are the members of a comparison in the order in which the annotator saw them, None without any.
+    `is_aside` is set where it holds no slot; `round` is the training round or test attempt it belongs to.
+    `shown` lists the members of a comparison in the order shown to the annotator, None without members.
     """
 
     assignment: int
@@ -177,13 +177,14 @@ def save_draft(
     based_on: int | None = None,
     attention: int = 0,
 ) -> int:
-    """Keep a draft and return the version that is now kept; an older one never replaces a newer one.
+    """Save a draft and return the stored version; an older version never replaces a newer one.
 
     `draft` holds `version` (a positive integer that grows with every change), `answers`, `evidence`,
-    `comment` and `flagged`. `client` names the tab or program that wrote it, `based_on` the version that it
-    has seen: a draft of another client is replaced only by one that has seen it. `attention` is how many
-    milliseconds the client's page had this task in front of somebody at work. A lost lease does not refuse
-    it. Raises NotTaskHolder, AlreadySubmitted, LeaseLost (voided), DraftConflict or AnswerRefused.
+    `comment` and `flagged`. `client` names the tab or program that wrote it, `based_on` the version it last
+    saw: another client's draft is replaced only by a client that has seen it. `attention` is the time in
+    milliseconds that the client's page was in front of an active user on this task. A lost lease does not
+    prevent saving. Raises NotTaskHolder, AlreadySubmitted, LeaseLost (voided), DraftConflict or
+    AnswerRefused.
     """
     version = draft.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or not 0 < version < 2**53:
@@ -213,7 +214,7 @@ def save_draft(
 def _draft_not_kept(
     by: User, campaign: int, assignment: int, draft: dict[str, Any], revising: bool, client: str
 ) -> int:
-    """Return the version kept instead where nothing is lost by that; raise the reason otherwise."""
+    """Return the stored version where nothing is lost by keeping it; raise the reason otherwise."""
     row = Assignment.objects.filter(pk=assignment, user=by, campaign_id=campaign).first()
     if row is None:
         raise NotTaskHolder("This task is not yours.")
@@ -248,13 +249,13 @@ def submit(
     based_on: int | None = None,
     attention: int = 0,
 ) -> Outcome:
-    """Record the answers of a task, with what they point at, and return what comes next, all or nothing.
+    """Record a task's answers with their evidence and return the next task; all or nothing.
 
-    Sent again, it changes nothing and returns `already submitted`. With `revising`, other answers supersede
-    those of a submitted task. With `client`, the draft of another client must have been seen (`based_on`).
-    `attention` is how many milliseconds the client's page had this task in front of somebody at work.
-    Raises NotTaskHolder, CampaignNotOpen, ConsentNeeded, LimitReached, LeaseLost, SubmittedDifferently,
-    RevisionClosed, DraftConflict or AnswerRefused.
+    A repeated submit changes nothing and returns `already submitted`. With `revising`, different answers
+    supersede those of a submitted task. With `client`, another client's draft must have been seen
+    (`based_on`). `attention` is the time in milliseconds that the client's page was in front of an active
+    user on this task. Raises NotTaskHolder, CampaignNotOpen, ConsentNeeded, LimitReached, LeaseLost,
+    SubmittedDifferently, RevisionClosed, DraftConflict or AnswerRefused.
     """
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
     work = _work(seat, assignment)
@@ -278,7 +279,7 @@ def submit(
         _hold_again(seat, work)
     rater = (
         work.rater or labels.rater_of_person(user=by).pk
-    )  # before `_finish`: webhooks tell the rater's pseudonym
+    )  # before `_finish`: webhooks send the rater's pseudonym
     seat = _finish(seat, work, comment, flagged, client or "", attention)
     labels.insert(
         rater=rater,
@@ -301,7 +302,7 @@ def submit(
 
 @transaction.atomic
 def skip(*, by: User, campaign: int, assignment: int, reason: str) -> Outcome:
-    """Give a task up for a reason: its slot is free for others, and it does not come back to this person.
+    """Skip a task for a reason: its slot is freed for others, and this person does not get it again.
 
     Raises AnswerRefused without a reason, AlreadySubmitted, NotTaskHolder or CampaignNotOpen.
     """
@@ -321,10 +322,10 @@ def skip(*, by: User, campaign: int, assignment: int, reason: str) -> Outcome:
 
 @transaction.atomic
 def start(*, by: User, campaign: int) -> tuple[Seat, Hold | None]:
-    """Return the member's standing and the task before them, claiming one where they hold none.
+    """Return the member's seat and current task, claiming a task where they hold none.
 
-    A campaign that is not open gives no new task, but shows the one that is held; where something has to be
-    agreed to or read first (`seat.waits`), no task is shown before that. Raises NotTaskHolder.
+    A campaign that is not open hands out no new task but still shows a held one; where consent or reading
+    comes first (`seat.waits`), no task is shown before it. Raises NotTaskHolder.
     """
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
     hold = _next(seat)
@@ -335,10 +336,10 @@ def start(*, by: User, campaign: int) -> tuple[Seat, Hold | None]:
 
 @transaction.atomic
 def reopen(*, by: User, campaign: int, before: int | None = None) -> tuple[Seat, Hold]:
-    """Return this person's last submitted task, or the one submitted before another, to be revised.
+    """Reopen this person's last submitted task, or the one submitted before another, for revision.
 
-    Its draft is one begun for the revision, else the answers that stand. Raises NotTaskHolder where there
-    is none, CampaignNotOpen, ConsentNeeded or RevisionClosed.
+    Its draft is the unfinished revision where there is one, else the current answers. Raises NotTaskHolder
+    where there is no such task, CampaignNotOpen, ConsentNeeded or RevisionClosed.
     """
     seat = assigning.take_seat(campaign=campaign, user=by.pk)
     seat.must_be_open()
@@ -379,7 +380,7 @@ def _work(seat: Seat, assignment: int) -> Work:
 
 
 def _checked(seat: Seat, work: Work, answers: Answers, evidence: Evidence | None) -> list[CheckedAnswer]:
-    """Return the checked answers with what they point at; about a comparison in terms of its own order."""
+    """Check answers and evidence; answers about a comparison are converted to its own member order."""
     plan = questionnaire_of(seat.version)
     order = work.shown if plan.compares else None
     checked = check(plan=plan, items=work.items, answers=in_own_order(plan, cleaned(answers), order))
@@ -388,16 +389,16 @@ def _checked(seat: Seat, work: Work, answers: Answers, evidence: Evidence | None
 
 
 def _must_be_the_same(work: Work, answers: Sequence[CheckedAnswer], comment: str, flagged: bool) -> None:
-    """A submit sent again repeats what stands; other answers must not vanish without a word."""
+    """Require a repeated submit to match the current answers: different ones must not be lost silently."""
     assignment = Assignment.objects.get(pk=work.assignment)
     same = {answer[:2]: answer[2:] for answer in answers} == current_labels(assignment)
     if not (same and assignment.comment == _comment(comment) and assignment.flagged == flagged):
-        assignment.draft = {}  # what stands is what is shown, not a revision begun meanwhile
+        assignment.draft = {}  # show the current answers, not a revision begun meanwhile
         raise SubmittedDifferently(DIFFERENT, hold_of(assignment).draft)
 
 
 def _must_have_seen(work: Work, sent: Mapping[str, Any], client: str | None, based_on: int | None) -> None:
-    """Another client's draft is not overruled by one that never saw it, unless both say the same."""
+    """Refuse to overwrite another client's draft that this client never saw, unless both are equal."""
     if client is None or _client(client) == work.written_by or work.revision in (0, based_on):
         return
     stored_draft = hold_of(Assignment.objects.get(pk=work.assignment)).draft
@@ -406,7 +407,7 @@ def _must_have_seen(work: Work, sent: Mapping[str, Any], client: str | None, bas
 
 
 def _hold_again(seat: Seat, work: Work) -> None:
-    """A lease that ran out loses nothing while a slot is free; a skipped task was given up."""
+    """Renew an expired lease: nothing is lost while a slot is free. A skipped task stays given up."""
     if work.state in (Assignment.State.VOIDED, Assignment.State.TAKEN):
         why = Assignment.objects.values_list("withdrawn_reason", flat=True).get(pk=work.assignment)
         raise LeaseLost((VOIDED if work.state == Assignment.State.VOIDED else TAKEN_BACK).format(why))
@@ -452,7 +453,7 @@ def _comment(comment: str) -> str:
 
 
 def _revise(by: User, work: Work, answers: Sequence[CheckedAnswer], comment: str, flagged: bool) -> None:
-    """Supersede what changed; an answer that is no longer asked for becomes missing, saying so."""
+    """Supersede changed answers; an answer no longer asked for becomes missing, with that reason."""
     rater = Rater.objects.get(user=by)
     assignment = Assignment.objects.get(pk=work.assignment)
     answered = {(answer.item, answer.question) for answer in answers}

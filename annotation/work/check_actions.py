@@ -1,4 +1,4 @@
-"""What researchers do about training, tests and checks: settings, tasks with a key, and people in them."""
+"""Researcher actions on training, tests and checks: settings, key tasks, and annotators' standing."""
 
 from __future__ import annotations
 
@@ -28,20 +28,19 @@ from annotation.work.check_stages import Key, Place, Value, right_in_words
 from annotation.work.checking import cleaned
 from annotation.work.labels import called
 
-# Answer keys: what is right about a task, from where it is known, and which tasks can be checked with it.
+# Answer keys: the correct answers of a task, their source, and which tasks can be checked with them.
 #
-# A key's task stands aside from the main work, so no task can be both: what annotators rate in earnest is
-# never asked of them with the answer known, and what they were trained on is never rated by them in
-# earnest.
+# Key tasks are separate from the main work, and no task can be both: annotators never rate a task of the
+# main work with its answer known, and never rate in the main work a task they were trained on.
 
 ORDERED = ("ordinal", "interval", "ratio")
 Spot = tuple[int, int | None]
-"""(continuation id, item id; None where a task asks about a whole continuation)."""
+"""(continuation id, item id; None where a task covers a whole continuation)."""
 
 
 @dataclass(slots=True)
 class Draft:
-    """A key that may be added: what is right, by item and question."""
+    """A key that can be added: the correct answers, by item and question."""
 
     spot: Spot
     answers: dict[Place, Key] = field(default_factory=dict)
@@ -50,7 +49,7 @@ class Draft:
 def checked_answers(
     plan: Questionnaire, items: Iterable[Item], answers: Mapping[Place, Key]
 ) -> dict[Place, Key]:
-    """Return a key's answers, each on its question's scale. Raises CampaignRefused."""
+    """Check a key's answers, each against its question's scale. Raises CampaignRefused."""
     questions = {question.id: question for question in plan.questions}
     kind_by_item = {item.pk: item.kind for item in items}
     for (item, number), key in answers.items():
@@ -73,7 +72,7 @@ def checked_answers(
 
 
 def items_at(campaign: Campaign, spot: Spot) -> list[Item]:
-    """Return the items that a task at a spot asks about, in their order."""
+    """Return the items of the task at a spot, in order."""
     kinds = questionnaire_of(campaign.scheme_version_id).item_kinds
     items = Item.objects.filter(corpus=campaign.corpus_id, continuation=spot[0], kind__in=kinds)
     items = items if spot[1] is None else items.filter(pk=spot[1])
@@ -81,9 +80,9 @@ def items_at(campaign: Campaign, spot: Spot) -> list[Item]:
 
 
 def spot_named(campaign: Campaign, about: str) -> Spot:
-    """Return the spot that an item's key names: `dialogue/continuation/turn`, without turn for a whole.
+    """Return the spot named by an item key: `dialogue/continuation/turn`, without turn for a whole.
 
-    Raises CampaignRefused where the corpus has no such item, or the campaign does not ask about such ones.
+    Raises CampaignRefused where the corpus has no such item, or the campaign does not ask about that kind.
     """
     plan = questionnaire_of(campaign.scheme_version_id)
     try:
@@ -105,15 +104,15 @@ def spot_named(campaign: Campaign, about: str) -> Spot:
 
 
 def is_main(campaign: Campaign, spot: Spot) -> bool:
-    """Whether a task of the main work is at a spot."""
+    """Whether the main work has a task at a spot."""
     return Task.objects.filter(campaign=campaign, continuation=spot[0], item=spot[1]).exists()
 
 
 def gather(campaign: Campaign, rows: Iterable[tuple[int, str, Value]], tolerance: float) -> list[Draft]:
-    """Return the keys that answers make up: (item id, question's key, value), in an order drawn by the seed.
+    """Build keys from answers (item id, question key, value), in an order drawn by the seed.
 
-    Questions are the campaign's of the same key; what is off their scale is passed over, and so are tasks of
-    the main work and those that have a key already. `tolerance` goes with ordered questions.
+    Questions are matched by key to the campaign's; values off their scale, tasks of the main work and tasks
+    that already have a key are skipped. `tolerance` applies to ordered questions.
     """
     plan = questionnaire_of(campaign.scheme_version_id)
     values_by_item: dict[int, dict[str, list[Value]]] = {}
@@ -149,7 +148,7 @@ def _draw_key(seed: int, spot: Spot) -> str:
 
 
 def of_rater(campaign: Campaign, name: str) -> list[tuple[int, str, Value]]:
-    """Return what a rater of the corpus answered, as `gather` takes it. Raises CampaignRefused."""
+    """Return the answers of a rater of the corpus, as `gather` takes them. Raises CampaignRefused."""
     labels = Label.objects.filter(
         item__corpus=campaign.corpus_id,
         rater__name=name,
@@ -162,7 +161,7 @@ def of_rater(campaign: Campaign, name: str) -> list[tuple[int, str, Value]]:
 
 
 def of_adjudication(campaign: Campaign) -> list[tuple[int, str, Value]]:
-    """Return what was adjudicated about the corpus. Raises CampaignRefused where nothing was."""
+    """Return the adjudicated answers of the corpus. Raises CampaignRefused where there are none."""
     labels = Label.objects.filter(item__corpus=campaign.corpus_id, occasion=Occasion.ADJUDICATION)
     rows = _rows(labels)
     if not rows:
@@ -179,30 +178,30 @@ def _rows(labels: object) -> list[tuple[int, str, Value]]:
 
 
 def answers_of(key: KeyTask) -> dict[Place, Key]:
-    """Return what is right by a stored key."""
+    """Return the correct answers of a stored key."""
     rows = KeyAnswer.objects.filter(key=key)
     return {(row.item_id, row.question_id): Key(tuple(row.values), row.tolerance) for row in rows}
 
 
 def mode_refusal(campaign: Campaign, continuation: int) -> str:
-    """Return why a continuation cannot be rated with the campaign's scheme, '' where it can."""
+    """Explain why a continuation cannot be rated with the campaign's scheme; '' where it can."""
     mode = Continuation.objects.values_list("mode", flat=True).get(pk=continuation)
     return refused(campaign.scheme_version).get(mode, "")
 
 
-# Keys as programs write and read them, and the tasks that may be keyed next.
+# Keys as JSON, and the next tasks that can get a key.
 
 
 def item_name(item: Item) -> str:
-    """Return the key of an item, as files and exports write it."""
+    """Return an item's key, as in files and exports."""
     own = item.continuation
     return item_key(own.dialogue.key, own.key, item.turn.position if item.turn else None)
 
 
 def parse_answers(campaign: Campaign, spot: Spot, rows: Sequence[Mapping[str, Any]]) -> dict[Place, Key]:
-    """Return answers as stored from `question`, `values`, and optionally `item` and `tolerance`.
+    """Parse answers given as `question`, `values`, and optionally `item` and `tolerance`.
 
-    Without `item` an answer is about the only item of the task. Raises CampaignRefused.
+    Without `item`, an answer is about the only item of the task. Raises CampaignRefused.
     """
     plan = questionnaire_of(campaign.scheme_version_id)
     items = items_at(campaign, spot)
@@ -223,7 +222,7 @@ def parse_answers(campaign: Campaign, spot: Spot, rows: Sequence[Mapping[str, An
 
 
 def key_as_json(key: KeyTask) -> dict[str, Any]:
-    """Return a key for programs."""
+    """Return a key as JSON data."""
     campaign = key.campaign
     plan = questionnaire_of(campaign.scheme_version_id)
     questions = {question.id: question for question in plan.questions}
@@ -248,13 +247,13 @@ def key_as_json(key: KeyTask) -> dict[str, Any]:
 
 
 def about(key: KeyTask) -> str:
-    """Return what a key is about: an item's key, or `dialogue/continuation` for all of its turns."""
+    """Name the subject of a key: an item key, or `dialogue/continuation` for all of its turns."""
     own, item = key.task.continuation, key.task.item
     return item_key(own.dialogue.key, own.key, item.turn.position if item and item.turn else None)
 
 
 def in_words(key: KeyTask, most: int = 3) -> str:
-    """Return what is right by a key, in one line; of many answers the first."""
+    """Describe a key's correct answers in one line; only the first `most` of many."""
     plan = questionnaire_of(key.campaign.scheme_version_id)
     questions = {question.id: question for question in plan.questions}
     sentences = [
@@ -266,12 +265,12 @@ def in_words(key: KeyTask, most: int = 3) -> str:
 
 
 def spot_of(key: KeyTask) -> Spot:
-    """Return where a key's task is."""
+    """Return the spot of a key's task."""
     return key.task.continuation_id, key.task.item_id
 
 
 def list_keys(campaign: Campaign) -> list[KeyTask]:
-    """Return a campaign's keys, those retired last."""
+    """Return a campaign's keys, retired ones last."""
     rows = KeyTask.objects.filter(campaign=campaign).select_related(
         "campaign", "task__continuation__dialogue", "task__item__turn"
     )
@@ -281,7 +280,7 @@ def list_keys(campaign: Campaign) -> list[KeyTask]:
 
 
 def times_given(campaign: Campaign) -> dict[int, int]:
-    """Return how many times each key's task was submitted, by task."""
+    """Count the submissions of each key's task, by task."""
     done = Assignment.objects.filter(campaign=campaign, task__key__isnull=False, state="submitted")
     counted: dict[int, int] = {}
     for task in done.values_list("task", flat=True):
@@ -290,10 +289,10 @@ def times_given(campaign: Campaign) -> dict[int, int]:
 
 
 def next_spot(campaign: Campaign) -> Spot | None:
-    """Return a task that may be keyed next: of the corpus, not main work, without a key; None where none is.
+    """Return a task that can be keyed next: in the corpus, not main work, without a key; None without any.
 
-    What the campaign asks about comes first, so that people are trained and tested on the like of their
-    work. In a draft, whose main work is not made yet, every task may.
+    Items that the campaign asks about come first, so that people are trained and tested on tasks like their
+    work. In a draft, whose main work is not created yet, every task qualifies.
     """
     plan = questionnaire_of(campaign.scheme_version_id)
     items = Item.objects.filter(corpus=campaign.corpus_id, kind=plan.item_kind)
@@ -308,9 +307,9 @@ def next_spot(campaign: Campaign) -> Spot | None:
     return None if item is None else (item.continuation_id, None if plan.is_multiple else item.pk)
 
 
-# What researchers do to set up training, tests and checks: the settings, and the tasks with a key.
+# Setting up training, tests and checks: the settings, and the tasks with a key.
 #
-# Every verb is one transaction, and is logged. None of them touches a label.
+# Each action is one transaction, and is logged. None touches a label.
 
 EXPLANATION_LIMIT = 5_000
 MOST_AT_ONCE = 500
@@ -437,9 +436,9 @@ def add_key(
     explanation: str = "",
     source: str = "typed in",
 ) -> KeyTask:
-    """Key a task that is not main work, for training, the test (qualification) or hidden checks.
+    """Add a key to a task outside the main work, for training, the test (qualification) or hidden checks.
 
-    In a draft it is left out of the main work from then on. Raises CampaignRefused.
+    In a draft the task is left out of the main work from then on. Raises CampaignRefused.
     """
     campaign = locked(campaign)
     _must_be_main(campaign)
@@ -467,9 +466,9 @@ def add_keys(
     source: str,
     tolerance: float = 0.0,
 ) -> int:
-    """Key up to `most` tasks by answers that are known, and return how many; which ones the seed draws.
+    """Add keys to up to `most` tasks from known answers and return how many; the seed draws which.
 
-    `rows` are (item id, question's key, value). Raises CampaignRefused where none of them can be keyed.
+    `rows` are (item id, question key, value). Raises CampaignRefused where none of them can be keyed.
     """
     campaign = locked(campaign)
     _must_be_main(campaign)
@@ -494,9 +493,9 @@ def add_keys(
 
 @transaction.atomic
 def change_key(*, by: User, key: KeyTask, answers: Mapping[Place, Key], explanation: str) -> int:
-    """Correct a key; scores of checks by it are counted anew. Returns how many results changed.
+    """Correct a key and recompute scores of checks that use it. Returns how many results changed.
 
-    Who passed a test stays admitted, and who failed it may be let in by hand. Raises CampaignRefused.
+    People who passed a test stay admitted; those who failed can be admitted by hand. Raises CampaignRefused.
     """
     campaign = locked(key.campaign)
     items = items_at(campaign, (key.task.continuation_id, key.task.item_id))
@@ -515,7 +514,7 @@ def change_key(*, by: User, key: KeyTask, answers: Mapping[Place, Key], explanat
 
 @transaction.atomic
 def retire_key(*, by: User, key: KeyTask) -> None:
-    """Give a key's task to nobody any more. One that nobody met goes, so that it may be main work again."""
+    """Stop giving out a key's task. A task that nobody has met is deleted, so it can be main work again."""
     campaign = locked(key.campaign)
     if Assignment.objects.filter(task=key.task_id).exists():
         KeyTask.objects.filter(pk=key.pk).update(retired_at=timezone.now())
@@ -567,7 +566,7 @@ def _keep_answers(key: KeyTask, answers: Mapping[Place, Key]) -> None:
 
 
 def _score_again(key: KeyTask, result: CheckResult) -> bool:
-    """Count a result anew, from the answers as they were first submitted; return whether it changed."""
+    """Recompute a result from the answers as first submitted; return whether it changed."""
     first = result.assignment.labels.filter(supersedes=None, missing="")
     answers = {
         (item, question): (text or "") if number is None else number
@@ -614,7 +613,7 @@ def _check(plan: CheckPlan) -> None:
 
 
 def copy_to(*, by: User, of: Campaign, to: Campaign) -> None:
-    """Give a copied campaign the plan and the keys of the one it is like; nobody's results."""
+    """Copy the plan and keys, but nobody's results, from the original campaign to its copy."""
     plan = CheckPlan.objects.filter(campaign=of).first()
     if plan is None:
         return
@@ -626,16 +625,16 @@ def copy_to(*, by: User, of: Campaign, to: Campaign) -> None:
         _add(by, to, key.occasion, spot, answers_of(key), items, key.explanation, key.source)
 
 
-# What researchers decide about one annotator: let them in, pause, lift, leave out of gold, take back.
+# Decisions about one annotator: admit, pause, resume, exclude from gold, readmit.
 #
-# Every verb is one transaction, asks for a reason, and is logged. None of them touches a label.
+# Each action is one transaction, requires a reason, and is logged. None touches a label.
 
 REASON_LIMIT = 2_000
 
 
 @transaction.atomic
 def let_in(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
-    """Open the main work to somebody who has not passed, for a reason. Raises CampaignRefused."""
+    """Admit somebody who has not passed to the main work, for a reason. Raises CampaignRefused."""
     member_status = _lock_status(campaign, user)
     if member_status.admitted_at is not None:
         refuse("verb", "This person does the main work already.")
@@ -657,7 +656,7 @@ def let_in(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 
 @transaction.atomic
 def pause(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
-    """Give somebody no new tasks until it is lifted, for a reason. Raises CampaignRefused."""
+    """Pause somebody: no new tasks until the pause is lifted. Needs a reason. Raises CampaignRefused."""
     member_status = _lock_status(campaign, user)
     if member_status.paused_at is not None:
         refuse("verb", "This person is paused already.")
@@ -668,7 +667,7 @@ def pause(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 
 @transaction.atomic
 def lift(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
-    """End somebody's pause, for a reason; checks count from now on."""
+    """Lift somebody's pause, for a reason; checks count from now on."""
     member_status = _lock_status(campaign, user)
     if member_status.paused_at is None:
         refuse("verb", "This person is not paused.")
@@ -679,7 +678,7 @@ def lift(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 
 @transaction.atomic
 def leave_out(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
-    """Leave somebody's labels of a campaign out of gold, for a reason; they stay."""
+    """Exclude somebody's labels of a campaign from gold, for a reason; the labels are kept."""
     member_status = _lock_status(campaign, user)
     if member_status.left_out_at is not None:
         refuse("verb", "This person is left out already.")
@@ -690,7 +689,7 @@ def leave_out(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
 
 @transaction.atomic
 def readmit(*, by: User, campaign: Campaign, user: User, reason: str) -> None:
-    """Take somebody's labels back into gold, for a reason; checks count from now on."""
+    """Include somebody's labels in gold again, for a reason; checks count from now on."""
     member_status = _lock_status(campaign, user)
     if member_status.left_out_at is None:
         refuse("verb", "This person is not left out.")
@@ -713,7 +712,7 @@ VERBS: dict[str, Callable[..., None]] = {
 
 
 def _lock_status(campaign: Campaign, user: User) -> Standing:
-    """Return a person's standing, locked by their membership as in every request of their own."""
+    """Return a person's standing, locked by their membership as in each of their own requests."""
     member = CampaignMember.objects.filter(campaign=campaign, user=user)
     if (
         not list(member.select_for_update())

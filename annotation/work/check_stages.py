@@ -1,4 +1,4 @@
-"""Training, the test and hidden checks: scores, where somebody is, what follows, and what they are told."""
+"""Training, test and hidden checks: scores, each person's stage, consequences, and notices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from annotation.work.labels import name_of
 from annotation.work.leases import Seat, take_seat
 from config.models import Event
 
-# When an answer is right by a key, and what a score is. Knows no database.
+# Comparison of answers with a key, and scores. No database access.
 
 Value = float | str
 Place = tuple[int, int]
@@ -33,14 +33,14 @@ Place = tuple[int, int]
 
 
 class Key(NamedTuple):
-    """What is right in one place: one of `values`, or a number within `tolerance` of one of them."""
+    """Correct answers in one place: one of `values`, or a number within `tolerance` of one of them."""
 
     values: tuple[Value, ...]
     tolerance: float = 0.0
 
 
 class Score(NamedTuple):
-    """`right` of `asked` answers are right, of which `chance` would be by guessing, on average."""
+    """`right` of `asked` answers are correct; guessing gets `chance` of them, on average."""
 
     right: int
     asked: int
@@ -48,25 +48,26 @@ class Score(NamedTuple):
 
     @property
     def share(self) -> float | None:
-        """The share that is right, 0 to 1; None where nothing was asked."""
+        """Share of correct answers, 0 to 1; None where nothing was asked."""
         return self.right / self.asked if self.asked else None
 
     @property
     def corrected(self) -> float | None:
-        """(right - chance) / (asked - chance): 1 where all is right, 0 where guessing would do as well.
+        """Chance-corrected score, (right - chance) / (asked - chance): 1 if all are correct, 0 at guessing
+        level.
 
-        None where nothing was asked, or every answer would be right.
+        None where nothing was asked, or where any answer would be correct.
         """
         possible = self.asked - self.chance
         return (self.right - self.chance) / possible if self.asked and possible > 1e-9 else None
 
     def by(self, measure: str) -> float | None:
-        """Return the score by a measure: `share` or `corrected`."""
+        """Return the score on a measure: `share` or `corrected`."""
         return self.corrected if measure == "corrected" else self.share
 
 
 def is_right(value: Value | None, key: Key) -> bool:
-    """Whether an answer is right; no answer never is."""
+    """Whether an answer is correct; a missing answer never is."""
     if value is None:
         return False
     if isinstance(value, str):
@@ -76,29 +77,31 @@ def is_right(value: Value | None, key: Key) -> bool:
 
 
 def chance(key: Key, scale: Sequence[Value]) -> float:
-    """Return the share of a scale's values that are right; 0 where it lists none, so nobody guesses."""
+    """Return the share of a scale's values that are correct; 0 where it lists none and guessing is
+    impossible.
+    """
     return sum(is_right(value, key) for value in scale) / len(scale) if scale else 0.0
 
 
 def score(
     keys: Mapping[Place, Key], answers: Mapping[Place, Value], scales: Mapping[int, Sequence[Value]]
 ) -> Score:
-    """Compare answers with a key. `scales` are the values of the questions, by id."""
+    """Score answers against a key. `scales` are the values of the questions, by id."""
     right = sum(is_right(answers.get(place), key) for place, key in keys.items())
     guessed = sum(chance(key, scales.get(question, ())) for (_, question), key in keys.items())
     return Score(right, len(keys), guessed)
 
 
 def total(scores: Iterable[Score]) -> Score:
-    """Return several scores as one."""
+    """Add up several scores."""
     rows = list(scores)
     return Score(sum(s.right for s in rows), sum(s.asked for s in rows), sum(s.chance for s in rows))
 
 
-# Training and the test, which come before the main work: where somebody is in them, and what is next.
+# Training and the test, which come before the main work: each person's stage, and the next step.
 #
-# Everything here runs while the member's row is locked (`annotation.work.leases.take_seat`), so that two tabs
-# of one person come one after the other: a try begins once, and ends once.
+# Everything here runs while the member's row is locked (`annotation.work.leases.take_seat`), so requests
+# from two tabs of one person run one after the other: an attempt begins once, and ends once.
 
 TRAINING, TEST = Occasion.TRAINING, Occasion.QUALIFICATION
 DONE = [Assignment.State.SUBMITTED, Assignment.State.SKIPPED]
@@ -106,23 +109,23 @@ NAMES = {TRAINING: "training", TEST: "test"}
 
 
 def standing_of(campaign: int, user: int) -> Standing:
-    """Return where a person stands in a campaign, from its beginning where they have no standing yet."""
+    """Return a person's standing in a campaign; a new one at the first stage where none is stored."""
     return Standing.objects.get_or_create(campaign_id=campaign, user_id=user)[0]
 
 
 def keys_of(campaign: int, occasion: str) -> list[KeyTask]:
-    """Return a campaign's key tasks for one occasion, without those retired, in the order of their making."""
+    """Return a campaign's key tasks for one occasion, without retired ones, in order of creation."""
     return list(KeyTask.objects.filter(campaign=campaign, occasion=occasion, retired_at=None))
 
 
 def stages(campaign: int) -> set[str]:
-    """Return which stages a campaign has: training, qualification, both or none."""
+    """Return a campaign's stages: training, qualification, both or none."""
     keys = KeyTask.objects.filter(campaign=campaign, occasion__in=STAGES, retired_at=None)
     return set(keys.order_by().values_list("occasion", flat=True).distinct())
 
 
 def stage(member_status: Standing) -> str:
-    """Return the stage that comes before somebody's main work, '' for none; who has done all is admitted."""
+    """Return the stage that somebody has to do before the main work, '' for none; then they are admitted."""
     if member_status.admitted_at is not None:
         return ""
     campaign_stages = stages(member_status.campaign_id)
@@ -136,7 +139,7 @@ def stage(member_status: Standing) -> str:
 
 
 def attempts(member_status: Standing, occasion: str) -> list[Attempt]:
-    """Return somebody's rounds of training, or tries at the test, in order."""
+    """Return somebody's training rounds, or test attempts, in order."""
     rows = Attempt.objects.filter(
         campaign=member_status.campaign_id, user=member_status.user_id, occasion=occasion
     )
@@ -144,7 +147,7 @@ def attempts(member_status: Standing, occasion: str) -> list[Attempt]:
 
 
 def under_way(member_status: Standing) -> Attempt | None:
-    """Return the round or try that somebody is in."""
+    """Return somebody's current round or attempt."""
     unfinished = Attempt.objects.filter(
         campaign=member_status.campaign_id, user=member_status.user_id, finished_at=None
     )
@@ -152,9 +155,9 @@ def under_way(member_status: Standing) -> Attempt | None:
 
 
 def begin(member_status: Standing, occasion: str, number: int) -> None:
-    """Begin a round of training or a try at the test, where it is this one's turn; otherwise nothing.
+    """Begin a training round or test attempt where its turn has come; otherwise do nothing.
 
-    Asked for twice, it begins once. There are no more tries than the campaign allows.
+    A repeated request begins it once. There are no more attempts than the campaign allows.
     """
     before = attempts(member_status, occasion)
     plan = CheckPlan.objects.get(campaign=member_status.campaign_id)
@@ -172,7 +175,7 @@ def begin(member_status: Standing, occasion: str, number: int) -> None:
 
 
 def rest(attempt: Attempt, seed: int) -> list[KeyTask]:
-    """Return what is left of a round or try. The test's order is another one at every try of everybody."""
+    """Return the remaining tasks of a round or attempt. A test's order differs by person and attempt."""
     done = _of(attempt).filter(state__in=DONE).values("task")
     keys = KeyTask.objects.filter(campaign=attempt.campaign_id, occasion=attempt.occasion, retired_at=None)
     open_keys = list(keys.exclude(task__in=done))
@@ -182,7 +185,7 @@ def rest(attempt: Attempt, seed: int) -> list[KeyTask]:
 
 
 def finish(member_status: Standing, plan: CheckPlan, attempt: Attempt) -> None:
-    """End a round or try: what was skipped counts as wrong. Who passes the test is admitted."""
+    """End a round or attempt: skipped tasks count as wrong. Passing the test admits the person."""
     score = score_of(attempt)
     attempt.right, attempt.asked = score.right, score.asked
     attempt.score = score.by(plan.test_measure)
@@ -200,7 +203,7 @@ def finish(member_status: Standing, plan: CheckPlan, attempt: Attempt) -> None:
 
 
 def score_of(attempt: Attempt) -> Score:
-    """Return the score of a round or try: of what was submitted, and of what was skipped."""
+    """Return the score of a round or attempt, over submitted and skipped tasks."""
     mine = _of(attempt)
     results = CheckResult.objects.filter(assignment__in=mine)
     scores = [Score(r.right, r.asked, r.chance) for r in results]
@@ -210,21 +213,21 @@ def score_of(attempt: Attempt) -> Score:
 
 
 def admit(member_status: Standing, *, verb: str, **details: Any) -> None:
-    """Open the main work to somebody who has done what comes before it."""
+    """Admit somebody who has completed the earlier stages to the main work."""
     member_status.admitted_at = timezone.now()
     member_status.save(update_fields=["admitted_at"])
     log(member_status, verb, by=member_status.user_id, **details)
 
 
 def log(member_status: Standing, verb: str, *, by: int | None, **detail: Any) -> None:
-    """Leave an entry about a person in the campaign's log; `by` is None where a rule of the campaign acts."""
+    """Add an entry about a person to the campaign's log; `by` is None where a campaign rule acts."""
     campaign = Campaign.objects.only("name").get(pk=member_status.campaign_id)
     payload = {"campaign": campaign.pk, "annotator": member_status.user.get_username(), **detail}
     Event.objects.create(by_id=by, verb=f"campaign: {verb}", subject=campaign.name, detail=payload)
 
 
 def failed(campaign: Campaign) -> set[int]:
-    """Return the ids of those who took every try at the test, passed none, and were not let in."""
+    """Return the ids of those who used every test attempt, passed none, and were not admitted by hand."""
     plan = CheckPlan.objects.filter(campaign=campaign).first()
     if plan is None:
         return set()
@@ -243,19 +246,20 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# What follows from a person's hidden checks: a warning, a pause, or being left out of gold.
+# Consequences of a person's hidden checks: a warning, a pause, or exclusion from gold.
 #
-# A rule acts on the last checks of a person (a window that rolls) once there are enough of them. It never
-# touches a label. After a pause was lifted, or somebody was taken back into gold, checks count from then on.
+# A rule acts on a person's most recent checks (a rolling window) once there are enough of them. It never
+# touches a label. After a pause is lifted, or somebody is readmitted to gold, checks count from then on.
 #
-# Being left out, which annotators are not told, follows a check at once. A warning or a pause comes one to
-# MOST tasks later, at a step drawn for the person: right after the check it would tell which task it was.
+# Exclusion from gold, which annotators are not told about, follows a check at once. A warning or a pause
+# comes 1 to MOST tasks later, at a step drawn for the person: right after the check, it would reveal which
+# task was the check.
 
-# Who is left out of gold: whose labels, of which campaign, since when and why. The labels all stay.
+# Raters excluded from gold: in which campaign, since when and why. All their labels are kept.
 
 
 class LeftOut(NamedTuple):
-    """A rater, by the name that reports have, whose labels of a campaign are left out."""
+    """A rater, by their name in reports, whose labels of a campaign are excluded from gold."""
 
     campaign: int
     rater: int
@@ -266,11 +270,11 @@ class LeftOut(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Return it as one line for people."""
+        """Describe the exclusion in one line."""
         return f"{self.name} in {self.campaign_name}, since {self.since:%Y-%m-%d} ({self.why})"
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data, as it is kept with what was made without the rater."""
+        """Return JSON data, as stored with results computed without the rater."""
         return {
             "rater": self.name,
             "campaign": self.campaign_name,
@@ -280,7 +284,7 @@ class LeftOut(NamedTuple):
 
 
 def left_out(corpus: Corpus, campaign: Campaign | None = None) -> tuple[LeftOut, ...]:
-    """Return who is left out of the gold of a campaign, or of all campaigns of a corpus, by name."""
+    """Return the raters excluded from gold in a campaign, or in all campaigns of a corpus, by name."""
     marked = Standing.objects.filter(left_out_at__isnull=False, campaign__corpus=corpus)
     if campaign is not None:
         marked = marked.filter(campaign=campaign)
@@ -298,24 +302,24 @@ def left_out(corpus: Corpus, campaign: Campaign | None = None) -> tuple[LeftOut,
 
 
 class Recent(NamedTuple):
-    """The score of somebody's checks in the window, and how many checks these are."""
+    """Score of somebody's checks in the window, and the number of these checks."""
 
     score: Score
     n: int
 
 
 MOST = 4
-"""Tasks that may lie between a check and the warning or pause that follows from it."""
+"""Maximum number of tasks between a check and the warning or pause that follows from it."""
 
 
 def step_due(step: int, person_seed: str) -> int:
-    """Return how many tasks are submitted when a person is warned or paused for a check, their `step`-th."""
+    """Return how many tasks are submitted before a person is warned or paused for their `step`-th check."""
     digest = hashlib.sha256(f"{person_seed}:marks:{step}".encode()).digest()
     return step + 1 + int.from_bytes(digest[:6]) % MOST
 
 
 def recent(plan: CheckPlan, member_status: Standing, but: int | None = None) -> Recent:
-    """Return the score of the last checks that count; one that was voided, and the task `but`, do not."""
+    """Return the score of the last checks that count; voided ones and the task `but` do not."""
     mine = CheckResult.objects.filter(
         campaign=member_status.campaign_id, user=member_status.user_id, occasion=Occasion.CHECK
     ).exclude(assignment__state="voided")
@@ -328,7 +332,7 @@ def recent(plan: CheckPlan, member_status: Standing, but: int | None = None) -> 
 
 
 def leave_out(plan: CheckPlan, member_status: Standing) -> None:
-    """Leave a person out of gold whose recent checks are below the campaign's mark."""
+    """Exclude a person from gold whose recent checks are below the campaign's threshold."""
     share, why = _judged(plan, recent(plan, member_status))
     if _is_below(share, plan.leave_out_below) and member_status.left_out_at is None:
         member_status.left_out_at, member_status.left_out_why = timezone.now(), why
@@ -337,7 +341,7 @@ def leave_out(plan: CheckPlan, member_status: Standing) -> None:
 
 
 def warn_or_pause(plan: CheckPlan, member_status: Standing, but: int | None) -> None:
-    """Warn or pause a person whose recent checks, but for the task `but`, are below the campaign's marks."""
+    """Warn or pause a person whose recent checks, without the task `but`, are below the thresholds."""
     share, why = _judged(plan, recent(plan, member_status, but))
     now, changed = timezone.now(), []
     if _is_below(share, plan.pause_below) and member_status.paused_at is None:
@@ -357,7 +361,7 @@ def warn_or_pause(plan: CheckPlan, member_status: Standing, but: int | None) -> 
 
 
 def _judged(plan: CheckPlan, results: Recent) -> tuple[float | None, str]:
-    """Return the share of right answers, None where too few checks are done to judge, and it in words."""
+    """Return the share of correct answers, None with too few checks to judge, and its wording."""
     why = f"{results.score.right} of {results.score.asked} answers right in the last {results.n} checks"
     return (None if results.n < plan.least else results.score.share), why
 
@@ -367,7 +371,7 @@ def _is_below(share: float | None, mark: float | None) -> bool:
 
 
 def _may_warn(plan: CheckPlan, member_status: Standing, but: int | None) -> bool:
-    """Whether the last warning was read, and as many checks lie behind it as a rule needs to act."""
+    """Whether the last warning was read, and as many checks followed it as a rule needs to act."""
     if member_status.warned_at is None:
         return True
     since = CheckResult.objects.filter(
@@ -379,18 +383,18 @@ def _may_warn(plan: CheckPlan, member_status: Standing, but: int | None) -> bool
     return member_status.warning_read_at is not None and since.count() >= plan.least
 
 
-# What a member is told before the next task of a campaign with checks, and what they say to it.
+# Notices to a member before the next task of a campaign with checks, and the member's replies.
 #
-# A notice is accepted by what it is and a number, as a consent text is by its version: what was said to an
-# earlier notice does nothing, and what is said twice counts once.
+# A notice is accepted by kind and number, as a consent text is by its version: a reply to an earlier notice
+# does nothing, and a repeated reply counts once.
 
-# An annotator's answers beside the key: what training shows after each task, and a test once it is over.
+# An annotator's answers beside the key: shown in training after each task, and in a test at the end.
 
 
 class Row(NamedTuple):
-    """One answer beside the key. `place` says which turn, or the whole, of a task about several, else ''.
+    """One answer beside the key. `place` names the turn, or the whole, in a task about several, else ''.
 
-    `given` is '' where nothing was answered; `right` lists what counts as right.
+    `given` is '' where nothing was answered; `right` lists the correct answers.
     """
 
     place: str
@@ -400,12 +404,12 @@ class Row(NamedTuple):
     is_right: bool
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
+        """Return JSON data."""
         return self._asdict()
 
 
 def feedback_of(assignment: Assignment) -> tuple[tuple[Row, ...], str]:
-    """Return the answers of a submission beside its key, as first submitted, and the key's explanation."""
+    """Compare a submission, as first submitted, with its key; return the rows and the key's explanation."""
     key = KeyTask.objects.get(task=assignment.task_id)
     first = assignment.labels.filter(supersedes=None, missing="")
     first_answers = {
@@ -427,7 +431,7 @@ def feedback_of(assignment: Assignment) -> tuple[tuple[Row, ...], str]:
 
 
 def wrong_in(attempt: Attempt) -> tuple[Row, ...]:
-    """Return the answers of a try at the test that were wrong, task by task in their order."""
+    """Return the wrong answers of a test attempt, in task order."""
     mine = Assignment.objects.filter(
         campaign=attempt.campaign_id,
         user=attempt.user_id,
@@ -464,13 +468,13 @@ def _place(item: Item) -> str:
 
 
 def right_in_words(question: ScreenQuestion, key: Key) -> str:
-    """Return what counts as right, as people read it: `4, or 1 more or less`."""
+    """Describe the correct answer for people: `4, or 1 more or less`."""
     words = " or ".join(worded(question, value) for value in key.values)
     return f"{words}, or up to {key.tolerance:g} more or less" if key.tolerance else words
 
 
 def worded(question: ScreenQuestion, value: float | str) -> str:
-    """Return a value as people read it, with its anchor where it has one; a tag is yes or no."""
+    """Return a value as text, with its anchor where it has one; a tag reads yes or no."""
     if question.is_tag:
         return "yes" if value else "no"
     text = value if isinstance(value, str) else f"{value:g}"
@@ -484,11 +488,11 @@ ACCEPTED = ("training", "feedback", "trained", "test", "passed", "warning")
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What waits. `number` goes with the answer to it; None where nothing is asked of the member.
+    """A pending notice. `number` goes with the reply to it; None where no reply is needed.
 
-    `tasks` is how many tasks come next, `tries_left` how many tries at the test there are. `score` (0 to 1),
-    `right` and `asked` tell of what was done, where the campaign tells it; `rows` compare answers with the
-    key, `task` is what they are about and `explanation` says why. `again` is the number of another round.
+    `tasks` is the number of tasks that come next, `tries_left` of test attempts. `score` (0 to 1), `right`
+    and `asked` are the result, where the campaign reveals it; `rows` compare answers with the key, `task`
+    names their subject and `explanation` the reason. `again` is the number of another round.
     """
 
     what: NoticeKind
@@ -506,16 +510,16 @@ class Notice:
 
     @property
     def percent(self) -> str:
-        """The score as people read it."""
+        """Score as a percentage."""
         return "" if self.score is None else f"{100 * self.score:.0f}%"
 
     @property
     def mark_percent(self) -> str:
-        """The pass mark as people read it."""
+        """Pass mark as a percentage."""
         return "" if self.mark is None else f"{100 * self.mark:.0f}%"
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data, for programs."""
+        """Return JSON data for the API."""
         values = {
             name: getattr(self, name)
             for name in ("what", "tasks", "tries_left", "mark", "score", "right", "asked", "explanation")
@@ -529,7 +533,7 @@ class Notice:
 
 
 def waiting(seat: Seat) -> Notice | None:
-    """Return what a member has to read before the next task; None where nothing waits."""
+    """Return the notice that a member has to read before the next task; None without one."""
     if not seat.checked or seat.state != "open" or seat.over:
         return None
     member_status = standing_of(seat.campaign, seat.user)
@@ -549,9 +553,9 @@ def waiting(seat: Seat) -> Notice | None:
 
 @transaction.atomic
 def accept(*, by: User, campaign: int, what: str, version: int) -> None:
-    """Go on from a notice: begin the training or the test, or say that something was read.
+    """Accept a notice: begin the training or the test, or confirm that something was read.
 
-    Raises NotTaskHolder, and AnswerRefused for what is no notice.
+    Raises NotTaskHolder, and AnswerRefused for an unknown notice.
     """
     seat = take_seat(campaign=campaign, user=by.pk)
     if what not in ACCEPTED or not seat.checked:
@@ -609,7 +613,7 @@ def _test(member_status: Standing, plan: CheckPlan) -> Notice | None:
 
 
 def _result(kind: NoticeKind, attempt: Attempt, plan: CheckPlan, **more: Any) -> Notice:
-    """Tell of a try what the campaign tells; answers beside the key only once no try is left."""
+    """Build the result notice of an attempt; answers beside the key only once no attempt is left."""
     values: dict[str, Any] = {"mark": _mark(plan)}
     if plan.test_tells != CheckPlan.Tells.OUTCOME:
         values |= {"score": attempt.score, "right": attempt.right, "asked": attempt.asked}

@@ -1,4 +1,4 @@
-"""Handing out tasks in a campaign with checks: training, the test, main work and hidden tasks."""
+"""Task assignment in campaigns with checks: training, the test, main work and hidden tasks."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from annotation.work.checking import CheckedAnswer, passes_of
 from annotation.work.leases import FREE, RULED_FREE, Hold, Seat
 from config import commands
 
-# At which steps of somebody's work a hidden task comes: once in so many, at places drawn by the seed.
+# Steps of a person's work at which a hidden task comes: one in so many, at places drawn by the seed.
 #
-# Steps are the tasks that a person submits, counted from 0. A step at which there is nothing to give (no
-# check is left, or too little was done to repeat) is an ordinary one, and is not made up for. Knows no
-# database.
+# Steps are the tasks that a person submits, counted from 0. A step without a hidden task to give (no check
+# is left, or too little work was done to repeat) is an ordinary one, and is not made up for. No database
+# access.
 
 Kind = Literal["check", "repeat", ""]
 
@@ -34,7 +34,7 @@ Kind = Literal["check", "repeat", ""]
 class Rates(NamedTuple):
     """One of `check` tasks is a check, one of `repeat` a repeat after `after` others; None for none.
 
-    `person_seed` tells one person's places from another's: the seed of the campaign and the person.
+    `person_seed`, from the campaign's seed and the person, makes each person's places different.
     """
 
     check: int | None
@@ -44,7 +44,7 @@ class Rates(NamedTuple):
 
 
 def kind_at(step: int, rates: Rates) -> Kind:
-    """Return what is due at a step; a check and a repeat that fall together come one after the other."""
+    """Return the kind of task due at a step; a coinciding check and repeat come one after the other."""
     if rates.check and _place(step // rates.check, rates.check, "check", rates.person_seed) == step:
         return "check"
     if rates.repeat and _repeat(step // rates.repeat, rates) == step:
@@ -53,9 +53,9 @@ def kind_at(step: int, rates: Rates) -> Kind:
 
 
 def steps_left(tasks: int, step: int, rates: Rates, checks: int, done: Sequence[str], most: int) -> int:
-    """Return how many tasks lie before somebody, hidden ones among them, so that the count tells nothing.
+    """Count the tasks left for somebody, hidden ones included, so that the count reveals nothing.
 
-    `tasks` of the main work and `checks` are left, `done` are the occasions of what was submitted, in order.
+    `tasks` of the main work and `checks` are left, `done` are the occasions of submitted tasks, in order.
     Counts no further than `most`.
     """
     occasions, counted = list(done), 0
@@ -77,14 +77,16 @@ def steps_left(tasks: int, step: int, rates: Rates, checks: int, done: Sequence[
 
 
 def _main(occasions: Sequence[str], after: int) -> int:
-    """Return how many tasks of the main work lie at least `after` others back."""
+    """Return the number of main-work tasks that lie at least `after` others back."""
     return sum(
         occasion not in ("check", "repeat") for occasion in occasions[: max(0, len(occasions) - after)]
     )
 
 
 def _repeat(block: int, rates: Rates) -> int:
-    """Return the step of a block's repeat: where a check has its place, the next one in the block without."""
+    """Return the step of a block's repeat; where a check takes its place, the next step in the block without
+    one.
+    """
     assert rates.repeat is not None
     first, place = block * rates.repeat, _place(block, rates.repeat, "repeat", rates.person_seed)
     for further in range(rates.repeat):
@@ -99,11 +101,11 @@ def _place(block: int, length: int, purpose: str, person_seed: str) -> int:
     return block * length + int.from_bytes(digest[:6]) % length
 
 
-# How much lies before somebody in a campaign with checks, as the page counts it.
+# Tasks left for somebody in a campaign with checks, as the page counts them.
 
 
 class Sitting(Protocol):
-    """What is needed of a member's seat (`annotation.work.leases.Seat`)."""
+    """The parts of a member's seat (`annotation.work.leases.Seat`) used here."""
 
     @property
     def campaign(self) -> int: ...
@@ -113,13 +115,13 @@ class Sitting(Protocol):
 
 
 def rates_of(plan: CheckPlan, campaign: int, user: int) -> Rates:
-    """Return how often hidden tasks come to a person, and where their places are drawn from."""
+    """Return the rates of hidden tasks for a person, with the seed of their places."""
     seed = Campaign.objects.values_list("seed", flat=True).get(pk=campaign)
     return Rates(plan.check_every, plan.repeat_every, plan.repeat_after, f"{seed}:{campaign}:{user}")
 
 
 def stage_progress(seat: Sitting) -> tuple[int, int] | None:
-    """Return how many tasks of the training or test are done and left; None in the main work."""
+    """Count the training or test tasks done and left; None in the main work."""
     member_status = check_stages.standing_of(seat.campaign, seat.user)
     if member_status.admitted_at is not None or not (now := check_stages.stage(member_status)):
         return None
@@ -136,10 +138,10 @@ def stage_progress(seat: Sitting) -> tuple[int, int] | None:
 
 
 def with_hidden(seat: Sitting, tasks: int, *, has_task: bool, most: int) -> int:
-    """Return how many tasks lie before somebody who has `tasks` of the main work left, hidden ones included.
+    """Count the tasks left for somebody with `tasks` of the main work left, hidden ones included.
 
-    `has_task` says that a task is before them already, which is not counted. The count falls by one with each
-    task submitted, whether it was a hidden one or not.
+    `has_task` means that a current task exists already; it is not counted. The count falls by one with each
+    task submitted, whether hidden or not.
     """
     plan = CheckPlan.objects.get(campaign=seat.campaign)
     if not (plan.check_every or plan.repeat_every):
@@ -153,16 +155,16 @@ def with_hidden(seat: Sitting, tasks: int, *, has_task: bool, most: int) -> int:
     rates = rates_of(plan, seat.campaign, seat.user)
     occasions = list(done.values_list("occasion", flat=True))
     step = member_status.steps
-    if has_task:  # the task in hand has this step, or is a place of it that is used up
+    if has_task:  # the current task has this step, or already used one of its places
         now = mine.filter(state=Assignment.State.LEASED).values_list("occasion", flat=True).first()
         occasions, step = [*occasions, now or Occasion.MAIN], step + 1
     return steps_left(tasks, step, rates, checks, occasions, most)
 
 
-# What a member is given in a campaign with checks: training, the test, main work, and hidden tasks in it.
+# Task assignment in a campaign with checks: training, the test, main work, and hidden tasks within it.
 #
 # Called where tasks are claimed and submitted (`annotation.work.actions`), while the member's row is locked.
-# Tasks that train, test or check somebody hold no slot: they take no place of the main work.
+# Training, test and check tasks hold no slot: they use up no place of the main work.
 
 State = Assignment.State
 
@@ -189,7 +191,7 @@ IS_FREE_RULED = IS_FREE.replace(FREE, RULED_FREE)
 
 
 class Done(NamedTuple):
-    """What was submitted or skipped."""
+    """A submitted or skipped task."""
 
     assignment: int
     task: int
@@ -199,10 +201,10 @@ class Done(NamedTuple):
 
 
 def next_task(*, seat: Seat) -> Hold | None:
-    """Return the task before a member: held or returned, of training or test, hidden, or of the main work.
+    """Return the member's next task: held, returned, training, test, hidden, or main work.
 
-    None where something has to be read first (`notices.waiting`), or nothing is left. Who may submit no more
-    gets only what was returned to them.
+    None where something has to be read first (`check_stages.waiting`), or nothing is left. A member who has
+    reached a limit gets only tasks returned to them.
     """
     if seat.limits.reached:
         return None if seat.over else assigning.returned(seat=seat)
@@ -220,7 +222,7 @@ def next_task(*, seat: Seat) -> Hold | None:
 
 
 def submitted(*, seat: Seat, done: Done, answers: Iterable[CheckedAnswer]) -> None:
-    """Take note of a submission: score it where it has a key, and draw what follows from that."""
+    """Process a submission: score it against its key, if any, and apply the consequences."""
     plan = CheckPlan.objects.get(campaign=seat.campaign)
     member_status = check_stages.standing_of(seat.campaign, seat.user)
     if done.is_aside and done.occasion != Occasion.REPEAT and done.is_first:
@@ -237,7 +239,7 @@ def submitted(*, seat: Seat, done: Done, answers: Iterable[CheckedAnswer]) -> No
 
 
 def _step(seat: Seat, plan: CheckPlan, member_status: Standing, done: Done) -> None:
-    """Count a task of the main work or among it, and act on checks: this one, and those that are due."""
+    """Count a step of the main work, hidden tasks included, and act on checks: this one, and those due."""
     step, due = member_status.steps + 1, member_status.marks_due
     is_due, is_check = due is not None and step >= due, done.is_aside and done.occasion == Occasion.CHECK
     if is_due:
@@ -253,13 +255,13 @@ def _step(seat: Seat, plan: CheckPlan, member_status: Standing, done: Done) -> N
 
 
 def skipped(*, seat: Seat) -> None:
-    """Take note that a task was skipped: in a test it is wrong; a skipped check is not made up for."""
+    """Process a skipped task: in a test it is wrong; a skipped check is not replaced."""
     member_status = check_stages.standing_of(seat.campaign, seat.user)
     _finish_where_done(seat, CheckPlan.objects.get(campaign=seat.campaign), member_status)
 
 
 def hold_again(*, seat: Seat, assignment: int) -> bool:
-    """Renew a lease that ran out on a task without a slot, which nobody else can have taken."""
+    """Renew an expired lease on a task without a slot, which nobody else can have taken."""
     mine = Assignment.objects.filter(pk=assignment, user=seat.user, slot=None, state=State.EXPIRED)
     return bool(mine.update(state=State.LEASED, lease_expires=_until(seat)))
 
@@ -284,7 +286,7 @@ def _finish_where_done(seat: Seat, plan: CheckPlan, member_status: Standing) -> 
 
 
 def _hidden(seat: Seat, plan: CheckPlan, member_status: Standing) -> Hold | None:
-    """Give the hidden task that is due at this step, once, and only among main work that goes on."""
+    """Return the hidden task due at this step, once, and only while main work remains."""
     if member_status.hidden_at == member_status.steps:
         return None
     rates = rates_of(plan, seat.campaign, seat.user)
@@ -308,7 +310,7 @@ def _hidden(seat: Seat, plan: CheckPlan, member_status: Standing) -> Hold | None
 
 
 def _goes_on(seat: Seat, values: dict[str, Any]) -> bool:
-    """Whether there is main work left for the member."""
+    """Whether main work is left for the member."""
     if seat.ruled:
         return _fetch_number(IS_FREE_RULED, values | passes_of(seat.campaign, seat.user)) is not None
     return _fetch_number(IS_FREE, values) is not None
@@ -336,7 +338,7 @@ def _give(seat: Seat, task: int, occasion: str, number: int) -> Hold:
 
 
 def _lapsed(seat: Seat, occasions: Iterable[str], number: int) -> Hold | None:
-    """Take back a task without a slot whose lease ran out; its draft is as it was."""
+    """Take back a task without a slot whose lease expired; its draft is unchanged."""
     mine = Assignment.objects.filter(
         campaign=seat.campaign, user=seat.user, slot=None, state=State.EXPIRED, round=number
     )
@@ -353,7 +355,7 @@ def _until(seat: Seat) -> datetime:
 
 
 def _score(seat: Seat, done: Done, answers: dict[check_stages.Place, check_stages.Value]) -> None:
-    """Compare a submission with its key, once."""
+    """Score a submission against its key, once."""
     key = KeyTask.objects.get(task=done.task)
     counted = scored(key, answers, seat.version)
     CheckResult.objects.create(
@@ -370,7 +372,7 @@ def _score(seat: Seat, done: Done, answers: dict[check_stages.Place, check_stage
 def scored(
     key: KeyTask, answers: dict[check_stages.Place, check_stages.Value], version: int
 ) -> check_stages.Score:
-    """Return how answers compare with a key."""
+    """Score answers against a key."""
     rows = KeyAnswer.objects.filter(key=key)
     keys = {
         (row.item_id, row.question_id): check_stages.Key(tuple(row.values), row.tolerance) for row in rows

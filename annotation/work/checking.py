@@ -1,4 +1,4 @@
-"""Checking what an annotator submits against what was asked."""
+"""Validation of submitted answers against the questions asked."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from annotation.schemes import base
 from annotation.schemes.base import describe_bounds
 from config import commands, request_json
 
-# JSON from a browser or a program, made safe to store.
+# JSON from a browser or a program, cleaned for storage.
 
 
 def parse(body: bytes) -> dict[str, Any]:
-    """Return a JSON object; raise AnswerRefused where the body is not one, or beyond a limit."""
+    """Parse a JSON object; raise AnswerRefused where the body is not an object or exceeds a limit."""
     try:
         value = request_json.parse(body or b"{}")
     except request_json.BadJSON as error:
@@ -28,7 +28,7 @@ def parse(body: bytes) -> dict[str, Any]:
 
 
 def cleaned(value: Any) -> Any:
-    """Return a value without what PostgreSQL cannot store: NUL characters and lone surrogates."""
+    """Remove what PostgreSQL cannot store: NUL characters and lone surrogates."""
     if isinstance(value, str):
         return request_json.storable(value)
     if isinstance(value, dict):
@@ -38,7 +38,7 @@ def cleaned(value: Any) -> Any:
     return value
 
 
-# What a person may rate in a campaign that has rules.
+# Gates and names of a person in a campaign with rules on who rates what.
 
 PASSES = """
 SELECT ARRAY(SELECT g.id FROM annotation_gate g
@@ -49,34 +49,34 @@ SELECT ARRAY(SELECT g.id FROM annotation_gate g
 
 
 def passes_of(campaign: int, user: int) -> dict[str, Any]:
-    """Return the `gates` of a campaign that a person passes, and the folded `names` that they write under."""
+    """Return the `gates` of a campaign that a person passes, and the folded `names` they write under."""
     with commands.cursor() as cursor:
         cursor.execute(PASSES, {"campaign": campaign, "user": user})
         gates, names = cursor.fetchone()
     return {"gates": gates, "names": names}
 
 
-# The numbers by which an annotator, or their program, names the items of a task.
+# Item numbers within a task, as annotators and their programs use them.
 #
-# They belong to the assignment: the same item has another number whenever it is given again, so nothing in a
-# repeat's page, address or draft says which task it repeats.
+# They belong to the assignment: the same item gets another number each time it is assigned, so nothing in a
+# repeat's page, address or draft reveals which task it repeats.
 
 SIZE = 6
-"""Bytes of a number: JavaScript holds it exactly."""
+"""Bytes of a number: small enough for JavaScript to hold exactly."""
 
 
 def item_number(public: int, assignment: int) -> int:
-    """Return an item's number in an assignment, from the item's own random number, which nobody is told."""
+    """Return an item's number in an assignment, from the item's own secret random number."""
     digest = hashlib.blake2b(f"{assignment}:{public}".encode(), digest_size=SIZE).digest()
     return int.from_bytes(digest)
 
 
 Answers = Mapping[str, Mapping[str, Any]]
-"""Item (its number in the task) to question key to value; None or an empty text is not an answer."""
+"""Item (its number in the task) to question key to value; None or an empty text means no answer."""
 
 
 class CheckedAnswer(NamedTuple):
-    """One checked answer, with what it points at (`annotation.work.task_answers`)."""
+    """One checked answer, with its evidence (`annotation.work.task_answers`)."""
 
     item: int
     question: int
@@ -87,14 +87,13 @@ class CheckedAnswer(NamedTuple):
 def check(
     *, plan: Questionnaire, items: Sequence[int] | Mapping[int, int], answers: Answers
 ) -> list[CheckedAnswer]:
-    """Return an answer to every question that was asked of every item; untouched tags are negatives.
+    """Check answers to every question asked about every item; untouched tags are negatives.
 
     `items` are ids, or ids by number: then answers may name an item by either.
 
-    Of a task that asks about turns and then about the whole, the last item is the whole.
-    Answers to questions that were not asked (their condition is not met) are left out. Raises
-    AnswerRefused, naming the place, for an unknown item or question, a value off the scale, or a required
-    question without an answer.
+    In a task that asks about turns and then about the whole, the last item is the whole. Answers to questions
+    that were not asked (their condition is not met) are left out. Raises AnswerRefused, naming the place, for
+    an unknown item or question, a value off the scale, or a required question without an answer.
     """
     if not isinstance(answers, Mapping):
         raise AnswerRefused("Answers must be an object of items, each with its questions.")
@@ -111,14 +110,14 @@ def check(
 
 
 def asked_at(plan: Questionnaire, number: int, items: int) -> Sequence[ScreenQuestion]:
-    """Return what is asked of a task's item, by its number (from 0) among so many: of the last, the whole."""
+    """Return the questions about a task's item, number `number` (from 0) of `items`; the whole is last."""
     if not plan.is_mixed:
         return plan.questions
     return plan.asked_about(plan.item_kinds[number == items - 1])
 
 
 def place_of(plan: Questionnaire, number: int, items: int) -> str:
-    """Return what a refusal calls a task's item before what is wrong, '' where there is one alone."""
+    """Return the prefix that names a task's item in an error, '' where the task has only one."""
     turns = items - plan.is_mixed
     if plan.is_mixed and number == turns:
         return "The whole dialogue: "
@@ -128,10 +127,10 @@ def place_of(plan: Questionnaire, number: int, items: int) -> str:
 
 
 def in_own_order(plan: Questionnaire, answers: Any, order: Sequence[int] | None) -> Any:
-    """Return answers about what was shown in this order in terms of the members' own order.
+    """Convert answers from the order in which members were shown to the members' own order.
 
-    What cannot be read stays as it is, for `check` to refuse. Raises AnswerRefused for a ranking that does
-    not have each of what was shown once.
+    Unreadable answers stay unchanged, for `check` to refuse. Raises AnswerRefused for a ranking that does not
+    have each of the shown members once.
     """
     if order is None or not isinstance(answers, Mapping):
         return answers

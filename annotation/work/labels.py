@@ -1,4 +1,4 @@
-"""Labels: who they are by, under which names, writing them, and their numbers."""
+"""Labels: their raters, pseudonyms, recording, and counts."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from annotation.work.checking import CheckedAnswer
 from config import commands
 from config.models import Event, Tally
 
-# Who a label is by: one rater per person, judge, metric or imported name.
+# Raters: one per person, judge, metric or imported name.
 
 
 def rater_of_person(*, user: User, simulated: bool = False) -> Rater:
-    """Return the rater of an account, made at first use.
+    """Return the rater of an account, created at first use.
 
-    A program may work in an account's name: its rater is then made as simulated, and reports say so.
+    A program may work under an account's name: its rater is then created as simulated, and reports say so.
     """
     existing = Rater.objects.filter(user=user).first()
     if existing:
@@ -49,9 +49,9 @@ def rater_of_person(*, user: User, simulated: bool = False) -> Rater:
 
 
 def machine_rater(*, kind: str, name: str, spec: Mapping[str, Any]) -> Rater:
-    """Return the judge or metric that a spec describes: the same spec is always the same rater.
+    """Return the rater of a judge or metric spec: the same spec always gives the same rater.
 
-    Where another spec already has the name, the fingerprint's beginning is added to tell them apart.
+    Where another spec already has the name, the beginning of the fingerprint is added to tell them apart.
     """
     fingerprint = spec_fingerprint(kind=kind, spec=spec)
     existing = Rater.objects.filter(fingerprint=fingerprint).first()
@@ -68,9 +68,9 @@ def machine_rater(*, kind: str, name: str, spec: Mapping[str, Any]) -> Rater:
 def imported_rater(
     *, corpus: Corpus, kind: str, name: str, identified: bool = True, simulated: bool = False
 ) -> Rater:
-    """Return the rater that a file of a corpus names, made at first use.
+    """Return the rater that a file of a corpus names, created at first use.
 
-    A simulated rater answers as a person would, but nobody is behind it: reports say so.
+    A simulated rater answers as a person would, but there is no person behind it: reports say so.
     """
     spec = {"simulated": True} if simulated else {}
     rater, _ = Rater.objects.get_or_create(
@@ -85,29 +85,29 @@ def spec_fingerprint(*, kind: str, spec: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-# What people with an account are called in reports and exports: in each corpus another name, which stays.
+# Pseudonyms of people with an account in reports and exports: one per corpus, which never changes.
 #
-# A pseudonym is drawn from a secret of the rater's own that never leaves the database, so it says nothing of
-# the person's name, follows no order of accounts, and does not tell that two corpora were rated by the same
-# person. Raters that a file names keep the names of the file: whoever has the file knows them.
+# A pseudonym is derived from a secret of the rater's own that never leaves the database. It reveals neither
+# the person's name nor the order of accounts, nor that two corpora were rated by the same person. Raters
+# named in a file keep the file's names: whoever has the file knows them.
 
 LENGTH = 8
 SHAPE = re.compile(r"person-[0-9a-f]{8}")
 
 
 def pseudonym(rater: Rater, corpus: int) -> str:
-    """Return what a rater is called in reports and exports of a corpus: `person-` and eight hex digits."""
+    """Return a rater's pseudonym in reports and exports of a corpus: `person-` and eight hex digits."""
     digest = hashlib.sha256(f"{rater.secret}:{corpus}".encode()).hexdigest()
     return f"person-{digest[:LENGTH]}"
 
 
 def name_of(rater: Rater, corpus: int) -> str:
-    """Return a rater's name in a corpus: the pseudonym of a person with an account, others as they are."""
+    """Return a rater's name in a corpus: a pseudonym for people with an account, others unchanged."""
     return rater.name if rater.user_id is None else pseudonym(rater, corpus)
 
 
 def pseudonyms_of_people(people: Iterable[int], corpus: int) -> dict[int, str]:
-    """Return the pseudonyms of accounts in a corpus, by account; who has no label yet gets theirs now."""
+    """Return the pseudonyms of accounts in a corpus, by account; accounts without labels get one now."""
     account_ids = set(people)
     raters = {rater.user_id: rater for rater in Rater.objects.filter(user__in=account_ids)}
     lacking = account_ids - raters.keys()
@@ -122,7 +122,7 @@ def called(person: int, corpus: int) -> str:
 
 
 def person_called(name: str, campaign: Campaign) -> User | None:
-    """Return who has worked or takes part in a campaign under a pseudonym; None for any other name."""
+    """Return the person who worked or takes part in a campaign under a pseudonym; None for other names."""
     if not SHAPE.fullmatch(name):
         return None
     worked = campaign.assignments.order_by().values_list("user", flat=True).distinct()
@@ -133,7 +133,7 @@ def person_called(name: str, campaign: Campaign) -> User | None:
 
 
 def raters_by_pseudonym(names: Iterable[str], corpus: int) -> dict[str, Rater]:
-    """Return the people with accounts whose pseudonyms in a corpus are among these names, by pseudonym."""
+    """Return the people with accounts who have one of these pseudonyms in a corpus, by pseudonym."""
     pseudonyms = {name for name in names if SHAPE.fullmatch(name)}
     if not pseudonyms:
         return {}
@@ -142,7 +142,7 @@ def raters_by_pseudonym(names: Iterable[str], corpus: int) -> dict[str, Rater]:
 
 
 def reveal(*, by: User, corpus: Corpus) -> list[dict[str, Any]]:
-    """Return who is behind the pseudonyms of a corpus, by pseudonym; that somebody asked is logged.
+    """Return the people behind the pseudonyms of a corpus, by pseudonym; the request is logged.
 
     Each row has the `pseudonym` and the `username`.
     """
@@ -157,7 +157,7 @@ def reveal(*, by: User, corpus: Corpus) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: row["pseudonym"])
 
 
-# The numbers of live labels, read from what triggers keep (`LabelCount`) and never by counting labels.
+# Counts of live labels, read from the totals kept by triggers (`LabelCount`), never by counting labels.
 
 TALLY = Tally(
     table="annotation_labelcount",
@@ -169,7 +169,7 @@ compact = TALLY.compact
 
 
 class Total(NamedTuple):
-    """How many live labels there are, how many of them are missing with a reason, and what tells changes."""
+    """Number of live labels, how many are missing with a reason, and a value that changes with them."""
 
     n: int
     missing: int
@@ -178,12 +178,12 @@ class Total(NamedTuple):
 
 
 def count_labels(corpus: Corpus) -> int:
-    """Return the number of live labels about a corpus, on whatever occasion."""
+    """Count the live labels about a corpus, on all occasions."""
     return total_labels(LabelCount.objects.filter(corpus=corpus)).n
 
 
 def total_labels(rows: QuerySet[LabelCount]) -> Total:
-    """Return the sum of some counts."""
+    """Sum label counts."""
     sums = rows.aggregate(n=Sum("n"), missing=Sum("missing"), changes=Sum("changes"), last=Max("last"))
     return Total(**{name: value or 0 for name, value in sums.items()})
 
@@ -195,12 +195,13 @@ def label_counts_by_pair(rows: QuerySet[LabelCount]) -> dict[tuple[int, int], tu
     return {(question, rater): (n, missing) for question, rater, n, missing in summed if n}
 
 
-# Writing labels: the one way in which an answer enters the table.
+# Recording labels: the only way in which an answer enters the table.
 #
-# A first answer is inserted; the same answer again changes nothing; another answer supersedes the live one.
-# Bulk imports of new labels copy rows instead (`annotation.importing`); the same constraints hold there.
+# A first answer is inserted; an identical answer changes nothing; a different answer supersedes the live one.
+# Bulk imports of new labels copy rows instead (`annotation.corpora.import_labels`); the same constraints hold
+# there.
 
-# What labels point at, with the words and the numbers of the turns, ready for researchers' pages.
+# Evidence of labels, with quoted words and turn numbers, for researchers' pages.
 
 LONGEST = 200
 Key = TypeVar("Key", bound=Hashable)
@@ -208,7 +209,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Pointed:
-    """A passage with its turn's number, as annotators count it, and what stands there (cut where long)."""
+    """A passage with its turn's number, as annotators count it, and its text (cut where long)."""
 
     passage: Passage
     number: int
@@ -216,14 +217,14 @@ class Pointed:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all of a turn."""
+        """Whether the passage is a whole turn."""
         return self.passage.start is None
 
     def __str__(self) -> str:
         return f"{self.number}" if self.is_whole else f"{self.number} “{self.quote}”"
 
     def as_json(self) -> dict[str, Any]:
-        """Return the passage as files have it, with its turn's number and the words."""
+        """Return the passage as in files, with its turn's number and the words."""
         own = {name: getattr(self.passage, name) for name in references.FIELDS}
         return own | {"turn_number": self.number, "quote": self.quote}
 
@@ -231,9 +232,9 @@ class Pointed:
 def pointed(
     evidence_by_key: Mapping[Key, tuple[int, Iterable[Mapping[str, Any]]]],
 ) -> dict[Key, tuple[Pointed, ...]]:
-    """Return what labels point at, by any key: each comes as (id of its dialogue, evidence as it is kept).
+    """Return the evidence of labels, by any key: each given as (id of its dialogue, stored evidence).
 
-    Two queries, none where nothing points at anything.
+    Two queries, none where no label has evidence.
     """
     read = {
         key: (dialogue, references.read(evidence))
@@ -272,10 +273,10 @@ def _cut(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer to be recorded. `value` is None exactly when `missing` says why.
+    """An answer to record. `value` is None exactly when `missing` gives a reason.
 
-    An answer about a comparison speaks of its members in the item's own order; `shown` are their numbers in
-    the order in which the rater saw them. That of an assignment is known and need not be said.
+    An answer about a comparison refers to its members in the item's own order; `shown` are their numbers in
+    the order in which the rater saw them. For an assignment it is known and can be omitted.
     """
 
     item: Item | int
@@ -289,7 +290,7 @@ class Answer:
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """What the answer is to: (item id, question id, sample)."""
+        """Place of the answer: (item id, question id, sample)."""
         item = self.item if isinstance(self.item, int) else self.item.pk
         question = self.question if isinstance(self.question, int) else self.question.pk
         return item, question, self.sample
@@ -306,12 +307,13 @@ def record(
     imported: Import | None = None,
     compared: bool = True,
 ) -> list[Label]:
-    """Record a rater's answers and return the labels that are new.
+    """Record a rater's answers and return the new labels.
 
-    `compared` is false where an assignment showed several in an order and the answers are about each alone.
+    `compared` is false where an assignment showed several members in an order and the answers are about each
+    one alone.
 
     Raises IntegrityError where an answer is off its question's scale or to a question for another kind of
-    item, or where another transaction recorded the same place at the same moment; nothing is kept then.
+    item, or where another transaction recorded the same place at the same moment; nothing is stored then.
     """
     live = _live(rater, answers, occasion, campaign)
     changed = [answer for answer in answers if not _same(live.get(answer.place), answer)]
@@ -340,7 +342,7 @@ INSERT_WITH_EVIDENCE = (
     .replace("%s::text[])", "%s::text[], %s::text[])")
     .replace("number, text)\n", "number, text, evidence)\n")
 )
-"""The same with what the answers point at: a submit without any pays nothing for it."""
+"""The same with evidence: a submit without any has no extra cost."""
 
 
 def insert(
@@ -353,10 +355,10 @@ def insert(
     sample: int = 0,
     compared: bool = True,
 ) -> None:
-    """Record checked answers where none can be live yet, in one statement.
+    """Insert checked answers, none of which can have a live predecessor, in one statement.
 
-    The caller knows that the rater has not answered these before, as at a first submit; where that is not
-    so, IntegrityError, and nothing is kept. `compared` is as `record` takes it.
+    The caller knows that the rater has not answered these before, as at a first submit; otherwise
+    IntegrityError is raised, and nothing is stored. `compared` is as in `record`.
     """
     ordered = assignment if compared else None
     values = [answer.value for answer in answers]

@@ -1,8 +1,8 @@
-"""Who works on what: claiming a free slot, holding it for a while, and returning it.
+"""Task leases: claiming a free slot, holding it for a limited time, and returning it.
 
-A member's row is locked first, so that one person's requests come one after the other; slots are claimed
-with SKIP LOCKED, so that different people never wait for each other. The constraints of the tables hold
-whatever this code does.
+A member's row is locked first, so that one person's requests run one after the other; slots are claimed
+with SKIP LOCKED, so that different people never wait for each other. Table constraints hold whatever this
+code does.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from annotation.models.campaigns import Campaign
 from annotation.work.checking import passes_of
 from config import commands
 
-# The statements by which work is handed out: a seat, a claim, a lease, and what gives a slot back.
+# SQL that hands out work: a seat, a claim, a lease, and the return of a slot.
 #
-# Each is one round trip. Whatever walks over slots goes by an index and stops at the first that fits.
+# Each statement is one round trip. Every walk over slots uses an index and stops at the first match.
 
 SEAT = """
 SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
@@ -57,13 +57,13 @@ SELECT c.id, c.name, c.state, c.occasion, c.scheme_version_id, c.lease_minutes,
  WHERE m.campaign_id = %s AND m.user_id = %s FOR UPDATE OF m
 """
 
-# Batches that are not open begin at `upto`.
-# The state is looked up slot by slot: as a join, the planner may read all of a person's assignments.
+# Batches that are not open begin at `upto`. The state is looked up slot by slot: with a join, the planner may
+# read all of a person's assignments.
 FREE = """s.campaign_id = %(campaign)s AND NOT s.taken AND s.position < %(upto)s
      AND coalesce((SELECT a.state FROM annotation_assignment a WHERE a.task_id = s.task_id
                     AND a.user_id = %(user)s AND a.occasion = %(occasion)s), 'expired') = 'expired'"""
 
-# In a campaign with rules: what the person passes, asked once for a claim (`passing.passes_of`).
+# In a campaign with rules: the gates the person passes, read once per claim (`checking.passes_of`).
 PASSED = """(s.gate_id IS NULL OR s.gate_id = ANY(%(gates)s::bigint[])
      AND NOT EXISTS (SELECT 1 FROM annotation_taskauthor w
                       WHERE w.task_id = s.task_id AND w.name = ANY(%(names)s::text[])))"""
@@ -89,8 +89,8 @@ moved AS (
 SELECT * FROM held
 """  # noqa: S608  (a condition of ours)
 
-# In an order of one's own: on in the continuation at hand, else at the beginning of one further on from a
-# place that is drawn. Each step is a look into an index, so it takes as long with 100 tasks as with 100,000.
+# With an order per person: go on in the current continuation, else at the beginning of a later one, from a
+# randomly drawn place. Each step is an index lookup, so it is as fast with 100,000 tasks as with 100.
 AHEAD = f"""
 SELECT coalesce(
   (SELECT s.position FROM annotation_slot s
@@ -109,8 +109,8 @@ SELECT coalesce(
 """  # noqa: S608  (a condition of ours)
 CLAIM_OWN = CLAIM.replace("s.position > %(after)s", f"s.position >= ({AHEAD})")
 
-# The first slot that the person's gates leave free is looked up gate by gate in an index, so that a claim
-# does not walk over the thousands of slots that are for others.
+# The first free slot that the person's gates allow is looked up gate by gate in an index, so that a claim
+# does not walk over thousands of slots meant for others.
 FIRST = """least(
   (SELECT min(f.position) FROM unnest(%(gates)s::bigint[]) AS open(gate) CROSS JOIN LATERAL (
      SELECT s.position FROM annotation_slot s
@@ -121,7 +121,7 @@ FIRST = """least(
 CLAIM_RULED = CLAIM.replace(FREE, f"{RULED_FREE} AND s.position >= {FIRST}")
 CLAIM_OWN_RULED = CLAIM_OWN.replace(FREE, RULED_FREE)
 
-# What a researcher gave somebody waits for the task in hand, and for longer than a lease.
+# A task given by a researcher waits for the current task, and for longer than a lease.
 RESUME = """
 UPDATE annotation_assignment SET lease_expires = greatest(lease_expires, now() + make_interval(mins => %s))
  WHERE id = (SELECT a.id FROM annotation_assignment a
@@ -157,7 +157,7 @@ TAKE_AGAIN_RULED = TAKE_AGAIN.replace(
     "WHERE s.task_id = a.task_id AND NOT s.taken", f"WHERE s.task_id = a.task_id AND NOT s.taken AND {PASSED}"
 ).replace("WHERE NOT s.taken ORDER BY", f"WHERE NOT s.taken AND {PASSED} ORDER BY")
 
-# Who has an open slot of a task whose reserved one fell free while somebody looked at theirs moves to it.
+# A holder of an open slot of a task moves to its reserved slot where that one fell free in the meantime.
 SETTLE = """
 UPDATE annotation_assignment m SET slot_id = moved.slot FROM (
   SELECT a.id, s.id AS slot FROM annotation_slot s
@@ -181,13 +181,13 @@ UPDATE annotation_assignment a SET state = 'expired' FROM late WHERE a.id = late
 """
 
 
-# Claiming where strata are balanced over annotators: of the stratum that somebody has done least of.
+# Claiming where strata are balanced over annotators: from the stratum of which a person has done least.
 #
-# Which strata have something left for a person, and how much of each they have done, is one query of a look
-# into an index for each stratum. Then a slot is claimed of the first; where others take its last one at that
-# moment, of the next. How much somebody has done is kept by a trigger, whatever frees or takes a slot.
+# One query, with an index lookup per stratum, finds the strata with tasks left for a person, and how much of
+# each they have done. Then a slot of the first stratum is claimed, or of the next, where others take its last
+# slot at that moment. A trigger keeps count of how much somebody has done, whatever frees or takes a slot.
 
-# The place in a stratum goes on from the last claim in it, as it does in a campaign without strata.
+# The place within a stratum continues after the last claim in it, as in a campaign without strata.
 LEAST = f"""
 SELECT b.id, coalesce(h.cursor, -1)
   FROM annotation_balancestratum b
@@ -208,7 +208,7 @@ LEAST_RULED, CLAIM_OF_RULED = (query.replace(FREE, RULED_FREE) for query in (LEA
 
 
 def claim_balanced(values: dict[str, Any], *, ruled: bool) -> tuple[Any, ...] | None:
-    """Claim a slot for a person and return the row of its assignment; None where nothing is left for them."""
+    """Claim a slot for a person and return its assignment row; None where nothing is left for them."""
     least, claim = (LEAST_RULED, CLAIM_OF_RULED) if ruled else (LEAST, CLAIM_OF)
     with commands.cursor() as cursor:
         cursor.execute(least, values)
@@ -220,13 +220,13 @@ def claim_balanced(values: dict[str, Any], *, ruled: bool) -> tuple[Any, ...] | 
     return None
 
 
-# How much a person may submit in a campaign and until when, in words for whoever meets the bound.
+# Limits on how much a person may submit in a campaign and until when, with their wording.
 
 
 class Limits(NamedTuple):
-    """A campaign's bounds, and how far a member is: `over` says whether the deadline has passed.
+    """A campaign's limits, and a member's progress towards them; `over` says whether the deadline has passed.
 
-    `done` tasks of theirs stand, `today` were submitted since midnight, UTC. None is no bound.
+    `done` tasks of theirs are current, `today` were submitted since midnight UTC. None means no limit.
     """
 
     deadline: datetime | None
@@ -238,7 +238,7 @@ class Limits(NamedTuple):
 
     @property
     def reached(self) -> str:
-        """Which bound is reached: "deadline", "total", "day", or "" for none."""
+        """The limit that is reached: "deadline", "total", "day", or "" for none."""
         if self.over:
             return "deadline"
         if self.most is not None and self.done >= self.most:
@@ -249,7 +249,7 @@ class Limits(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What the annotator is told of the bound that is reached, '' where none is."""
+        """Message to the annotator about the limit that is reached, '' where none is."""
         if self.reached == "deadline":
             return f"The deadline of this campaign has passed ({_moment(self.deadline)})."
         if self.reached == "total":
@@ -261,24 +261,26 @@ class Limits(NamedTuple):
 
     @property
     def ahead(self) -> str:
-        """What the annotator is told beforehand, '' where there is no bound."""
+        """Notice of the limits to the annotator in advance, '' where there is none."""
         today = f" ({self.today:,} today)" if self.most_a_day else ""
         return _bounds(self.deadline, self.most, self.most_a_day, today)
 
     @property
     def brief(self) -> str:
-        """What stands beside an annotator's progress: the deadline, and how much of a day's work is done."""
+        """Short note beside an annotator's progress: the deadline, and how much of a day's work is done."""
         until = f"until {self.deadline.astimezone(UTC):%d %b, %H:%M} UTC" if self.deadline else ""
         today = f"{self.today:,} of {self.most_a_day:,} today" if self.most_a_day else ""
         return " · ".join(part for part in (until, today) if part)
 
     @property
     def remaining(self) -> int | None:
-        """How many more tasks the person may submit in all, today's bound aside; None for no bound."""
+        """Number of tasks the person may still submit in all, regardless of today's limit; None without a
+        limit.
+        """
         return None if self.most is None else max(0, self.most - self.done)
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for programs."""
+        """Return JSON data."""
         return {
             "deadline": self.deadline,
             "most_tasks": self.most,
@@ -290,7 +292,7 @@ class Limits(NamedTuple):
 
 
 def bounds_of(campaign: Campaign) -> str:
-    """Return a campaign's bounds as a researcher reads them, '' where there is none."""
+    """Describe a campaign's limits for researchers, '' where there is none."""
     return _bounds(campaign.deadline, campaign.most_tasks, campaign.most_tasks_a_day)
 
 
@@ -304,7 +306,7 @@ def _bounds(deadline: datetime | None, most: int | None, most_a_day: int | None,
 
 
 def limits_of(member: CampaignMember) -> Limits:
-    """Return the limits of a member, without a lock: for pages that list campaigns."""
+    """Return a member's limits, without a lock: for pages that list campaigns."""
     now, campaign = timezone.now(), member.campaign
     today = member.done_today if member.done_on == now.astimezone(UTC).date() else 0
     over = campaign.deadline is not None and campaign.deadline <= now
@@ -317,16 +319,16 @@ def _moment(moment: datetime | None) -> str:
 
 
 class Seat(NamedTuple):
-    """A member's standing in a campaign, read while the member's row is locked.
+    """A member's state in a campaign, read while the member's row is locked.
 
-    `returned` counts the submissions that a researcher handed back to them, `leased` the tasks that they
-    hold: more than one where a researcher gave them some. `consent` is the consent text that they have not
-    agreed to, and `read` the latest guidelines that they know. `checked` says that the campaign trains,
-    tests or checks people (`annotation.work.check_tasks`), `ruled` that it has rules on who rates what.
-    `noted` says whether they have notes or bookmarks here, `talks` whether there are messages: without,
-    nothing is asked about them. Tasks from the place `upto` on are in batches that are not open;
-    `opens_batches` says that the next one opens when the last one is complete, `balanced` that the next task
-    is of the stratum of which they have done least.
+    `returned` counts the submissions that a researcher returned to them, `leased` the tasks that they hold:
+    more than one where a researcher gave them some. `consent` is the consent text that they have not agreed
+    to, and `read` the latest version of the guidelines that they have read. `checked` is set where the
+    campaign trains, tests or checks people (`annotation.work.check_tasks`), `ruled` where it has rules on who
+    rates what. `noted` says whether they have notes or bookmarks here, `talks` whether there are messages:
+    otherwise neither is queried. Tasks from the place `upto` on are in batches that are not open; with
+    `opens_batches` the next batch opens when the last one is complete, with `balanced` the next task is from
+    the stratum of which they have done least.
     """
 
     campaign: int
@@ -363,12 +365,12 @@ class Seat(NamedTuple):
 
     @property
     def limits(self) -> Limits:
-        """How much the member may do, and until when."""
+        """The member's limits, and their progress towards them."""
         return Limits(self.deadline, self.over, self.most, self.most_a_day, self.done, self.today)
 
     @property
     def waits(self) -> bool:
-        """Whether something has to be agreed to or read before the next task."""
+        """Whether there is something to agree to or read before the next task."""
         changed = self.read is not None and self.guidelines is not None and self.read < self.guidelines
         return self.state == Campaign.State.OPEN and not self.over and (self.consent is not None or changed)
 
@@ -397,10 +399,10 @@ class Seat(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """A task that a member has before them: leased, returned to them, or submitted and opened again.
+    """A member's current task: leased, returned to them, or submitted and reopened.
 
-    The draft's `version` is the assignment's revision. `note` says why a researcher returned the task or
-    gave it to them.
+    The draft's `version` is the assignment's revision. `note` is the reason why a researcher returned or gave
+    the task.
     """
 
     assignment: int
@@ -411,7 +413,7 @@ class Hold(NamedTuple):
 
 
 def take_seat(*, campaign: int, user: int) -> Seat:
-    """Lock and return a member's standing; raise NotTaskHolder where the user is not a member."""
+    """Lock and return a member's seat; raise NotTaskHolder where the user is not a member."""
     with commands.cursor() as cursor:
         cursor.execute(SEAT, (campaign, user))
         row = cursor.fetchone()
@@ -421,10 +423,10 @@ def take_seat(*, campaign: int, user: int) -> Seat:
 
 
 def next_task(*, seat: Seat) -> Hold | None:
-    """Return the task the member holds already, else one returned to them or that ran out, else a new one.
+    """Return the task the member holds, else a returned or expired one of theirs, else a new one.
 
-    None where the campaign has nothing for this member at the moment. Who may submit no more gets only what
-    was returned to them: that counted already.
+    None where the campaign has nothing for this member at the moment. A member who has reached a limit gets
+    only tasks returned to them, which were already counted.
     """
     if seat.limits.reached:
         return None if seat.over else returned(seat=seat)
@@ -434,20 +436,20 @@ def next_task(*, seat: Seat) -> Hold | None:
 def resume(*, seat: Seat) -> Hold | None:
     """Return the task that the member holds, with its lease renewed; None where there is none.
 
-    What a researcher gave them comes after the one that they have in hand.
+    A task given by a researcher comes after the current one.
     """
     return _hold(RESUME, (seat.lease_minutes, seat.campaign, seat.user))
 
 
 def returned(*, seat: Seat) -> Hold | None:
-    """Return a task that a researcher handed back to the member; None where there is none."""
+    """Return a task that a researcher returned to the member; None where there is none."""
     return _hold(RETURNED, (seat.campaign, seat.user)) if seat.returned else None
 
 
 def take_again(*, seat: Seat, assignment: int | None = None) -> Hold | None:
-    """Take back a task of the member's whose lease ran out, if its task still has a free slot.
+    """Take back a task of the member's with an expired lease, if it still has a free slot.
 
-    `assignment` names it; None takes the latest. Its draft is as it was.
+    `assignment` names it; None takes the latest. Its draft is unchanged.
     """
     values = {
         "campaign": seat.campaign,
@@ -461,7 +463,7 @@ def take_again(*, seat: Seat, assignment: int | None = None) -> Hold | None:
 
 
 def after_submit(*, seat: Seat) -> Hold | None:
-    """Return what comes next where no checks are made: returned or given by a researcher, else a new task."""
+    """Return the next task in a campaign without checks: returned, given by a researcher, or new."""
     current = resume(seat=seat) if seat.leased and not seat.limits.reached else None
     return returned(seat=seat) or current or claim(seat=seat)
 
@@ -469,10 +471,9 @@ def after_submit(*, seat: Seat) -> Hold | None:
 def claim(*, seat: Seat) -> Hold | None:
     """Claim the first free slot after the member's last one; from the start where nothing lies ahead.
 
-    In an order of one's own, the member goes on in the continuation at hand, then at a place of their
-    own; where strata are balanced, in the one of which they have done least. Where nothing is free at
-    all, leases that ran out are returned first. None where nothing is left, or the member may submit no
-    more.
+    With an order per person, the member continues in the current continuation, then at a place of their own;
+    with balanced strata, in the one of which they have done least. Where no slot is free, expired leases are
+    returned first. None where nothing is left, or the member may submit no more.
     """
     if seat.limits.reached:
         return None
@@ -504,7 +505,7 @@ def _from_start(seat: Seat, values: dict[str, Any]) -> Hold | None:
 
 @transaction.atomic
 def return_expired(*, campaign: int | None = None) -> int:
-    """Return the slots of leases that ran out, in one or in all open campaigns; return how many.
+    """Return the slots of expired leases, in one or in all open campaigns; return how many.
 
     In a paused campaign nobody could take them, so holders keep theirs until it opens again.
     """
@@ -514,7 +515,7 @@ def return_expired(*, campaign: int | None = None) -> int:
 
 
 def _place(seat: Seat) -> float:
-    """Return where in the tasks, from 0 to 1, a member goes on: another place at each step of each person."""
+    """Return the place in the tasks, from 0 to 1, where a member goes on; it differs by person and step."""
     step = f"{seat.campaign}:{seat.user}:{seat.cursor}:{seat.done}"
     return int.from_bytes(hashlib.sha256(step.encode()).digest()[:6]) / 2**48
 

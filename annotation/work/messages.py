@@ -1,4 +1,4 @@
-"""Messages between researchers and annotators: beginning a thread, answering, reading, closing."""
+"""Messages between researchers and annotators: start, answer, read, close and reopen threads."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from annotation.work.labels import called, person_called
 from annotation.work.labels import pseudonyms_of_people as of_people
 from config.models import Event
 
-# What is done with messages: begin a thread, answer in it, see it, close it, open it again.
+# Thread actions: start, answer, mark as read, close, reopen.
 #
-# A thread is between the researchers and one annotator. Who asks for somebody else's finds nothing, as for
-# one that does not exist.
+# A thread is between the researchers and one annotator. A request for somebody else's thread gets the same
+# error as for one that does not exist.
 
-# Threads and their messages, as an annotator and as researchers read them.
+# Threads and their messages, as annotators and researchers read them.
 
 
 class ShownMessage(NamedTuple):
-    """A message for display: its author, whether that is the viewer, its text, and when."""
+    """A message for display: its author, whether that is the viewer, its text, and its time."""
 
     by: str
     mine: bool
@@ -42,13 +42,13 @@ class ShownMessage(NamedTuple):
 
 
 def unread(user: int) -> int:
-    """Return how many messages an annotator has not seen. One look into an index."""
+    """Count the messages that an annotator has not seen. One index lookup."""
     sums = Thread.objects.filter(annotator=user, unread__gt=0).aggregate(all=Sum("unread"))
     return sums["all"] or 0
 
 
 def waiting(campaign: Campaign) -> int:
-    """Return in how many open threads of a campaign an annotator has the last word."""
+    """Count the open threads of a campaign whose last message is the annotator's."""
     return Thread.objects.filter(campaign=campaign, waits=True, closed_at=None).count()
 
 
@@ -75,25 +75,25 @@ def _with_messages() -> QuerySet[Thread]:
 
 
 def pseudonyms(threads: Iterable[Thread]) -> dict[int, str]:
-    """Return what researchers call the annotators of threads of one corpus, by account.
+    """Return the pseudonyms of the annotators of threads of one corpus, by account.
 
-    A thread about the campaign has the pseudonym, too: it stands in one list with those about tasks, which
-    have the answers beside them.
+    Threads about the campaign use the pseudonym as well: they are in one list with threads about tasks, which
+    show the answers.
     """
     rows = list(threads)
     return of_people({row.annotator_id for row in rows}, rows[0].campaign.corpus_id) if rows else {}
 
 
 def with_annotator(campaign: Campaign, name: str) -> Q:
-    """Return the condition for threads with the annotator whom researchers call so."""
+    """Return the condition for threads with the annotator of this pseudonym."""
     person = person_called(name, campaign)
     return Q(annotator=person) if person else Q(pk__in=[])
 
 
 def list_messages(thread: Thread, viewer: User, *, annotator: str) -> list[ShownMessage]:
-    """Return the messages of a thread, oldest first; `annotator` is what the reader calls its annotator.
+    """Return the messages of a thread, oldest first; `annotator` is its annotator's name for this reader.
 
-    Everybody sees which researcher wrote; whose account is gone is “a researcher”.
+    Everybody sees which researcher wrote; for a deleted account that is “a researcher”.
     """
     return [
         ShownMessage(
@@ -113,11 +113,11 @@ def list_messages(thread: Thread, viewer: User, *, annotator: str) -> list[Shown
 def on_screen(
     *, user: int, viewer: User, campaign: int, assignment: int, turns: Sequence[int]
 ) -> list[dict[str, Any]]:
-    """Return the threads that belong beside a task: about it, or about a turn shown in it.
+    """Return the threads shown beside a task: about it, or about a turn in it.
 
     Each has its `line` (None: about the task as a whole), counted from 1, and its messages. Two queries. A
-    repeat does not show those about the task that it repeats, nor that task those about its repeat: it would
-    tell that both are the same.
+    repeat does not show threads about the task that it repeats, nor that task those about its repeat: it
+    would reveal that both are the same.
     """
     lines = {turn: line for line, turn in reversed(list(enumerate(turns, start=1)))}
     rows = Thread.objects.filter(annotator=user, campaign=campaign)
@@ -132,7 +132,7 @@ def on_screen(
 
 
 def as_json(thread: Thread, viewer: User, *, annotator: str, line: int | None = None) -> dict[str, Any]:
-    """Return a thread for a page or program; `annotator` is what its reader calls the annotator."""
+    """Return a thread as JSON data; `annotator` is its annotator's name for this reader."""
     return {
         "thread": thread.pk,
         "line": line,
@@ -147,7 +147,7 @@ def as_json(thread: Thread, viewer: User, *, annotator: str, line: int | None = 
 
 TEXT_LIMIT = 5_000
 MOST_THREADS = 1_000
-"""Threads that one annotator may have in one campaign."""
+"""Maximum number of threads of one annotator in one campaign."""
 
 
 @transaction.atomic
@@ -160,11 +160,11 @@ def write(
     assignment: Assignment | None = None,
     turn: int | None = None,
 ) -> list[Thread]:
-    """Begin a thread with each of some annotators of a campaign, as a researcher of it; return them.
+    """Start a thread with each of some annotators of a campaign, as its researcher; return the threads.
 
-    About an assignment, and a turn (its id) that is shown there, it is with the one who holds it. Raises
-    PermissionDenied for who may not manage the campaign, NoteRefused where nothing is said, a system is
-    named, or somebody does not take part.
+    A thread about an assignment, or a turn (its id) shown in it, is with the assignment's holder. Raises
+    PermissionDenied for somebody who may not manage the campaign, NoteRefused where the text is empty or
+    names a system, or somebody does not take part.
     """
     if not access.may_manage(by, campaign):
         raise PermissionDenied
@@ -198,10 +198,10 @@ def write(
 def ask(
     *, by: User, campaign: int, text: str, assignment: int | None = None, line: int | None = None
 ) -> Thread:
-    """Begin a thread as an annotator, about a line of a task of theirs, a task, or the campaign; return it.
+    """Start a thread as an annotator, about a line of their task, a task, or the campaign; return it.
 
-    Raises NotTaskHolder where they do not take part or the task is not theirs, NoteRefused where nothing is
-    said or the line is not there.
+    Raises NotTaskHolder where they do not take part or the task is not theirs, NoteRefused where the text is
+    empty or the line does not exist.
     """
     member = CampaignMember.objects.select_related("campaign").filter(campaign=campaign, user=by)
     seat = member.select_for_update(of=("self",)).first()
@@ -224,9 +224,9 @@ def ask(
 
 @transaction.atomic
 def answer(*, by: User, thread: Thread, text: str) -> Message:
-    """Say something in a thread: its annotator, or any researcher. Return the message.
+    """Answer in a thread, as its annotator or any researcher. Return the message.
 
-    Raises NotTaskHolder for other annotators, ThreadClosed, and NoteRefused where nothing is said or a
+    Raises NotTaskHolder for other annotators, ThreadClosed, and NoteRefused where the text is empty or a
     researcher names a system.
     """
     thread = _locked(thread)
@@ -244,19 +244,19 @@ def answer(*, by: User, thread: Thread, text: str) -> Message:
 
 @transaction.atomic
 def see(*, by: User, thread: Thread) -> None:
-    """Note that the annotator of a thread has it before them: nothing in it is unread."""
+    """Mark a thread as read by its annotator."""
     Thread.objects.filter(pk=thread.pk, annotator=by).update(unread=0)
 
 
 @transaction.atomic
 def close(*, by: User, thread: Thread) -> None:
-    """Close a thread: it can be read, and nothing more is said in it. Closed already, it stays closed."""
+    """Close a thread: it stays readable, without new messages. Closing it again changes nothing."""
     _set_closed(by, thread, True)
 
 
 @transaction.atomic
 def open_again(*, by: User, thread: Thread) -> None:
-    """Open a closed thread again."""
+    """Reopen a closed thread."""
     _set_closed(by, thread, False)
 
 

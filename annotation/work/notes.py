@@ -1,4 +1,4 @@
-"""Notes on turns: an annotator's comments, flags and bookmarks, and their files for researchers."""
+"""Notes on turns: an annotator's comments, flags and bookmarks, and exports for researchers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from config import commands
 
 # Notes on turns: an annotator's own, for their page, and those of all annotators, for researchers.
 #
-# A bookmark is private: what researchers read never holds one.
+# A bookmark is private: researchers' notes never include one.
 
 OWN = """
 SELECT turn_id, max(comment), bool_or(flagged), bool_or(bookmarked) FROM (
@@ -47,7 +47,7 @@ SELECT turn_id, max(comment), bool_or(flagged), bool_or(bookmarked) FROM (
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a person noted on a line of a task's transcript; lines count from 1."""
+    """A person's note on a line of a task's transcript; lines count from 1."""
 
     line: int
     comment: str = ""
@@ -55,13 +55,13 @@ class Note:
     bookmarked: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for pages and programs."""
+        """Return JSON data."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class NoteEntry:
-    """A note as researchers read it: under which pseudonym, on which turn, in which assignment, and when."""
+    """A note for researchers: the writer's pseudonym, the turn, the assignment, and the time."""
 
     turn: int
     annotator: str
@@ -75,8 +75,8 @@ class NoteEntry:
 def notes_on(*, campaign: int, user: int, assignment: int, turns: Sequence[int]) -> dict[int, Note]:
     """Return a person's own notes on the lines of an assignment's transcript, by line. One query.
 
-    `turns` are the ids of the turns, line by line; a turn that stands on two lines has its note on both.
-    A repeat does not show what was noted in the task that it repeats: that would tell what it is.
+    `turns` are the ids of the turns, line by line; a turn on two lines has its note on both. A repeat does
+    not show notes of the task that it repeats: they would reveal that it is a repeat.
     """
     with commands.cursor() as cursor:
         cursor.execute(
@@ -87,7 +87,7 @@ def notes_on(*, campaign: int, user: int, assignment: int, turns: Sequence[int])
 
 
 def live_notes(campaign: Campaign) -> QuerySet[TurnNote]:
-    """Return the notes of a campaign as they stand, latest first, with who wrote them and where."""
+    """Return the current notes of a campaign, latest first, with their writers and turns."""
     return (
         TurnNote.objects.filter(campaign=campaign, superseded_at=None)
         .select_related("campaign", "turn__continuation__dialogue")
@@ -96,7 +96,7 @@ def live_notes(campaign: Campaign) -> QuerySet[TurnNote]:
 
 
 def notes_of_assignments(assignments: Collection[int]) -> dict[int, list[TurnNote]]:
-    """Return the notes as they stand that were written in assignments, by assignment and in turn order."""
+    """Return the current notes written in assignments, by assignment and in turn order."""
     notes = (
         TurnNote.objects.filter(assignment__in=assignments, superseded_at=None)
         .select_related("turn__continuation__dialogue")
@@ -109,9 +109,9 @@ def notes_of_assignments(assignments: Collection[int]) -> dict[int, list[TurnNot
 
 
 def notes_of_turns(turns: Collection[int], campaign: int | None = None) -> dict[int, list[NoteEntry]]:
-    """Return what annotators noted on turns, as it stands, by turn and oldest first. Researchers only.
+    """Return annotators' current notes on turns, by turn and oldest first. Researchers only.
 
-    `campaign` narrows it to one campaign. Bookmarks are private and never part of it.
+    `campaign` restricts it to one campaign. Bookmarks are private and never included.
     """
     notes = TurnNote.objects.filter(turn__in=turns, superseded_at=None).select_related("campaign")
     if campaign is not None:
@@ -130,7 +130,7 @@ def notes_of_turns(turns: Collection[int], campaign: int | None = None) -> dict[
 
 
 def notes_of_item(item: Item, campaign: int | None = None) -> list[NoteEntry]:
-    """Return what annotators noted about an item: on its turn, or, of a whole, on any of its turns."""
+    """Return annotators' notes about an item: on its turn, or, for a whole, on any of its turns."""
     if item.turn_id is not None:
         return notes_of_turns([item.turn_id], campaign).get(item.turn_id, [])
     continuation: Continuation = item.continuation
@@ -140,12 +140,12 @@ def notes_of_item(item: Item, campaign: int | None = None) -> list[NoteEntry]:
 
 
 def note_entry(note: TurnNote, name: str) -> NoteEntry:
-    """Return a note as researchers read it, under its writer's pseudonym."""
+    """Build a note for researchers, under its writer's pseudonym."""
     about = note.campaign_id, note.assignment_id
     return NoteEntry(note.turn_id, name, note.comment, note.flagged, note.created_at, *about)
 
 
-# What an annotator does with a turn that they were shown: comment on it, flag it, bookmark it.
+# An annotator's actions on a turn they were shown: comment, flag, bookmark.
 
 COMMENT_LIMIT = 2_000
 
@@ -161,11 +161,11 @@ def set_note(
     flagged: bool | None = None,
     bookmarked: bool | None = None,
 ) -> Note:
-    """Set what a person has noted on a line of a task of theirs, and return all of it.
+    """Set a person's note on a line of their task, and return the complete note.
 
-    `line` counts the lines of the task's transcript from 1. What is None stays as it is; an empty comment
-    takes the comment back. Earlier versions are kept. A task that was skipped, submitted, or went to someone
-    else may be noted on all the same. Raises NotTaskHolder and NoteRefused.
+    `line` counts the lines of the task's transcript from 1. None leaves a value unchanged; an empty comment
+    removes the comment. Earlier versions are kept. Notes are allowed even on a task that was skipped,
+    submitted, or went to someone else. Raises NotTaskHolder and NoteRefused.
     """
     own = held_by(by, campaign, assignment)
     turns = screens.load(own.task_id).turns
@@ -184,7 +184,7 @@ def set_note(
 
 
 def held_by(by: User, campaign: int, assignment: int) -> Assignment:
-    """Return an assignment of a member's own, their membership locked; raise NotTaskHolder for others."""
+    """Return a member's own assignment, with their membership locked; raise NotTaskHolder for others."""
     member = CampaignMember.objects.select_for_update().filter(campaign=campaign, user=by).first()
     mine = Assignment.objects.exclude(state=Assignment.State.VOIDED)
     own = mine.filter(pk=assignment, user=by, campaign=campaign).first()
@@ -209,7 +209,7 @@ def repeated_by(own: Assignment) -> list[int]:
 
 
 def _replace(live: TurnNote | None, own: Assignment, turn: int, comment: str, flagged: bool) -> None:
-    """Insert the next version of a note; where nothing is left to say, that is a version, too."""
+    """Insert the next version of a note; an emptied note is a version, too."""
     now = timezone.now()
     if live is not None:
         TurnNote.objects.filter(pk=live.pk).update(superseded_at=now)
@@ -234,7 +234,7 @@ def _bookmark(own: Assignment, turn: int, bookmarked: bool) -> None:
         Bookmark.objects.filter(**place).delete()
 
 
-# Notes on turns as a file: who said what about which turn, for other programs.
+# Exports of notes on turns: who wrote what about which turn.
 
 COLUMNS = (
     *("campaign", "annotator", "dialogue", "continuation", "turn", "turn_number", "item"),
@@ -245,7 +245,7 @@ TEXTS = {"campaign", "annotator", "dialogue", "continuation", "item", "comment"}
 
 
 def note_json(note: TurnNote, names: Mapping[int, str]) -> dict[str, Any]:
-    """Return a note as a row: by whom, where the turn is (keys, 0-based index and number), and what was said.
+    """Return a note as a row: its writer, its turn (keys, 0-based index and number), and its content.
 
     `names` has pseudonyms by account.
     """
@@ -266,7 +266,7 @@ def note_json(note: TurnNote, names: Mapping[int, str]) -> dict[str, Any]:
 
 
 def note_rows(campaign: Campaign) -> list[dict[str, Any]]:
-    """Return the notes of a campaign as they stand, oldest first."""
+    """Return the current notes of a campaign, oldest first."""
     notes = list(live_notes(campaign).order_by("id"))
     turn_numbers.number(note.turn for note in notes)
     names = of_people({note.user_id for note in notes}, campaign.corpus_id)

@@ -1,4 +1,4 @@
-"""An annotator's own work: how far and how fast it goes, and what they submitted."""
+"""An annotator's own work: progress, pace, and submissions."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from annotation.work.screens import Screen
 from config import commands
 from config.files import row_id
 
-# How far an annotator is, and how much is left for them.
+# Progress of an annotator, and the work left for them.
 
 FRESH_SECONDS = 15.0
 MOST_COUNTED = 1_000
 
 
 class Progress(NamedTuple):
-    """`left` counts the task in hand; None means more than MOST_COUNTED. `minutes` is None until known.
+    """`left` counts the current task; None means more than MOST_COUNTED. `minutes` is None until known.
 
-    In a campaign with checks, hidden tasks count as all others do; during training and the test, its tasks
-    alone are counted.
+    In a campaign with checks, hidden tasks count like all others; during training and the test, only their
+    tasks are counted.
     """
 
     done: int
@@ -85,9 +85,9 @@ _counts: dict[tuple[int, int], _Count] = {}
 
 
 def progress(*, seat: Seat, hold: Hold | None) -> Progress:
-    """Return how far a member is. What is left is counted afresh every few seconds, not at every request.
+    """Return a member's progress. The tasks left are recounted every few seconds, not at every request.
 
-    No more is left than the member may submit.
+    They are never more than the member may submit.
     """
     if seat.checked and (stage := stage_progress(seat)) is not None:
         return Progress(*stage, None)
@@ -103,7 +103,7 @@ def progress(*, seat: Seat, hold: Hold | None) -> Progress:
 
 
 def with_work(*, user: int) -> set[int]:
-    """Return the open campaigns in which a task is held by the user or free for them."""
+    """Return the open campaigns in which the user holds a task or one is free for them."""
     with commands.cursor() as cursor:
         cursor.execute(WITH_WORK, {"user": user})
         return {campaign for (campaign,) in cursor.fetchall()}
@@ -115,14 +115,14 @@ def has_later(*, seat: Seat) -> bool:
 
 
 def others_are_busy(*, seat: Seat) -> bool:
-    """Whether tasks are held that may come back when their leases run out."""
+    """Whether tasks held by others may come back when their leases expire."""
     with commands.cursor() as cursor:
         cursor.execute(BUSY, (seat.campaign,))
         return cursor.fetchone() is not None
 
 
 def _in_hand(seat: Seat, hold: Hold | None) -> int:
-    """Count the tasks that no free slot stands for: those returned, held or given; not one revised."""
+    """Count the tasks without a free slot: returned, held or given ones; not one being revised."""
     state = "" if hold is None else hold.state
     others = max(0, seat.returned - (state == "returned")) + max(0, seat.leased - (state == "leased"))
     return others + (state in ("returned", "leased"))
@@ -130,7 +130,7 @@ def _in_hand(seat: Seat, hold: Hold | None) -> int:
 
 def _tasks_ahead(seat: Seat, hold: Hold | None) -> int:
     now = time.monotonic()
-    if hold is None:  # never kept: the task that comes next is among the free ones now, and will be in hand
+    if hold is None:  # never cached: the next task is among the free ones now, and will be the current one
         _counts.pop((seat.campaign, seat.user), None)
         return _counted(seat, has_task=False)
     count = _counts.get((seat.campaign, seat.user))
@@ -163,10 +163,10 @@ def _count(seat: Seat) -> int:
         return int(cursor.fetchone()[0])
 
 
-# How far and how fast a person works in each of their campaigns: for their own page, never for others'.
+# A person's progress and pace in each of their campaigns: only for their own page.
 
 DAYS = 14
-"""Days that the chart of a person's pace shows, today included."""
+"""Days in the chart of a person's pace, today included."""
 
 TASKS_LEFT = """
 SELECT m.campaign_id, (SELECT count(*) FROM (
@@ -196,7 +196,7 @@ SELECT campaign_id, (submitted_at AT TIME ZONE 'UTC')::date AS day, count(*)
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """How many tasks stand that were submitted on a day of UTC; `share` of the busiest day's (0 to 100)."""
+    """Current tasks submitted on a day (UTC); `share` of the busiest day's number (0 to 100)."""
 
     date: date
     tasks: int
@@ -205,9 +205,9 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The median seconds of attention a task took, over `n` tasks of which a page told it, and the last days.
+    """Median seconds of attention per task, over the `n` tasks with reported attention, and the last days.
 
-    `seconds` is None where no page told any. `days` is empty where nothing was submitted in them.
+    `seconds` is None where no page reported any. `days` is empty where nothing was submitted in them.
     """
 
     seconds: float | None
@@ -216,7 +216,7 @@ class Pace:
 
 
 def tasks_left(*, user: int) -> dict[int, int | None]:
-    """Return how many tasks are left for a person in each open campaign; None: more than MOST_COUNTED."""
+    """Count the tasks left for a person in each open campaign; None: more than MOST_COUNTED."""
     with commands.cursor() as cursor:
         cursor.execute(TASKS_LEFT, {"user": user, "most": MOST_COUNTED + 1})
         rows = cursor.fetchall()
@@ -228,7 +228,7 @@ def tasks_left(*, user: int) -> dict[int, int | None]:
 
 
 def paces(*, user: int) -> dict[int, Pace]:
-    """Return a person's pace in each campaign in which they submitted something."""
+    """Return a person's pace in each campaign in which they have submissions."""
     today = timezone.now().astimezone(UTC).date()
     first = today - timedelta(days=DAYS - 1)
     with commands.cursor() as cursor:
@@ -253,19 +253,18 @@ def _days(counts: dict[date, int], first: date) -> tuple[Day, ...]:
     return tuple(Day(day, counts.get(day, 0), round(100 * counts.get(day, 0) / most)) for day in days)
 
 
-# An annotator's own submissions: listed, searched, and told as they may be shown to them.
+# An annotator's own submissions: listed, searched, and described as they may see them.
 #
-# A search finds what was on the screen and nothing else. Turns that come after what was rated, and names that
-# were hidden, must not be found either: a hit would tell of them. So what the database offers is looked
-# through on the screen as it was shown.
+# A search matches only what was on the screen. Turns after the rated ones, and hidden names, must not match
+# either: a hit would reveal them. So database matches are verified against the screen as it was shown.
 
-# Whether a submission may still be revised: the campaign says for how long, and whether at all.
+# Whether a submission may still be revised: the campaign sets for how long, and whether at all.
 
 NEVER = "In this campaign a submission stands as it is: it cannot be revised."
 
 
 def refusal(seat: Seat, submitted_at: datetime | None) -> str:
-    """Return why a submission made then can be revised no longer, '' where it can."""
+    """Explain why a submission made then can no longer be revised, '' where it can."""
     if seat.state != Campaign.State.OPEN:
         return f"The campaign is {seat.state}: what you submitted stands and can be read."
     if seat.over:
@@ -274,7 +273,7 @@ def refusal(seat: Seat, submitted_at: datetime | None) -> str:
 
 
 def too_late(hours: int | None, submitted_at: datetime | None) -> str:
-    """Return why a task is no longer revised `hours` after its submit (None: no bound, 0: never), else ''."""
+    """Explain why revision ends `hours` after the submit (None: no limit, 0: never allowed), else ''."""
     if hours is None or submitted_at is None:
         return ""
     if hours == 0:
@@ -286,7 +285,7 @@ def too_late(hours: int | None, submitted_at: datetime | None) -> str:
 
 
 def must_be_allowed(seat: Seat, assignment: int) -> None:
-    """Raise RevisionClosed where the campaign lets a submission be revised no longer, or never."""
+    """Raise RevisionClosed where the campaign no longer allows revising a submission, or never did."""
     if seat.revise_hours is None:
         return
     at = Assignment.objects.values_list("submitted_at", flat=True).get(pk=assignment)
@@ -295,24 +294,24 @@ def must_be_allowed(seat: Seat, assignment: int) -> None:
 
 
 MOST_FOUND = 200
-"""Submissions that a search by text lists, latest first."""
+"""Maximum number of submissions in a search by text, latest first."""
 MOST_LOOKED_THROUGH = 1_000
 EXCERPT = 160
 SHORT = 40
-"""A list of answers names a question by its wording up to so many characters, else by its key."""
+"""In a list of answers, longest wording (characters) that names a question; longer ones use its key."""
 MOST_ANSWERS = 6
 State = Assignment.State
 BOXES = ("flagged", "bookmarked", "commented")
 SEARCH_FIELDS = ("text", "answer", "campaign", "since", "until", *BOXES)
-"""The fields of a search, as a form or an address gives them."""
+"""Fields of a search, in a form or a query string."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionQuery:
-    """What is searched for; what is empty is not asked about.
+    """Search criteria; empty ones are ignored.
 
-    `text` is looked for in the dialogue as shown, in own comments and in answers in words; `answer` is a
-    value (4, or a word of it) or a part of the name of a tag that was set.
+    `text` is searched in the dialogue as shown, in own comments and in the wording of answers; `answer` is a
+    value (4, or a word of it) or part of the name of a tag that was set.
     """
 
     text: str = ""
@@ -327,7 +326,7 @@ class SubmissionQuery:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One submission as its annotator reads it. `closed` says why it cannot be revised, '' where it can."""
+    """A submission as its annotator sees it. `closed` is why it cannot be revised, '' where it can."""
 
     assignment: int
     campaign: int
@@ -346,7 +345,7 @@ class Submission:
 
 
 def submission_query(form: dict[str, str]) -> SubmissionQuery:
-    """Return what is searched for, from the fields of a form; a date that is none is not asked about."""
+    """Build the search criteria from form fields; an invalid date is ignored."""
     return SubmissionQuery(
         text=form["text"][:200],
         answer=form["answer"][:200],
@@ -365,7 +364,7 @@ def _date(text: str) -> date | None:
 
 
 def own_submissions(user: User, query: SubmissionQuery) -> QuerySet[Assignment] | list[Assignment]:
-    """Return a person's submissions that fit, latest first; with a text to look for, at most MOST_FOUND."""
+    """Return a person's matching submissions, latest first; at most MOST_FOUND with a text to search for."""
     rows = _fitting(user, query).select_related("campaign").order_by("-submitted_at", "-id")
     if not query.text:
         return rows
@@ -379,7 +378,7 @@ def own_submissions(user: User, query: SubmissionQuery) -> QuerySet[Assignment] 
 
 
 def describe_submissions(rows: Iterable[Assignment]) -> list[Submission]:
-    """Return submissions as their annotator reads them, with what was rated, answers and notes."""
+    """Describe submissions for their annotator, with the rated text, answers and notes."""
     assignments = list(rows)
     pks = [row.pk for row in assignments]
     answers, counts = _answers(pks)
@@ -441,7 +440,7 @@ def _with_answer(answer: str) -> QuerySet[Label]:
 
 
 def _may_hold(text: str) -> Q:
-    """Whether a submission may hold a text: in its dialogue, hidden or not, or in what was written."""
+    """Match submissions that may contain a text: in the dialogue, hidden or not, or in what was written."""
     submission = OuterRef("pk")
     turns = Turn.objects.filter(continuation__dialogue=OuterRef("task__continuation__dialogue"))
     notes = TurnNote.objects.filter(assignment=submission, superseded_at=None, comment__icontains=text)
@@ -473,7 +472,7 @@ def _folded(text: str) -> str:
 
 
 def _excerpt(screen: Screen) -> str:
-    """Return how what was rated begins, as it was shown."""
+    """Return the beginning of the rated text, as it was shown."""
     rated = next((line for line in screen.lines if line.place in ("item", "rated")), None)
     text = screen.card.line if screen.card else ""
     if rated is not None:
@@ -490,7 +489,7 @@ def _closed(row: Assignment) -> str:
 
 
 def _answers(pks: list[int]) -> tuple[dict[int, list[str]], dict[int, int]]:
-    """Return the answers of assignments in words, tags that were not set left out, and how many there are."""
+    """Return the answers of assignments in words, without unset tags, and their number."""
     live = Label.objects.filter(assignment__in=pks, superseded_at=None, missing="")
     rows = live.order_by("id").values_list(
         "assignment_id",

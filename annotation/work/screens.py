@@ -1,6 +1,6 @@
-"""What an annotator sees of a task: the context that is theirs to know, the item in view, and no more.
+"""The annotator's view of a task: the context they may see, the rated item, and nothing else.
 
-Which system spoke, its continuation's id and its condition never enter a screen.
+The system's name, its continuation's id and its condition never enter a screen.
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ from config import commands
 from jobs.tables import Table
 
 NameChoice = tuple[str, str]
-"""The id of a participant, and the name that is shown."""
+"""Id and displayed name of a participant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """Everything that is shown of one task. `language` is a value for `lang`, '' where it is not known.
+    """The content of one task's screen. `language` is a value for `lang`, '' where it is not known.
 
-    `sides` are what is compared, in the order drawn for the rater; () where nothing is. `whole` is the
-    last of `items` where all of the continuation is rated after its turns. `turns` are the ids of the turns,
-    line by line: they never leave the server. `named` are the people, or sessions, that an answer may name,
-    by id; `offered` are the lists that answers in words may be chosen from. `card` says what a fact, a
-    question or an answer is.
+    `sides` are the compared members, in the order drawn for the rater; () without a comparison. `whole` is
+    the last of `items` where all of the continuation is rated after its turns. `turns` are the ids of the
+    turns, line by line: they never leave the server. `named` are the people, or sessions, that an answer may
+    name, by id; `offered` are the lists from which answers in words may be chosen. `card` describes a fact, a
+    question or an answer.
     """
 
     task: int
@@ -79,32 +79,32 @@ class Screen:
     offered: tuple[Offered, ...] = ()
 
     def with_whole(self, item: int) -> Screen:
-        """Return the screen that asks about the whole, too, after its turns."""
+        """Return the screen with the whole as an additional last item, after its turns."""
         return replace(self, items=(*self.items, item), whole=item)
 
     @property
     def people(self) -> tuple[Person, ...]:
-        """The speakers."""
+        """Speakers."""
         return self.about.people
 
     @property
     def metadata(self) -> tuple[NamedText, ...]:
-        """What else is known of the dialogue."""
+        """Other metadata of the dialogue."""
         return self.about.metadata
 
     @property
     def summary(self) -> str:
-        """What the dialogue was about."""
+        """Summary of the dialogue."""
         return self.about.summary
 
     @property
     def agenda(self) -> tuple[str, ...]:
-        """The points of the agenda."""
+        """Points of the agenda."""
         return self.about.agenda
 
     @property
     def lines(self) -> list[Line]:
-        """All lines, those of its sides last."""
+        """All lines, those of the sides last."""
         parts = [*self.parts, *(part for side in self.sides for part in side.parts)]
         return [line for part in parts for line in part.lines]
 
@@ -116,11 +116,11 @@ class Screen:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How tasks on dialogues of one kind are laid out.
+    """Screen layout of tasks on dialogues of one kind.
 
-    `compose` returns the whole screen. `sessions` returns the ids of the sessions that it shows, where those
-    are all that is read of the dialogue, and `parts` their lines alone. `sample` returns a head and rows on
-    which schemes about items of a kind are tried, None for other kinds of items.
+    `compose` returns the whole screen. `sessions` returns the ids of the sessions that it shows, where only
+    those are read from the dialogue, and `parts` their lines alone. `sample` returns a head and rows for
+    trying out schemes about items of a kind, None for other kinds of items.
     """
 
     compose: Callable[[int, Head, Sequence[Row], Scene], Screen]
@@ -130,7 +130,7 @@ class Layout:
 
 
 LAYOUTS: Table[Layout] = Table("layouts")
-"""By the kind of a dialogue, `scenario` or `longform`; suites add theirs."""
+"""By kind of dialogue, `scenario` or `longform`; suites add their own."""
 
 
 def _layout(head: Head) -> Layout | None:
@@ -142,12 +142,12 @@ OF_THE_WHOLE = "SELECT i.public FROM annotation_item i WHERE i.continuation_id =
 
 
 def load(task: int, tagged: bool = True, assignment: int | None = None, asks: Sequence[str] = ()) -> Screen:
-    """Return a task's screen, in two queries; `tagged` says what is done to the turns of a whole.
+    """Load a task's screen, in two queries; `tagged` says how the turns of a whole are treated.
 
-    `asks` are the kinds of items that are asked about: where turns and the whole are, the whole comes after
-    the turns (a query more). Of a comparison, the sides stand as they were drawn for the assignment; where
-    turns are asked about, each side is an item of its own. Items have their numbers in the assignment.
-    Raises LookupError for a task that does not exist.
+    `asks` are the kinds of items that the questions are about: with turns and the whole, the whole comes
+    after the turns (one more query). The sides of a comparison are in the order drawn for the assignment;
+    where the questions are about turns, each side is an item of its own. Items have their numbers in the
+    assignment. Raises LookupError for a task that does not exist.
     """
     return _read(task, HEAD, (task,), tagged, asks, assignment)
 
@@ -155,7 +155,7 @@ def load(task: int, tagged: bool = True, assignment: int | None = None, asks: Se
 def load_place(
     continuation: int, item: int | None, shows: Sequence[str], tagged: bool = True, asks: Sequence[str] = ()
 ) -> Screen:
-    """Return the screen that a task about a continuation, or one item of it, would have: nothing is made.
+    """Load the screen of a potential task about a continuation, or one item of it; nothing is created.
 
     Raises LookupError for a continuation that does not exist.
     """
@@ -184,7 +184,7 @@ def _read(
 def _seen(
     query: str, values: tuple[Any, ...], assignment: int | None = None, each: bool = False
 ) -> tuple[Head, list[Row], list[Member]]:
-    """Return a task's head, its turns (of a comparison those before it), and what it compares."""
+    """Return a task's head, its turns (of a comparison those before it), and the members it compares."""
     with commands.cursor() as cursor:
         cursor.execute(query, values)
         row = cursor.fetchone()
@@ -207,7 +207,7 @@ def _seen(
 def _of_sessions(
     cursor: Any, head: Head, sessions: Callable[[Head, Sequence[Row]], list[str]], assignment: int | None
 ) -> list[Row]:
-    """Return the turns that a screen about some sessions shows: of thousands, those of a few."""
+    """Return the turns of the few sessions that a screen shows, of a dialogue with thousands of turns."""
     answer_rows: list[Row] = []
     if head.record is None:
         cursor.execute(OF_ANSWER, {"continuation": head.continuation, "last": head.turn})
@@ -218,8 +218,10 @@ def _of_sessions(
 
 
 def turns_of(task: int) -> tuple[list[Row], Blind, int]:
-    """Return the stored turns that a task shows, line by line, what hides names in them, and the id of its
-    continuation: for evidence, never for a rater."""
+    """Return a task's stored turns, line by line, its name blinding, and the id of its continuation.
+
+    For evidence, never for a rater.
+    """
     head, rows, _ = _seen(HEAD, (task,))
     visible_rows: list[Row] = []
 
@@ -232,7 +234,7 @@ def turns_of(task: int) -> tuple[list[Row], Blind, int]:
 
 
 def _members(rows: Sequence[tuple[Any, ...]], assignment: int | None) -> tuple[list[Row], list[Member]]:
-    """Return the dialogue's own turns, and the members with theirs."""
+    """Split rows into the dialogue's own turns, and the members with theirs."""
     own = [_row(True, *row[4:9], None, *row[9:]) for row in rows if row[0] is None]
     members: dict[int, Member] = {}
     for place, mode, is_turn, item, *columns, extra, turn in (row for row in rows if row[0] is not None):
@@ -242,7 +244,7 @@ def _members(rows: Sequence[tuple[Any, ...]], assignment: int | None) -> tuple[l
 
 
 def _number(public: int | None, assignment: int | None) -> Any:
-    """Return an item's number in an assignment; its own where a screen is nobody's task."""
+    """Return an item's number in an assignment; its own where the screen belongs to no task."""
     return public if public is None or assignment is None else item_number(public, assignment)
 
 
@@ -254,7 +256,7 @@ def _row(*columns: Any, assignment: int | None = None) -> Row:
 
 
 class _Writer:
-    """Writes the lines of a transcript in their order, with a heading wherever session or date change."""
+    """Writes transcript lines in order, with a heading wherever the session or date changes."""
 
     def __init__(self, names: Names, view: View, dates: Mapping[str, str]) -> None:
         self._names = names
@@ -285,7 +287,7 @@ class _Writer:
 
 
 def compose(task: int, head: Head, rows: Sequence[Row], tagged: bool = True) -> Screen:
-    """Return what is shown of a task, from its head and the turns that its rater may see."""
+    """Compose the screen of a task, from its head and the turns that its rater may see."""
     scene = Scene(head, rows)
     layout = _layout(head)
     if layout is not None:
@@ -296,7 +298,7 @@ def compose(task: int, head: Head, rows: Sequence[Row], tagged: bool = True) -> 
 
 
 def compare(task: int, head: Head, own: Sequence[Row], members: Sequence[Member]) -> Screen:
-    """Return what is shown of a comparison: what comes before, and its members on sides of their own."""
+    """Compose the screen of a comparison: the shared context, and each member on a side of its own."""
     scene = Scene(head, (*own, *(row for member in members for row in member.turns)))
     parts, sides = lay_out(own, members, scene.write)
     assert head.item is not None
@@ -305,7 +307,7 @@ def compare(task: int, head: Head, own: Sequence[Row], members: Sequence[Member]
 
 
 class Scene:
-    """Who speaks in a task and what may be told of it."""
+    """Speakers of a task, and what may be shown of them."""
 
     def __init__(self, head: Head, rows: Sequence[Row]) -> None:
         self.view = _view(head)
@@ -330,7 +332,7 @@ class Scene:
 
 
 def _dates(head: Head) -> dict[str, str]:
-    """Return the dates of a script's sessions by their ids."""
+    """Return the dates of a script's sessions by session id."""
     return {session["id"]: str(date_record(session["date"])) for session in json.loads(head.sessions or "[]")}
 
 
@@ -340,7 +342,7 @@ def _view(head: Head) -> View:
 
 
 def _laid(head: Head, rows: Sequence[Row], write: Writer, tagged: bool = True) -> list[Part]:
-    """Return the turns of a task as they follow each other on its screen."""
+    """Lay out the turns of a task in screen order."""
     layout = _layout(head)
     if layout is not None and layout.parts is not None:
         view = _view(head)
@@ -352,11 +354,11 @@ def _laid(head: Head, rows: Sequence[Row], write: Writer, tagged: bool = True) -
     return whole_continuation(own, turns, head.mode, "rated" if head.whole else "item", write, tagged)
 
 
-# What annotators would see: a campaign's first tasks, and a scheme's questions beside an example.
+# Previews of annotators' screens: a campaign's first tasks, and a scheme's questions beside an example.
 #
-# Only reads: no task, assignment, draft or label is made.
+# Read-only: no task, assignment, draft or label is created.
 
-# A short dialogue, written for previews: two people plan a trip, and a system goes on for one of them.
+# Short sample dialogue for previews: two people plan a trip, and a system continues for one of them.
 
 PEOPLE = [
     {"id": "ana", "name": "Ana", "role": "traveller", "profile": ["I am afraid of flying."]},
@@ -378,7 +380,7 @@ OTHERWISE = (
     "You could fly at 7:15 for 39 euros.",
     "There are night trains on most days. I would look at one of them.",
 )
-"""What the system might say next, for schemes that compare."""
+"""Alternative continuations by the system, for schemes that compare."""
 
 
 def _sample_response(text: str) -> Member:
@@ -386,7 +388,7 @@ def _sample_response(text: str) -> Member:
 
 
 def preview_screen(definition: SchemeDefinition, tagged: bool = True) -> Screen:
-    """Return the sample as the work screen of a scheme shows it; items are numbered from 1."""
+    """Return the sample's screen for a scheme; items are numbered from 1."""
     kind = KINDS[definition.item_kind]
     all_turns = definition.unit == "continuation"
     head = Head(
@@ -419,24 +421,24 @@ def preview_screen(definition: SchemeDefinition, tagged: bool = True) -> Screen:
 
 
 FIRST = 20
-"""Tasks of a campaign that can be looked through."""
+"""Number of a campaign's tasks that can be previewed."""
 
 
 def preview_places(campaign: Campaign) -> list[tuple[int, int | None]]:
-    """Return where a campaign's first tasks are, in the order in which they are given out."""
+    """Return the places of a campaign's first tasks, in the order in which they are given out."""
     return tasks.first(campaign, FIRST)
 
 
 def campaign_preview(campaign: Campaign, place: tuple[int, int | None]) -> Screen:
-    """Return the screen of one of its places, with what the campaign chose to show."""
+    """Return the screen of one of a campaign's places, with its display settings."""
     plan = questionnaire_of(campaign.scheme_version_id)
     return load_place(*place, campaign.shows, plan.is_tagged, plan.item_kinds)
 
 
 def scheme_preview(definition: SchemeDefinition, corpus: Corpus | None) -> Screen:
-    """Return a screen on which a scheme's questions can be asked: from a corpus, else a built-in sample.
+    """Return a screen for a scheme's questions: from a corpus, else from a built-in sample.
 
-    A corpus without anything that the scheme asks about gives the sample, too.
+    A corpus without matching items gives the sample, too.
     """
     plan = questionnaire_from(definition)
     example = _example(definition, corpus) if corpus is not None else None
@@ -446,9 +448,9 @@ def scheme_preview(definition: SchemeDefinition, corpus: Corpus | None) -> Scree
 
 
 def _example(definition: SchemeDefinition, corpus: Corpus) -> tuple[int, int | None] | None:
-    """Return a corpus's first place for a scheme; the last turn of its continuation, where it asks about one.
+    """Return a corpus's first place for a scheme: the last turn of its continuation, for questions on turns.
 
-    What a system continued comes before dialogues that are rated as they are.
+    System continuations come before dialogues that are rated as they are.
     """
     refused = [mode for mode in Continuation.Mode.values if definition.refusal(mode)]
     items = Item.objects.filter(corpus=corpus, training=False, kind=definition.item_kind)

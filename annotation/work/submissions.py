@@ -1,4 +1,4 @@
-"""What researchers do about tasks and submissions: take back, reassign, hand back, void."""
+"""Researcher actions on tasks and submissions: take back, reassign, return, void."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from annotation.work.leases import PASSED, Seat
 from annotation.work.task_answers import hold_of
 from config.models import Event
 
-# What researchers do about a submission that should not stand: hand it back to its annotator, or void it.
+# Withdrawing a submission: return it to its annotator, or void it.
 #
-# Either way its labels are superseded and kept, the act is logged with its reason, and the member's count
-# falls. A returned task stays with its annotator, whose answers are its draft; a voided one frees its slot
-# for somebody else. The member's row is locked before the assignment, as in every request of the member's
-# own, so that a revision and a withdrawal come one after the other.
+# Either way its labels are superseded and kept, the action is logged with its reason, and the member's count
+# falls. A returned task stays with its annotator, with their answers as its draft; a voided one frees its
+# slot for somebody else. The member's row is locked before the assignment, as in every request of the
+# member's own, so that a revision and a withdrawal run one after the other.
 
 REASON_LIMIT = 2_000
 State = Assignment.State
@@ -41,13 +41,13 @@ LIVE = Q(labels__superseded_at__isnull=True, labels__isnull=False)
 
 
 def submissions(campaign: Campaign) -> QuerySet[Any]:
-    """Return what was submitted in a campaign, returned and voided ones among it, latest first.
+    """Return the submissions of a campaign, returned and voided ones included, latest first.
 
-    Training and tests are not withdrawn: `annotation.work.check_actions` has them.
+    Training and tests are not withdrawn here: see `annotation.work.check_actions`.
 
-    Each has `answers` (how many of its labels are live), `seen` (which names these answers), the `seconds`
-    from being handed out to being submitted, and those of `attended` time: while the page was in front of
-    somebody at work, None where no page told.
+    Each has `answers` (number of its live labels), `seen` (a version token of these answers), the `seconds`
+    from assignment to submission, and the `attended` time in seconds: while the page was in front of an
+    active user, None where no page reported it.
     """
     return (
         campaign.assignments.filter(state__in=[State.SUBMITTED, State.RETURNED, State.VOIDED], round=0)
@@ -64,10 +64,10 @@ def submissions(campaign: Campaign) -> QuerySet[Any]:
 
 @transaction.atomic
 def return_to_annotator(*, by: User, assignment: Assignment, reason: str, seen: int | None = None) -> int:
-    """Hand a submission back to be done again, and return how many labels no longer count.
+    """Return a submission to be done again; the result is the number of labels that no longer count.
 
-    `seen` names the answers that the researcher looked at; a revision made since then is not withdrawn
-    unseen. Raises SubmissionRefused.
+    `seen` is the version token of the answers that the researcher looked at; a later revision is not
+    withdrawn unseen. Raises SubmissionRefused.
     """
     reason = reasoned(reason)
     own = locked(assignment)
@@ -81,10 +81,10 @@ def return_to_annotator(*, by: User, assignment: Assignment, reason: str, seen: 
 
 @transaction.atomic
 def void(*, by: User, assignment: Assignment, reason: str, seen: int | None = None) -> int:
-    """Take a submission, or one returned and not done again, out for good; return how many labels go.
+    """Void a submission, or one returned and not done again, for good; return the number of labels voided.
 
-    Its slot is free for somebody else; it does not come back to its annotator. `seen` as for a return.
-    Raises SubmissionRefused.
+    Its slot is free for somebody else; its annotator does not get it again. `seen` as for a return. Raises
+    SubmissionRefused.
     """
     reason = reasoned(reason)
     own = locked(assignment)
@@ -98,7 +98,7 @@ def void(*, by: User, assignment: Assignment, reason: str, seen: int | None = No
 
 
 def reasoned(reason: str) -> str:
-    """Return why something is done, stripped; raise SubmissionRefused where nothing is said, or too much."""
+    """Return a reason, stripped; raise SubmissionRefused where it is empty or too long."""
     reason = str(cleaned(reason)).strip()
     if not reason:
         raise SubmissionRefused("Say why, in a few words: the reason is logged.")
@@ -108,7 +108,7 @@ def reasoned(reason: str) -> str:
 
 
 def locked(assignment: Assignment) -> Assignment:
-    """Return an assignment as it is now, locked with its member's row, as in requests of the member's own."""
+    """Return an assignment's current state, locked with its member's row, as in the member's own requests."""
     member = CampaignMember.objects.filter(campaign=assignment.campaign_id, user=assignment.user_id)
     list(member.select_for_update())
     return (
@@ -158,19 +158,19 @@ def _withdraw(by: User, locked: Assignment, state: str, reason: str) -> int:
 VERBS = {"return": return_to_annotator, "void": void}
 
 
-# What researchers do about tasks that people hold: take one back, give one to somebody.
+# Moving tasks that people hold: take one back, give one to somebody.
 #
-# Both lock the row of the member whose hands change first, as every request of the member's own does, so
-# that a submit and a take-back come one after the other. The database sees to it that no slot is held twice
-# and nobody sits in two slots of a task.
+# Both first lock the row of the member who loses or gets the task, as every request of the member's own
+# does, so that a submit and a take-back run one after the other. The database ensures that no slot is held
+# twice and nobody has two slots of a task.
 
-# What annotators hold now, for researchers; and for an annotator, what was taken back from them lately.
+# Tasks that annotators hold now, for researchers; for an annotator, tasks recently taken back from them.
 
 
 def in_hand(campaign: Campaign) -> QuerySet[Assignment]:
-    """Return what annotators of a campaign hold, longest held first: leased, given or returned to them.
+    """Return the tasks held by annotators of a campaign, longest held first: leased, given or returned.
 
-    Tasks of training, tests and checks are among it; they hold no place of the main work.
+    Training, test and check tasks are included; they hold no place of the main work.
     """
     return (
         campaign.assignments.filter(state__in=[State.LEASED, State.RETURNED])
@@ -180,7 +180,7 @@ def in_hand(campaign: Campaign) -> QuerySet[Assignment]:
 
 
 def key_of(task: Task) -> str:
-    """Return the key of what a task is about: of an item, or of a continuation with all its turns."""
+    """Return the key of a task's subject: an item, or a continuation with all its turns."""
     own, item = task.continuation, task.item
     if item is not None and item.is_comparison:
         return item.key
@@ -188,7 +188,7 @@ def key_of(task: Task) -> str:
 
 
 def taken_back(user: User, campaign: int | None = None) -> QuerySet[Assignment]:
-    """Return what was taken back from somebody since their last submission in its campaign, latest first."""
+    """Return tasks taken back from somebody since their last submission in the campaign, latest first."""
     rows: Any = Assignment.objects.filter(user=user, state=State.TAKEN, campaign__archived_at=None)
     if campaign is not None:
         rows = rows.filter(campaign=campaign)
@@ -203,7 +203,7 @@ def taken_back(user: User, campaign: int | None = None) -> QuerySet[Assignment]:
 
 HOLDING = (State.LEASED, State.RETURNED)
 GIVEN_HOURS = 72
-"""How long a task that was given waits for its annotator, at least."""
+"""Minimum time, in hours, that a given task waits for its annotator."""
 
 FREE_SLOT = f"""
 SELECT s.id FROM annotation_slot s WHERE s.task_id = %(task)s AND NOT s.taken AND {PASSED}
@@ -213,10 +213,10 @@ SELECT s.id FROM annotation_slot s WHERE s.task_id = %(task)s AND NOT s.taken AN
 
 @transaction.atomic
 def take_back(*, by: User, assignment: Assignment, reason: str) -> Assignment:
-    """Take a task out of somebody's hands; return the assignment. Its slot is free for others at once.
+    """Take a task back from its annotator; return the assignment. Its slot is free for others at once.
 
-    The draft stays with its author, who is told and does not get the task again unless it is given to them.
-    Raises SubmissionRefused where they do not hold it any more, or no reason is said.
+    The draft stays with its author, who is notified and does not get the task again unless it is given to
+    them. Raises SubmissionRefused where they no longer hold it, or the reason is empty.
     """
     reason = _reason(assignment.campaign, reason)
     own = locked(assignment)
@@ -243,9 +243,9 @@ def take_back(*, by: User, assignment: Assignment, reason: str) -> Assignment:
 def give(*, by: User, campaign: Campaign, task: Task, to: User, reason: str) -> Assignment:
     """Give somebody a task that has a free place; return the assignment.
 
-    It comes to them after the task in hand and waits for GIVEN_HOURS, or a lease where that is longer. Raises
-    SubmissionRefused where they do not take part, the rules, a limit, a test or their own work stand against
-    it, or all places are taken.
+    It comes after their current task and waits for GIVEN_HOURS, or for a lease where that is longer. Raises
+    SubmissionRefused where they do not take part, where the rules, a limit, a test or their own work prevent
+    it, or where all places are taken.
     """
     reason = _reason(campaign, reason)
     name = called(to.pk, campaign.corpus_id)
@@ -289,12 +289,10 @@ def give(*, by: User, campaign: Campaign, task: Task, to: User, reason: str) -> 
 
 @transaction.atomic
 def pass_to(*, by: User, assignment: Assignment, to: User, reason: str) -> Assignment:
-    """Take a task back from whoever holds it and give it to somebody else, both or neither."""
+    """Take a task back from its holder and give it to somebody else, both or neither."""
     people = [assignment.user_id, to.pk]
     rows = CampaignMember.objects.filter(campaign=assignment.campaign_id, user__in=people).order_by("id")
-    list(
-        rows.select_for_update()
-    )  # in one order, so that two who pass tasks crosswise do not block each other
+    list(rows.select_for_update())  # in a fixed order, so that crosswise transfers do not deadlock
     if to.pk == assignment.user_id:
         _refuse(f"{called(to.pk, assignment.campaign.corpus_id)} holds this task already.")
     own = take_back(by=by, assignment=assignment, reason=reason)
@@ -302,7 +300,7 @@ def pass_to(*, by: User, assignment: Assignment, to: User, reason: str) -> Assig
 
 
 def task_named(campaign: Campaign, name: str) -> Task:
-    """Return the task of a campaign that a number (its id) or an item key names; raise SubmissionRefused.
+    """Return the task of a campaign named by a number (its id) or an item key; raise SubmissionRefused.
 
     Where a task covers a continuation with all its turns, the key of any of these names it.
     """
@@ -343,7 +341,7 @@ def _at(campaign: Campaign, key: str) -> Task | None:
 
 
 def _reason(campaign: Campaign, reason: str) -> str:
-    """Return why, as its annotator may read it."""
+    """Return the reason, in a form that its annotator may read."""
     reason = reasoned(reason)
     try:
         check_blind(campaign.corpus, "reason", "The reason names", reason)
@@ -353,7 +351,7 @@ def _reason(campaign: Campaign, reason: str) -> str:
 
 
 def _must_be_able(seat: Seat, to: User, name: str) -> None:
-    """Refuse somebody who could not work on a task now, whichever it is."""
+    """Refuse somebody who could not work on any task now."""
     limits = seat.limits
     if not to.is_active:
         _refuse(f"{name} is deactivated.")

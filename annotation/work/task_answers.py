@@ -1,4 +1,4 @@
-"""The answers of a task: what they point at, and its draft or submitted answers."""
+"""Answers of a task: their evidence, and the draft or submitted answers."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from annotation.work.leases import Hold
 from annotation.work.screens import turns_of
 from annotation.work.transcripts import Row
 
-# What answers point at: lines of the screen, as annotators and programs name them, and the turns they are.
+# Evidence of answers: screen lines, as annotators and programs name them, and the turns behind them.
 #
-# A line is numbered from 1 over the whole screen; places in its text count Unicode code points of what is
-# shown. Labels keep places in what is stored (`annotation.text.views`), so nothing here says which system
-# spoke. Without evidence in a request, nothing is read from the database.
+# A line is numbered from 1 over the whole screen; positions in its text count Unicode code points of the
+# shown text. Labels keep positions in the stored text (`annotation.text.views`), so nothing here reveals
+# which system spoke. A request without evidence reads nothing from the database.
 
 Evidence = Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]]
-"""Item (its number in the task) to question key to [{line, start, end}]; no start and end: all of it."""
+"""Item (its number in the task) to question key to [{line, start, end}]; no start and end: whole line."""
 FIELDS = frozenset(["line", "start", "end"])
 
 
 class Places:
-    """The lines of a task's screen, as the turns that are stored; `continuation` is the rated one's key."""
+    """Lines of a task's screen, with their stored turns; `continuation` is the rated one's key."""
 
     def __init__(self, rows: Sequence[Row], hide: Blind, continuation: str) -> None:
         self.rows, self.hide, self.continuation = rows, hide, continuation
 
     def passage(self, entry: Any, question: ScreenQuestion, where: str) -> Passage:
-        """Return what one entry points at; raise AnswerRefused, saying what is wrong with it and `where`."""
+        """Return the passage of one entry; raise AnswerRefused with its error and the place, `where`."""
         if not isinstance(entry, Mapping) or set(entry) - FIELDS:
             raise AnswerRefused(
                 f"{where} evidence names a line, and start and end within it: {_shorten(entry)}."
@@ -64,7 +64,7 @@ class Places:
         return Passage(continuation, row.position, *traced.stored(start, end))
 
     def line_of(self, passage: Passage) -> dict[str, int] | None:
-        """Return the line that a passage is on, as requests name it; None where it is on none."""
+        """Return the line of a passage, as requests name it; None where it is on no line."""
         own = passage.continuation == SELF and self.continuation != SELF
         for number, row in enumerate(self.rows, start=1):
             if (row.own, row.position) != (own, passage.turn):
@@ -76,7 +76,7 @@ class Places:
         return None
 
     def traced(self, row: Row) -> Traced:
-        """Return what a turn's line shows, traced to what is stored; a blank text is not shown."""
+        """Return the shown text of a turn's line, traced to the stored one; a blank text is not shown."""
         traced = spoken(row.text, self.hide)
         return traced if traced.text.strip() else untouched("")
 
@@ -95,11 +95,11 @@ def with_evidence(
     evidence: Evidence | None,
     task: int,
 ) -> list[CheckedAnswer]:
-    """Return checked answers with what each points at; `items` are ids by number.
+    """Add to checked answers the evidence of each; `items` are ids by number.
 
     Raises AnswerRefused, naming the place: for evidence that a question or an answer does not take, a line
-    that is not on the screen, a stretch beyond its text, or where evidence is required and missing. Evidence
-    of a question that was not asked is left out, as its answer is.
+    that is not on the screen, a range beyond its text, or where required evidence is missing. Evidence of a
+    question that was not asked is left out, as its answer is.
     """
     entries = _by_place(plan, items, evidence)
     if not entries and not plan.takes_evidence:
@@ -126,7 +126,7 @@ def with_evidence(
 
 
 def as_shown(answers: Iterable[tuple[str, str, tuple[Passage, ...]]], task: int) -> Evidence:
-    """Return (item, question key, passages) as requests have them, by the lines of a task's screen."""
+    """Convert (item, question key, passages) to the form of requests, by lines of a task's screen."""
     answers = list(answers)
     places = places_of(task) if answers else None
     evidence: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
@@ -175,11 +175,11 @@ def _shorten(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-# What stands of a task before its holder: its draft, or the answers that were submitted.
+# Current answers of a task for its holder: its draft, or the submitted answers.
 
 
 def hold_of(assignment: Assignment) -> Hold:
-    """Return an assignment as the task before its holder; a submitted one carries its current answers."""
+    """Return an assignment as its holder's task; a submitted one carries its current answers."""
     draft = assignment.draft
     if assignment.state == Assignment.State.SUBMITTED and not draft.get("version"):
         draft = {
@@ -196,7 +196,7 @@ def hold_of(assignment: Assignment) -> Hold:
 
 
 def current_answers(assignment: Assignment) -> dict[str, dict[str, float | str]]:
-    """Return the live answers that an assignment gave: item (its number in it) to question key to value."""
+    """Return the live answers of an assignment: item (its number in it) to question key to value."""
     live = assignment.labels.filter(superseded_at__isnull=True, missing="").values_list(
         "item__public", "question__key", "number", "text"
     )
@@ -212,7 +212,7 @@ def current_answers(assignment: Assignment) -> dict[str, dict[str, float | str]]
 
 
 def current_evidence(assignment: Assignment) -> Evidence:
-    """Return what its live answers point at, by the lines of its screen; {} where they point at nothing."""
+    """Return the evidence of its live answers, by the lines of its screen; {} where there is none."""
     live = assignment.labels.filter(superseded_at__isnull=True, evidence__isnull=False)
     rows = live.values_list("item__public", "question__key", "evidence")
     number = partial(item_number, assignment=assignment.pk)
@@ -224,7 +224,7 @@ def current_evidence(assignment: Assignment) -> Evidence:
 def current_labels(
     assignment: Assignment,
 ) -> dict[tuple[int, int], tuple[float | str, tuple[Passage, ...]]]:
-    """Return the live answers by (item id, question id), each with what it points at."""
+    """Return the live answers by (item id, question id), each with its evidence."""
     live = assignment.labels.filter(superseded_at__isnull=True, missing="")
     return {
         (item, question): ((text or "") if number is None else number, references.read(evidence))

@@ -19,10 +19,10 @@ from annotation.work.leases import Hold, Seat, take_seat
 from annotation.work.notes import notes_on
 from annotation.work.screens import Screen
 
-# What comes before the next task: a consent text to agree to, and guidelines that changed since last read.
+# Before the next task: a consent text to agree to, and guidelines that changed since last read.
 #
-# Consent comes first. Both are told apart by the version that was on the annotator's screen: who agrees to a
-# text that was replaced meanwhile has agreed to that one, and is shown the new one.
+# Consent comes first. Both are identified by the version on the annotator's screen: whoever agrees to a text
+# that was replaced in the meantime has agreed to the old one, and is shown the new one.
 
 WaitingKind = Literal["consent", "guidelines"]
 NAMES = {"consent": "consent text", "guidelines": "guidelines"}
@@ -30,7 +30,7 @@ NAMES = {"consent": "consent text", "guidelines": "guidelines"}
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What has to be agreed to or read: its version and text, and what changed since the version known."""
+    """A text to agree to or to read: its version and content, and the changes since the version last read."""
 
     what: WaitingKind
     version: int
@@ -39,7 +39,7 @@ class Waiting:
     changes: tuple[Row, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data; each of `changes` is same, skipped, removed, added or changed lines."""
+        """Return JSON data; each entry of `changes` is same, skipped, removed, added or changed lines."""
         changes = [row.as_json() for row in self.changes]
         return {
             "what": self.what,
@@ -51,7 +51,7 @@ class Waiting:
 
 
 def waiting(seat: Seat) -> Waiting | None:
-    """Return what a member has to agree to or read before the next task, None where nothing waits."""
+    """Return the text that a member has to agree to or read before the next task, None without one."""
     if not seat.waits:
         return None
     if seat.consent is not None:
@@ -68,7 +68,7 @@ def accept(*, by: User, campaign: int, what: str, version: int) -> None:
 
     Notices of training, tests and checks are accepted here, too (`annotation.work.check_stages`).
 
-    Said twice, it counts once, with its first time. Raises NotTaskHolder, and AnswerRefused where the
+    A repeated request counts once, with its first time. Raises NotTaskHolder, and AnswerRefused where the
     campaign has no such version.
     """
     take_seat(campaign=campaign, user=by.pk)
@@ -90,27 +90,27 @@ def accept(*, by: User, campaign: int, what: str, version: int) -> None:
     raise AnswerRefused(f"The campaign has no version {version} of its {NAMES[what]}.")
 
 
-# What somebody who came by a link takes away once they are done: the completion code.
+# Completion code for people who came by a link, once they are done.
 
 
 def completion(seat: Seat) -> participants.Completion | None:
-    """Return the code and where to go with it, once there is no task for them any more; None for others.
+    """Return the completion code and its address, once no task is left for the member; None for others.
 
-    At a limit of the day there is more to come tomorrow, so nobody is done then.
+    At a daily limit there are more tasks tomorrow, so nobody is done then.
     """
     over = seat.state == "closed" or (seat.state == "open" and seat.limits.reached != "day")
     return participants.finish(person=seat.user, campaign=seat.campaign, done=seat.done, finished=over)
 
 
-# What stands beside a task for its annotator: own notes, messages, and whether a submission may be revised.
+# Beside a task, for its annotator: own notes, messages, and whether a submission may be revised.
 #
-# Where a campaign has no notes and no messages of a person, this asks the database nothing.
+# In a campaign without notes and messages of a person, this makes no query.
 
 
 def beside(*, by: User, seat: Seat, hold: Hold, screen: Screen) -> dict[str, Any]:
     """Return a person's notes and messages by line of the screen, and why a submission is closed, if it is.
 
-    `lines` is how many lines there are; they count from 1.
+    `lines` is the number of lines; they count from 1.
     """
     about = {"campaign": seat.campaign, "assignment": hold.assignment}
     place: dict[str, Any] = {"user": by.pk, "turns": screen.turns, **about}

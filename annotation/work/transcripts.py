@@ -1,7 +1,7 @@
-"""Laying out a transcript for a rater: what came before, and what is rated.
+"""Transcript layout for a rater: the context, and the rated turns.
 
-Works on stored turns without a database. The context of a turn is the one that
-`annotation.records.Dialogue.context` defines.
+Works on stored turns without a database. The context of a turn is defined by
+`annotation.records.Dialogue.context`.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from typing import Any, Literal, NamedTuple
 from annotation.kinds import ANSWER, DECISION, FACT, KINDS
 from annotation.schemes.base import LETTERS
 
-# Where a screen comes from: the queries of a task's head and of its turns, prepared for every connection.
+# Queries for a screen: the task's head and its turns, prepared for every connection.
 
 
 class Head(NamedTuple):
-    """A task's continuation and dialogue; participants, metadata, agenda and what is shown as JSON texts.
+    """A task's continuation and dialogue; participants, metadata, agenda and display settings as JSON texts.
 
     `systems` are all of the corpus, `conditions` (JSON) those of the dialogue's continuations, `compared` is
-    the item's id where it compares several. Of a decision, `scenario` (JSON) is what it is about, and `key`
-    its continuation's. Of what is about a script, `script` (JSON) has its sessions, and `record` (JSON) is
-    the fact or question; of a fact, `relations` (JSON) are those of the corpus's own table. `kind` is the
-    item's. `sessions` (JSON) are those of a script, whatever is asked about.
+    the item's id where it compares several. `scenario` (JSON) is the scenario of a decision, and `key` its
+    continuation's key. `script` (JSON) has the sessions of a script that the item is about, and `record`
+    (JSON) is the fact or question; for a fact, `relations` (JSON) are those of the corpus's own table. `kind`
+    is the item's. `sessions` (JSON) are those of a script, whatever the item.
     """
 
     item: int | None
@@ -87,7 +87,7 @@ SELECT u.continuation_id <> %(continuation)s, u.position, u.speaker, u.text, u.g
  ORDER BY u.position
 """
 
-# Of a script: the dialogue's own turns of some sessions; of an answer, also its turn with what was asked.
+# Of a script: the dialogue's own turns of some sessions; of an answer, also its turn with the question.
 OF_SESSIONS = """
 SELECT true, u.position, u.speaker, u.text, u.given, u.at, NULL::bigint, u.extra, u.id
   FROM annotation_turn u JOIN annotation_continuation o ON o.id = u.continuation_id
@@ -105,7 +105,7 @@ SELECT false, u.position, u.speaker, u.text, u.given, u.at, i.public, u.extra, u
 NO_LAST = 2**31 - 1
 TURN = "turn"
 
-# The dialogue's own turns (no member), then those of the members in the order that was drawn, else their own.
+# The dialogue's own turns (no member), then those of the members in the drawn order, else in their own.
 COMPARED = """
 SELECT NULL AS place, NULL, NULL, NULL, u.position, u.speaker, u.text, u.given, u.at, u.extra, u.id
   FROM annotation_turn u JOIN annotation_continuation o ON o.id = u.continuation_id
@@ -146,7 +146,7 @@ class Line(NamedTuple):
     """One turn as shown. `item` is set where the turn itself is rated, not where a whole is.
 
     `pieces` are the text's parts with whether each is a transcription mark; empty where it has no marks.
-    `line` counts the lines of the screen from 1: unlike `no` it is unique, and it says nothing about where a
+    `line` counts the lines of the screen from 1: unlike `no` it is unique, and it does not reveal where a
     turn comes from. `how`, `private` and `heading` are worded by `annotation.text.context`; '' for a plain
     turn.
     """
@@ -165,9 +165,9 @@ class Line(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A stretch of the transcript under one heading; an empty heading continues what is above.
+    """A section of the transcript under one heading; an empty heading continues the section above.
 
-    One that is `folded` is shown when it is asked for.
+    A `folded` part is shown on demand.
     """
 
     heading: str
@@ -184,7 +184,7 @@ class Choice(NamedTuple):
 
 
 class Card(NamedTuple):
-    """What is shown above the turns. `rows` are names and texts, `wordings` texts by who asks so."""
+    """Card above the turns. `rows` are names and texts, `wordings` texts by the person who asks."""
 
     title: str
     rows: tuple[tuple[str, str], ...]
@@ -193,18 +193,18 @@ class Card(NamedTuple):
 
     @property
     def line(self) -> str:
-        """All of it on one line, for lists."""
+        """The card on one line, for lists."""
         return " · ".join(text for _, text in self.rows if text)
 
 
 Offered = tuple[str, tuple[str, ...]]
-"""The name of a list that answers may be chosen from, and what is in it."""
+"""Name and entries of a list from which answers may be chosen."""
 Writer = Callable[[int, Row, Place], Line]
-"""Makes the line for a turn, given its number as shown and its place."""
+"""Writes the line for a turn, given its displayed number and its place."""
 
 
 def one_turn(own: Sequence[Row], turns: Sequence[Row], mode: str, write: Writer) -> list[Part]:
-    """Lay out the last of `turns` as the item, after the context that is its own."""
+    """Lay out the last of `turns` as the item, after its context."""
     *before, item = turns
     if mode == "static":
         at = _at(item, own)
@@ -230,9 +230,9 @@ def whole_continuation(
 
 
 def _exchanges(own: Sequence[Row], turns: Sequence[Row], place: Place, write: Writer) -> list[Part]:
-    """One part for each response: the history since the response before it, then the response.
+    """Lay out one part per response: the history since the previous response, then the response.
 
-    Read from the top without the responses, the parts are the history; a response that goes back in it
+    Read from the top without the responses, the parts are the history; a response to an earlier point of it
     starts again from its beginning.
     """
     responses = [index for index, row in enumerate(turns) if not row.given]
@@ -264,15 +264,15 @@ def _at(row: Row, own: Sequence[Row]) -> int:
     return len(own) if row.at is None else min(row.at, len(own))
 
 
-# Laying out a comparison: what all of them answer, once, and then each of them on a side of its own.
+# Layout of a comparison: the shared context once, then each member on a side of its own.
 #
-# The sides stand in the order that was drawn for the rater and are called after it, A first.
+# The sides are in the order drawn for the rater and named by position, A first.
 
 
 class Member(NamedTuple):
-    """One of what is compared: its continuation's mode and its turns, up to the one that is meant.
+    """A compared member: its continuation's mode and its turns, up to the compared one.
 
-    `item` is the number of that turn where each is rated for itself.
+    `item` is the number of that turn where each side is rated separately.
     """
 
     mode: str
@@ -282,14 +282,14 @@ class Member(NamedTuple):
 
 
 class Side(NamedTuple):
-    """One side of the screen."""
+    """A side of the screen."""
 
     name: str
     parts: tuple[Part, ...]
 
 
 def lay_out(own: Sequence[Row], members: Sequence[Member], write: Writer) -> tuple[list[Part], list[Side]]:
-    """Return what comes before all members, and a side for each of them in their order."""
+    """Return the context before all members, and a side for each member in order."""
     before = _before(own, members[0])
     context = tuple(write(number + 1, row, "history") for number, row in enumerate(before))
     called = "Response" if members[0].is_turn else "Conversation"
