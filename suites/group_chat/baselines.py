@@ -6,7 +6,6 @@ They are continuations like a model's, so that people, judges and reports treat 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -49,16 +48,6 @@ class Decider:
     scenarios: int
     trials: int
     decisions: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return {
-            "system": self.system,
-            "condition": self.condition,
-            "scenarios": self.scenarios,
-            "trials": self.trials,
-            "decisions": self.decisions,
-        }
 
     @property
     def condition_told(self) -> str:
@@ -134,24 +123,12 @@ class Played:
     """
 
     system: str
-    condition: Mapping[str, Any]
+    condition: dict[str, Any]
     scenarios: int
     made: int
     reused: int
     decisions: int
     left_out: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return {
-            "system": self.system,
-            "condition": dict(self.condition),
-            "scenarios": self.scenarios,
-            "made": self.made,
-            "reused": self.reused,
-            "decisions": self.decisions,
-            "left_out": self.left_out,
-        }
 
     def sentence(self) -> str:
         """Return it in words."""
@@ -308,14 +285,6 @@ def _writer(corpus: Corpus, agent: Agent, lessons: Lessons, seed: int, by: User 
     )
 
 
-def list_baselines() -> Iterable[dict[str, Any]]:
-    """Return the baselines as plain data, in the order of tables."""
-    return [
-        {"key": agent.key, "title": agent.title, "learns": agent.learns, "varies": agent.varies}
-        for agent in AGENTS.values()
-    ]
-
-
 # Baselines at many scenarios: a job, so that nobody waits in a request while they decide.
 
 KIND = "baseline"
@@ -350,7 +319,7 @@ def run(job: Job, progress: JobProgress) -> dict[str, Any]:
         raise
     except JobError as error:
         raise JobRefused(str(error)) from error
-    return played.as_json()
+    return asdict(played)
 
 
 JOB = JobKind(KIND, "Baseline agent", run)
