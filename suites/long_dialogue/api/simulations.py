@@ -21,7 +21,7 @@ from jobs.errors import JobError
 from jobs.runs import CAPS
 from judges.runs.lookup import endpoint_named
 from judges.runs.selection import RunSettings, settings_of
-from suites.continuation.api.benchmarks import ParametersSerializer
+from suites.continuation.api import ParametersSerializer
 from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.plans import LONGEST_NAME
 from suites.long_dialogue import access

@@ -25,7 +25,7 @@ from judges.pages.forms import cap_fields
 from judges.pages.runs import sync_endpoints, user_of
 from judges.runs.selection import RunSettings, settings_of
 from suites.continuation.generators import GENERATORS
-from suites.continuation.pages.productions import setting_field
+from suites.continuation.pages import setting_field
 from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.plans import LONGEST_NAME
 from suites.long_dialogue import access
