@@ -7,13 +7,15 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from django.http import HttpResponseBase
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers, status
 from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.errors import QuestionsRefused, ScriptRefused
 from annotation.formats.source import ImportProblem
+from config.lists import Pages
 from jobs.errors import JobError
 from suites.reports import MOST_RESAMPLES
 
@@ -47,6 +49,24 @@ def answered(view: Callable[..., Answer]) -> Callable[..., Answer | Response]:
         return Response(refusal, status=status.HTTP_400_BAD_REQUEST)
 
     return guarded
+
+
+def list_answer(request: Request, rows: Any, represent: Callable[[list[Any]], Any]) -> Response:
+    """Return a page of rows; `represent` makes plain data of those on it."""
+    pager = Pages()
+    page = pager.paginate_queryset(rows, request) or []
+    return pager.get_paginated_response(represent(page))
+
+
+class FieldRefusal(Plain):
+    """Why nothing was changed, and the field at fault where it is one."""
+
+    detail = serializers.CharField()
+    code = serializers.CharField()
+    field = serializers.CharField(required=False)
+
+
+REFUSED_FIELD = OpenApiResponse(FieldRefusal, description="Nothing is changed: by field and reason.")
 
 
 class ReportQuerySerializer(Plain):

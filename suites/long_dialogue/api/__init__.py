@@ -5,16 +5,16 @@ from django.urls import URLPattern, path
 from suites.long_dialogue.api import answers, questions, scripts, simulations
 
 urlpatterns: list[URLPattern] = [
-    path("corpora/<int:pk>/scripts/", scripts.Scripts.as_view(), name="api-scripts"),
-    path("corpora/<int:pk>/scripts/<int:dialogue>/", scripts.OneScript.as_view(), name="api-script"),
+    path("corpora/<int:pk>/scripts/", scripts.scripts, name="api-scripts"),
+    path("corpora/<int:pk>/scripts/<int:dialogue>/", scripts.sessions, name="api-script"),
     path(
         "corpora/<int:pk>/scripts/<int:dialogue>/file/",
-        scripts.ScriptFile.as_view(),
+        scripts.script_file,
         name="api-script-file",
     ),
     path(
         "corpora/<int:pk>/scripts/<int:dialogue>/turns/",
-        scripts.ScriptTurns.as_view(),
+        scripts.script_turns,
         name="api-script-turns",
     ),
     path(
@@ -37,21 +37,21 @@ urlpatterns: list[URLPattern] = [
     ),
     path(
         "corpora/<int:pk>/records/<str:kind>/decide/",
-        questions.DecideRecords.as_view(),
+        questions.decide_records,
         name="api-decide-records",
     ),
     path("corpora/<int:pk>/question-sets/", questions.QuestionSets.as_view(), name="api-question-sets"),
     path(
         "corpora/<int:pk>/question-sets/<int:one>/",
-        questions.OneQuestionSet.as_view(),
+        questions.question_set,
         name="api-question-set",
     ),
     path(
         "corpora/<int:pk>/question-sets/<int:one>/questions/",
-        questions.SetQuestions.as_view(),
+        questions.set_questions,
         name="api-set-questions",
     ),
-    path("corpora/<int:pk>/question-sets/<int:one>/uses/", questions.SetUses.as_view(), name="api-set-uses"),
+    path("corpora/<int:pk>/question-sets/<int:one>/uses/", questions.set_uses, name="api-set-uses"),
     path("corpora/<int:pk>/relations/", questions.Relations.as_view(), name="api-relations"),
     path("corpora/<int:pk>/answers/", answers.answers, name="api-answers"),
     path("corpora/<int:pk>/answers/list/", answers.answers_list, name="api-answers-list"),
@@ -59,10 +59,10 @@ urlpatterns: list[URLPattern] = [
     path("corpora/<int:pk>/simulations/", simulations.Simulations.as_view(), name="api-simulations"),
     path(
         "corpora/<int:pk>/simulations/estimate/",
-        simulations.EstimateSimulation.as_view(),
+        simulations.estimate_simulation,
         name="api-estimate-simulation",
     ),
-    path("simulations/<int:pk>/", simulations.OneSimulation.as_view(), name="api-simulation"),
-    path("simulations/<int:pk>/go-on/", simulations.GoOn.as_view(), name="api-go-on-simulation"),
-    path("simulations/<int:pk>/cancel/", simulations.Cancel.as_view(), name="api-cancel-simulation"),
+    path("simulations/<int:pk>/", simulations.simulation, name="api-simulation"),
+    path("simulations/<int:pk>/go-on/", simulations.go_on, name="api-go-on-simulation"),
+    path("simulations/<int:pk>/cancel/", simulations.cancel, name="api-cancel-simulation"),
 ]

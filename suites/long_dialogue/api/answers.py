@@ -13,8 +13,8 @@ from annotation import access
 from calibration.api.comparisons import LookSerializer
 from calibration.api.serializers import OpensTestSerializer, made_of, read_request
 from calibration.errors import CalibrationError
-from config.lists import Pages, paged
-from suites.api import Plain, ReportQuerySerializer, ReportTableSerializer
+from config.lists import paged
+from suites.api import Plain, ReportQuerySerializer, ReportTableSerializer, list_answer
 from suites.long_dialogue.answers.answers import NARROWED, judge_named, listing, view
 from suites.long_dialogue.answers.renderings import content
 from suites.long_dialogue.answers.report import compute, compute_on_test
@@ -192,10 +192,12 @@ def answers_list(request: Request, pk: int) -> Response:
         answer_listing = listing(read(query_values, corpus), query_values)
     except CalibrationError as error:
         raise ValidationError({"detail": [str(error)]}) from error
-    pager = Pages()
-    page = pager.paginate_queryset(answer_listing.rows, request) or []
-    rows = ListedAnswerSerializer(page, many=True, context={"rule": answer_listing.query.rule})
-    return pager.get_paginated_response(rows.data)
+    context = {"rule": answer_listing.query.rule}
+    return list_answer(
+        request,
+        answer_listing.rows,
+        lambda page: ListedAnswerSerializer(page, many=True, context=context).data,
+    )
 
 
 @extend_schema(
