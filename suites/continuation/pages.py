@@ -504,7 +504,7 @@ def _confirm_benchmark(request: HttpRequest, form: BenchmarkForm) -> HttpRespons
 def benchmark_page(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: how far a benchmark is, or its figures and what reviewers found."""
     benchmark = access.benchmark(pk)
-    job = jobs.active_job(benchmark_actions.KIND, f"benchmark {benchmark.name}")
+    job = jobs.active_job(benchmark.kind, benchmark.subject)
     context: dict[str, Any] = {
         "benchmark": benchmark,
         "order": Order.of(benchmark.order),

@@ -52,6 +52,7 @@ TRACED = {
     "calibration.adjudication.decisions.save_draft": "a draft belongs to its case and adjudicator",
     "annotation.campaigns.actions.log": "writes the entry",
     "jobs.runs.log": "writes the entry",
+    "suites.continuation.productions.pipelines.log": "writes the entry",
     "judges.drafts.actions.opened_run": "whoever opens it runs or keeps the draft, and logs that",
     "judges.drafts.actions.run_on": "whoever opens it runs a draft or a search, and logs that",
     "judges.prompts.requests.start": "the job that it starts is logged where jobs are started",
@@ -109,6 +110,10 @@ PASSED_ON = {
     "judges.runs.actions.start_judge": "start",
     "judges.runs.actions.start_metrics": "start",
     "suites.continuation.productions.actions.start_job": "start",
+    "suites.continuation.productions.pipelines.retry_failed": "retry_failed",
+    "suites.continuation.productions.pipelines.set_going": "wake",
+    "suites.continuation.productions.pipelines.stop": "log",
+    "suites.continuation.productions.pipelines.wake": "start",
     "suites.group_chat.baselines.start": "play",
     **audit_scripts.PASSED_ON,
 }

@@ -43,6 +43,7 @@ from suites.long_dialogue.simulations.actions import (
     steps_of,
 )
 from suites.long_dialogue.simulations.steps import AGENT, SAMPLING, Order
+from suites.pages import form_values
 
 # The form by which a simulation is asked for.
 
@@ -235,15 +236,15 @@ def _go_on(request: HttpRequest, corpus: Corpus, form: SimulationForm) -> HttpRe
     data = form.cleaned_data
     try:
         if "confirmed" not in request.POST:
-            posted = [
-                (name, value)
-                for name, values in request.POST.lists()
-                if name != "csrfmiddlewaretoken"
-                for value in values
-            ]
             expected = estimate(data["question_set"], form.order(), form.selected_endpoint())
             steps = [(TITLES[step.step], step) for step in expected.steps]
-            context = {"corpus": corpus, "estimate": expected, "steps": steps, "told": posted, **ROOM}
+            context = {
+                "corpus": corpus,
+                "estimate": expected,
+                "steps": steps,
+                "told": form_values(request),
+                **ROOM,
+            }
             return render(request, "long_dialogue/confirm_simulation.html", context)
         simulation = simulation_actions.start(
             by=user_of(request),
