@@ -59,7 +59,23 @@ SETTING = "setting_"
 """How the fields of settings are called, before the setting's name."""
 
 
-class GenerateForm(WithParameters):
+class WithCaps(WithParameters):
+    """The sampling parameters, and what each run may take at most."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields.update(cap_fields())
+
+    def caps(self) -> list[forms.BoundField]:
+        """Return the fields of what the run may take."""
+        return [self[name] for name in CAPS]
+
+    def caps_told(self) -> bool:
+        """Whether a cap is given or wrong."""
+        return any(field.errors or field.value() for field in self.caps())
+
+
+class GenerateForm(WithCaps):
     """What writes, for which dialogues of a corpus, and how."""
 
     endpoint = forms.ModelChoiceField(
@@ -109,7 +125,7 @@ class GenerateForm(WithParameters):
         super().__init__(*args, **kwargs)
         self.generator, self.corpus = generator, corpus
         own = {f"{SETTING}{setting.name}": setting_field(setting) for setting in generator.settings}
-        self.fields.update(own | cap_fields() | {"mode": mode_field()})
+        self.fields.update(own | {"mode": mode_field()})
         offer_parts(self, corpus)
 
     def clean_mode(self) -> str:
@@ -147,14 +163,6 @@ class GenerateForm(WithParameters):
     def settings(self) -> list[forms.BoundField]:
         """Return the fields of the settings."""
         return [self[f"{SETTING}{setting.name}"] for setting in self.generator.settings]
-
-    def caps(self) -> list[forms.BoundField]:
-        """Return the fields of what the run may take."""
-        return [self[name] for name in CAPS]
-
-    def caps_told(self) -> bool:
-        """Whether a cap is given or wrong."""
-        return any(field.errors or field.value() for field in self.caps())
 
     def selection_fields(self) -> list[forms.BoundField]:
         """Return the fields of the selection."""

@@ -28,16 +28,16 @@ from judges.runs.lookup import PARTS, split_for
 from suites.api import OFFSET, Plain, ReportQuerySerializer, ReportTableSerializer, answered, validated
 from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.dialogues import Dialogues
-from suites.group_chat import baselines
+from suites.group_chat import baselines, editing
+from suites.group_chat.answer_keys import correct, current
 from suites.group_chat.baselines import deciders, scenario_count
 from suites.group_chat.cascade.decisions import raters_named, view
 from suites.group_chat.cascade.renderings import content
 from suites.group_chat.cascade.report import compute, compute_on_test
 from suites.group_chat.cascade.score_figures import COMPETENCE, TURN_SCORE, read
-from suites.group_chat.editing import actions
-from suites.group_chat.editing.actions import MOST, draft
-from suites.group_chat.editing.answer_keys import correct, current
-from suites.group_chat.editing.queries import (
+from suites.group_chat.editing import (
+    MOST,
+    draft,
     is_decided,
     native,
     record_of,
@@ -81,7 +81,7 @@ class AnswerKeysSerializer(Plain):
     def get_rater(self, dialogue: Dialogue) -> str | None:
         """Return the name of the rater that has the keys."""
         rater = current(dialogue.corpus)
-        return rater and rater.name
+        return rater.name if rater else None
 
 
 class AnswerKeys(APIView):
@@ -271,7 +271,7 @@ def _scenario_payload(dialogue: Dialogue) -> dict[str, Any]:
 @answered
 def _save(request: Request, corpus: int, opened: Dialogue | None) -> Response:
     data = validated(SavedText, request.data)
-    saved = actions.save(
+    saved = editing.save(
         corpus=access.corpus(corpus),
         record=read_scenario(data["text"], any_size=data["any_size"]),
         by=user_of(request),

@@ -31,7 +31,7 @@ from suites.continuation.models import Writer
 from suites.continuation.productions.actions import MOST_TRIALS, Progress, dialogues_from
 from suites.continuation.productions.dialogues import Dialogues, in_batches, of_rows
 from suites.continuation.productions.plans import continuation_id, differences, digest
-from suites.group_chat.editing import answer_keys
+from suites.group_chat import answer_keys
 from suites.group_chat.scenarios.agents import AGENTS, Agent, Learnt, decide, learn
 from suites.group_chat.scenarios.cascade import turn_of
 from suites.group_chat.scenarios.points import points_of

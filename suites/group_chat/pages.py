@@ -29,24 +29,28 @@ from judges.pages.runs import user_of
 from judges.runs.lookup import split_for
 from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.dialogues import Dialogues
-from suites.group_chat import baselines
+from suites.group_chat import baselines, editing
 from suites.group_chat.baselines import Baseline, deciders, scenario_count
 from suites.group_chat.cascade import renderings
 from suites.group_chat.cascade.decisions import DecisionView, judges_of, raters_named, script, view
 from suites.group_chat.cascade.renderings import RENDERINGS, oracle_line, reasons
 from suites.group_chat.cascade.report import CascadeReport, compute, open_test
 from suites.group_chat.cascade.score_figures import BY, COMPETENCE, TURN_SCORE, read
-from suites.group_chat.editing import actions
-from suites.group_chat.editing.actions import (
+from suites.group_chat.editing import (
     STARTER,
     Draft,
     draft,
+    is_decided,
     other_form,
     probes_of,
+    record_of,
+    rows,
+    seen_until,
+    state_of,
+    text_of,
     with_probe,
     without_probe,
 )
-from suites.group_chat.editing.queries import is_decided, record_of, rows, seen_until, state_of, text_of
 from suites.group_chat.native_fields import too_many_or_few
 from suites.group_chat.scenarios.agents import AGENTS
 from suites.group_chat.scenarios.points import scenario_of
@@ -153,7 +157,7 @@ def _answer(request: HttpRequest, corpus: Corpus, opened: Dialogue | None) -> Ht
 def _save(request: HttpRequest, corpus: Corpus, opened: Dialogue | None, current: Draft) -> HttpResponse:
     assert current.record is not None
     try:
-        saved = actions.save(
+        saved = editing.save(
             corpus=corpus,
             record=current.record,
             by=user_of(request),

@@ -215,7 +215,7 @@ LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
         "corpus": worlds.make_world().corpus,
         "name": "beginnings",
     },
-    "suites.group_chat.editing.actions.save": lambda by: worlds.make_scenario_fields(),
+    "suites.group_chat.editing.save": lambda by: worlds.make_scenario_fields(),
     "annotation.people.accounts.create": lambda by: {
         "username": "new",
         "role": "annotator",

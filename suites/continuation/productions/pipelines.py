@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, ClassVar, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 
 from config.models import Event
 from jobs import actions as jobs
@@ -16,7 +16,7 @@ from jobs import runs
 from jobs.endpoints.costs import cost
 from jobs.endpoints.wire import literal
 from jobs.errors import JobRefused
-from jobs.models import Job, Run
+from jobs.models import CallCount, Job, Run
 from jobs.models.endpoint import Endpoint
 from jobs.runs import OPEN
 from judges.runs import estimates
@@ -52,6 +52,23 @@ def set_going(pipeline: Pipeline, by: User | None) -> None:
     pipeline.state, pipeline.error = Pipeline.State.MAKING, ""
     pipeline.save()
     wake(pipeline, by)
+
+
+def taken(runs: Iterable[Run]) -> dict[str, Any]:
+    """Return the calls, tokens and cost of runs; the cost is None where calls have no price."""
+    totals = CallCount.objects.filter(run__in=runs).aggregate(
+        calls=Sum("asked"),
+        read=Sum("tokens_in"),
+        written=Sum("tokens_out"),
+        cost=Sum("cost"),
+        costed=Sum("costed"),
+    )
+    return {
+        "calls": totals["calls"] or 0,
+        "tokens_in": totals["read"] or 0,
+        "tokens_out": totals["written"] or 0,
+        "cost": float(totals["cost"] or 0) if totals["costed"] or not totals["calls"] else None,
+    }
 
 
 def refuse_unless_stopped(pipeline: Pipeline) -> None:
@@ -98,7 +115,8 @@ def sweep(model: type[Pipeline]) -> int:
     One whose last job failed is stuck until a person looks at it.
     """
     rows = model._default_manager.filter(state=Pipeline.State.MAKING)
-    ready = rows.exclude(pk__in=rows.filter(links__run__state__in=OPEN).values("pk"))
+    under_way = rows.filter(**{"links__run__state__in": OPEN})
+    ready = rows.exclude(pk__in=under_way.values("pk"))
     for pipeline in ready.select_related("created_by"):
         last = Job.objects.filter(kind=pipeline.kind, subject=pipeline.subject).order_by("-id").first()
         if last is not None and last.state in (Job.State.FAILED, Job.State.CANCELLED):

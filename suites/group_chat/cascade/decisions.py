@@ -34,7 +34,7 @@ from annotation.scenario_records import (
     key_json,
 )
 from suites.group_chat import schemes as conduct_schemes
-from suites.group_chat.editing.answer_keys import of_corpus, scenarios
+from suites.group_chat.answer_keys import of_corpus, scenarios
 from suites.group_chat.scenarios.agents import AGENTS, ORACLE, Agent, Learnt, decide, learn
 from suites.group_chat.scenarios.cascade import SETTINGS, decision_of, outcome
 from suites.group_chat.scenarios.observing import declared_addressees, hints
@@ -196,7 +196,6 @@ class Material:
     groups: dict[Group, list[Decided]] = field(default_factory=dict)
     modes: dict[Group, Mode] = field(default_factory=dict)
     fakes: set[Group] = field(default_factory=set)
-    learnt_on: str = ""
 
 
 def of_part(corpus: Corpus, part: str = "") -> list[StoredDialogue]:

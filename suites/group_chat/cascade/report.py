@@ -18,6 +18,7 @@ from annotation.scenario_records import PROBES, STAGES, VISIBLE
 from annotation.text.display import number
 from calibration.reports.wording import counted
 from calibration.statistics.core.engine import Result
+from suites.group_chat.answer_keys import scenarios
 from suites.group_chat.cascade import people, score_figures, score_tables
 from suites.group_chat.cascade.decisions import (
     Decided,
@@ -52,7 +53,6 @@ from suites.group_chat.cascade.score_tables import (
     reached,
     reliability,
 )
-from suites.group_chat.editing.answer_keys import scenarios
 from suites.group_chat.scenarios.agents import AGENTS
 from suites.reports import Cell, Line, ReportPart, ReportRefused, Table, interval, log_look, report_part
 

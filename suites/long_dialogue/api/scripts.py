@@ -144,7 +144,7 @@ class ChangedSession(WholeSession):
     stale = MarkedSet(many=True)
 
 
-class ScriptTurn(serializers.Serializer[Turn]):
+class ScriptTurn(Plain):
     """A turn of a script, or of what a system answered; `number` counts from 1 within either, `session` is
     the session's id. `at` counts the script's turns before a question and its answer.
     """

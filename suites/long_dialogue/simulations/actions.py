@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet, Sum
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.models import Continuation, Corpus
@@ -21,7 +21,7 @@ from jobs import fake_models, runs
 from jobs.endpoints.costs import BY_CHARACTERS, counter
 from jobs.errors import JobError
 from jobs.kinds import JobKind, Progress
-from jobs.models import CallCount, Job
+from jobs.models import Job
 from jobs.models.endpoint import Endpoint
 from jobs.models.run import Run
 from jobs.progress import progress
@@ -43,6 +43,7 @@ from suites.continuation.productions.pipelines import (
     runs_of,
     set_going,
     stop,
+    taken,
 )
 from suites.continuation.productions.plans import Generation, digest
 from suites.continuation.productions.steps import came
@@ -467,20 +468,8 @@ def counts(simulation: Simulation) -> dict[str, Any]:
     """Return what a simulation came to: trials, flags of trials, and what its runs took."""
     order = Order.of(simulation.order)
     runs = Run.objects.filter(simulations__simulation=simulation).distinct()
-    totals = CallCount.objects.filter(run__in=runs).aggregate(
-        calls=Sum("asked"),
-        read=Sum("tokens_in"),
-        written=Sum("tokens_out"),
-        cost=Sum("cost"),
-        costed=Sum("costed"),
-    )
-    return {
-        **(_of_baseline(simulation) if order.baseline else _of_model(simulation, order)),
-        "calls": totals["calls"] or 0,
-        "tokens_in": totals["read"] or 0,
-        "tokens_out": totals["written"] or 0,
-        "cost": float(totals["cost"] or 0) if totals["costed"] or not totals["calls"] else None,
-    }
+    made = _of_baseline(simulation) if order.baseline else _of_model(simulation, order)
+    return made | taken(runs)
 
 
 def _of_model(simulation: Simulation, order: Order) -> dict[str, Any]:
