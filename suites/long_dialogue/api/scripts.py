@@ -78,20 +78,28 @@ class SessionRow(Plain):
     """
 
     number = serializers.IntegerField()
-    id = serializers.CharField()
-    date = serializers.CharField()
-    place = serializers.CharField()
-    episode = serializers.CharField()
-    scene = serializers.CharField()
-    season = serializers.CharField()
-    present = serializers.ListField(child=serializers.CharField())
-    listed = serializers.ListField(child=serializers.CharField())
+    id = serializers.CharField(source="session.id")
+    date = serializers.CharField(source="session.date")
+    place = serializers.CharField(source="session.place")
+    episode = serializers.CharField(source="session.episode")
+    scene = serializers.CharField(source="session.scene")
+    season = serializers.CharField(source="session.season")
+    present = serializers.ListField(child=serializers.CharField(), source="people")
+    listed = serializers.ListField(child=serializers.CharField(), source="session.present")
     heard = serializers.BooleanField()
     turns = serializers.IntegerField()
     first = serializers.IntegerField(allow_null=True)
     last = serializers.IntegerField(allow_null=True)
-    facts = serializers.IntegerField()
-    questions = serializers.IntegerField()
+    facts = serializers.SerializerMethodField()
+    questions = serializers.SerializerMethodField()
+
+    def get_facts(self, row: Row) -> int:
+        """Count the facts that it says."""
+        return int(self.context["records"][row.session.id][FACT])
+
+    def get_questions(self, row: Row) -> int:
+        """Count the questions that it answers."""
+        return int(self.context["records"][row.session.id][QUESTION])
 
 
 class SessionVersionRow(Plain):
@@ -185,9 +193,9 @@ def sessions(request: Request, pk: int, dialogue: int) -> Response:
     """List the sessions of a script in order."""
     seen = reading.overview(access.script(pk, dialogue))
 
-    def represent(page: list[Row]) -> list[dict[str, Any]]:
-        counts = reading.records_of(seen.dialogue, [row.session.id for row in page])
-        return [reading.as_dict(row, counts[row.session.id]) for row in page]
+    def represent(page: list[Row]) -> Any:
+        records = reading.records_of(seen.dialogue, [row.session.id for row in page])
+        return SessionRow(page, many=True, context={"records": records}).data
 
     return list_answer(request, seen.rows, represent)
 
@@ -277,12 +285,9 @@ def _row(dialogue: Dialogue, number: int) -> tuple[Overview, Row]:
 
 
 def _session(seen: Overview, row: Row) -> dict[str, Any]:
-    counts = reading.records_of(seen.dialogue, [row.session.id])[row.session.id]
-    names = ("version", "date", "place", "present", "kind", "reason", "by", "at")
-    versions = [
-        {name: version[name] for name in names} for version in versions_of(seen.dialogue, row.session)
-    ]
-    return reading.as_dict(row, counts) | {"versions": versions}
+    records = reading.records_of(seen.dialogue, [row.session.id])
+    versions = SessionVersionRow(versions_of(seen.dialogue, row.session), many=True)
+    return {**SessionRow(row, context={"records": records}).data, "versions": versions.data}
 
 
 # The API of scripts that leave: one as a line of the native format.
