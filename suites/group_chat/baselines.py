@@ -32,6 +32,7 @@ from suites.continuation.productions.actions import MOST_TRIALS, Progress, dialo
 from suites.continuation.productions.dialogues import Dialogues, in_batches, of_rows
 from suites.continuation.productions.plans import continuation_id, differences, digest
 from suites.group_chat import answer_keys
+from suites.group_chat.cascade.decisions import condition_words
 from suites.group_chat.scenarios.agents import AGENTS, Agent, Learnt, decide, learn
 from suites.group_chat.scenarios.cascade import turn_of
 from suites.group_chat.scenarios.points import points_of
@@ -52,7 +53,7 @@ class Decider:
     @property
     def condition_told(self) -> str:
         """The condition in words, without the model."""
-        return ", ".join(f"{key} {value}" for key, value in sorted(self.condition.items()) if key != "model")
+        return condition_words(self.condition)
 
 
 def deciders(corpus: Corpus) -> list[Decider]:
