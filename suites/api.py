@@ -22,8 +22,6 @@ from suites.reports import MOST_RESAMPLES
 Plain = serializers.Serializer[Any]
 Answer = TypeVar("Answer", bound=HttpResponseBase)
 OFFSET = OpenApiParameter("offset", {"type": "integer", "minimum": 0, "default": 0})
-CODES = {ScriptRefused: "script_refused", QuestionsRefused: "questions_refused"}
-"""How programs tell refusals apart that name the field at fault."""
 
 
 def validated(serializer: type[Plain], data: Any) -> dict[str, Any]:
@@ -44,11 +42,17 @@ def answered(view: Callable[..., Answer]) -> Callable[..., Answer | Response]:
             raise ValidationError({"detail": str(error)}) from None
         except ImportProblem as problem:
             refusal = {"detail": str(problem), "code": "import_refused", **problem.as_answer()}
-        except (ScriptRefused, QuestionsRefused) as refused:
-            refusal = {"detail": str(refused), "code": CODES[type(refused)], "field": refused.field}
+        except ScriptRefused as refused:
+            refusal = _refused_field(refused, "script_refused")
+        except QuestionsRefused as refused:
+            refusal = _refused_field(refused, "questions_refused")
         return Response(refusal, status=status.HTTP_400_BAD_REQUEST)
 
     return guarded
+
+
+def _refused_field(refused: ScriptRefused | QuestionsRefused, code: str) -> dict[str, Any]:
+    return {"detail": str(refused), "code": code, "field": refused.field}
 
 
 def list_answer(request: Request, rows: Any, represent: Callable[[list[Any]], Any]) -> Response:
