@@ -52,9 +52,18 @@ MOST_PROBLEMS = 200
 
 
 class AnnotationError(Exception):
-    """The base: the message is for people, `field` the part of a form that is at fault, if one is."""
+    """The base: the message is for people, `field` the part of a form that is at fault, if one is.
+
+    `status` is for HTTP, `code` for programs, '' where they need none beside the status.
+    """
 
     field = ""
+    status = 400
+    code = ""
+
+    def details(self) -> dict[str, Any]:
+        """Return what a program may want to know beyond code and message."""
+        return {}
 
 
 class SplitRefused(AnnotationError):
@@ -90,14 +99,9 @@ class DeletionRefused(AnnotationError):
 
 
 class WorkError(AnnotationError):
-    """What cannot be done in a campaign: `code` is for programs, `status` for HTTP."""
+    """What cannot be done in a campaign."""
 
     code = "refused"
-    status = 400
-
-    def details(self) -> dict[str, Any]:
-        """Return what a program may want to know beyond code and message."""
-        return {}
 
 
 class NotTaskHolder(WorkError):
@@ -256,6 +260,7 @@ class EmailRefused(PeopleError):
     """Not an address that this account can have, or that can be written to."""
 
     field = "email"
+    status = 422
 
 
 class LinkRefused(PeopleError):

@@ -193,8 +193,8 @@ def _session() -> str:
 def _kept() -> dict[str, Any]:
     """Return how much the report holds."""
     from calibration.models import Report
-    from calibration.reports.sections import SECTIONS
     from calibration.reports.snapshot import snapshot_of
+    from calibration.reports.view import SECTIONS
 
     row = Report.objects.get()
     kept = snapshot_of(row)

@@ -14,13 +14,13 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.core.serializers.json import DjangoJSONEncoder
 
+from annotation.campaigns.settings import refuse
 from annotation.models import Assignment, Attempt, CheckPlan, CheckResult, LabelCount, Rater, Standing
 from annotation.models.campaigns import Campaign
 from annotation.models.labels import Label, Occasion
 from annotation.scheme_store import ScreenQuestion, questionnaire_of
 from annotation.text.table_cells import guarded
 from annotation.work import check_actions, check_stages
-from annotation.work.check_actions import refuse
 from annotation.work.check_stages import Value
 from annotation.work.labels import pseudonyms_of_people as of_people
 from calibration.models import Gold, GoldLabel

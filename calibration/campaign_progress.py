@@ -23,12 +23,13 @@ from annotation.work.labels import pseudonyms_of_people as of_people
 from calibration.campaign_checks import Person, people
 from calibration.ratings.ratings import TEXT, Place, Subject, load, places
 from calibration.ratings.scope import Census, QuestionInfo, Scope, census, of_campaign, without_left_out
+from calibration.reports.tables import PEOPLE
 from calibration.statistics import STATISTICS, Plan, RatingError, Ratings, Result
 from calibration.statistics.core.engine import estimates, result_of
 from calibration.statistics.core.resampling import resampling_of
 from calibration.statistics.core.samples import Sample
 from calibration.statistics.rater_panel import RaterRow, rater_panel
-from calibration.studies.disagreements import PEOPLE, comparison, distances
+from calibration.studies.disagreements import comparison, distances
 
 # All that is watched of a campaign, kept for a moment: many who look cost little more than one.
 

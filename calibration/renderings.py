@@ -1,11 +1,15 @@
-"""Forms to download tables in: how each is declared, LaTeX text, and columns for a terminal."""
+"""Forms to download tables in: how each is declared, CSV, Markdown, LaTeX, and columns for a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import csv
+import io
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 from unicodedata import east_asian_width
+
+from annotation.text.table_cells import guarded
 
 # What a form to download something in is: the tables of forms of reports and of counts are made of these.
 
@@ -22,6 +26,39 @@ class Rendering(Generic[Source, Output]):
     suffix: str
     media_type: str
     write: Callable[[Source], Output]
+
+
+# CSV, and Markdown that shows texts as they are.
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV; a text that a spreadsheet would evaluate gets a leading apostrophe."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for row in rows:
+        writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in row])
+    return out.getvalue()
+
+
+class Markdown(str):
+    """Markdown that stands as it is."""
+
+
+def markdown(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line."""
+    if isinstance(text, Markdown):
+        return text
+    return " ".join("".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text).split())
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int) -> list[str]:
+    """Return a table whose last columns, so many, hold numbers."""
+    marks = ["---"] * (len(head) - numbers) + ["---:"] * numbers
+    return [_line(head), f"| {' | '.join(marks)} |", *map(_line, rows)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(markdown, cells))} |"
 
 
 # Text that LaTeX prints as it is, and tables that fit its line.

@@ -238,9 +238,16 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "config.lists.Pages",
     "DEFAULT_THROTTLE_CLASSES": ["config.declared_input.DeclaredInputOnly"],
     "DEFAULT_PARSER_CLASSES": ["config.parsers.JSON", "config.parsers.Form", "config.parsers.Multipart"],
+    "EXCEPTION_HANDLER": "config.api.refuse",
     "DEFAULT_METADATA_CLASS": None,  # the OpenAPI document says what OPTIONS would
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
 }
+API_REFUSALS = [
+    "annotation.errors.AnnotationError",
+    "jobs.errors.JobError",
+    "calibration.errors.CalibrationError",
+]
+"""The families of what an application refuses: `config.api.refuse` answers them."""
 SPECTACULAR_SETTINGS = {
     "TITLE": "Concord",
     "DESCRIPTION": "Annotation and judge calibration for dialogues.",

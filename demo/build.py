@@ -153,7 +153,7 @@ SCHEME: dict[str, Any] = {
 """What the demo's study asks."""
 
 
-# The corpus "Trying out judges": single replies that say in braces how good they are, for the fake model.
+# The corpus "Judge playground (demo)": single replies that say in braces how good they are.
 #
 # A visitor without a key can run a judge over it, see where it and the simulated people disagree, and compare
 # two prompts. Everything is put together by rule from the phrases below.

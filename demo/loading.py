@@ -53,7 +53,7 @@ from judges.runs.selection import Selection
 
 # Judges of the demo that ask the fake model: an endpoint, two prompts, and a run of each on the dev part.
 
-CORPUS = "Trying out judges"
+CORPUS = "Judge playground (demo)"
 BUILT_IN = "cpdscore_simple_without_reference"
 OWN = "replies as people see them"
 SENTENCE = "Compare it with what a thoughtful person would have said here."

@@ -28,9 +28,9 @@ from suites.long_dialogue.simulations import actions as simulation_actions
 from suites.long_dialogue.simulations.steps import Order
 
 SERIES = loading.DemoCorpus("Demo series", series.SET, {})
-READERS = "Trying out readers"
+READERS = "Reader playground (demo)"
 """The corpus of the marked series: its texts tell the fake model what it is asked for."""
-UNREVIEWED = "Trying out facts"
+UNREVIEWED = "Facts to review (demo)"
 """The marked series again, as somebody has it who begins: without facts, its quiz without evidence."""
 REVIEW = "Demo: review facts"
 SET = "quiz and facts"

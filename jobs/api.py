@@ -1,26 +1,20 @@
-"""The HTTP API of background work, under /api/v1/."""
+"""The HTTP API of background work, under /api/v1/. Researchers only, as by default."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.urls import URLPattern, path
-from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework import generics, serializers
-from rest_framework.decorators import api_view
-from rest_framework.exceptions import ValidationError
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from config import api
 from config.lists import Filters, holds, one_of, since
 from jobs import access, actions
-from jobs.errors import JobError
 from jobs.kinds import KINDS
 from jobs.models import Job
-
-# Jobs over HTTP. Researchers only, as by default.
 
 
 class JobSerializer(serializers.ModelSerializer[Job]):
@@ -28,21 +22,21 @@ class JobSerializer(serializers.ModelSerializer[Job]):
 
     class Meta:
         model = Job
-        fields = [
-            "id",
-            "kind",
-            "subject",
-            "state",
-            "done",
-            "total",
-            "note",
-            "result",
-            "error",
-            "attempts",
-            "created_at",
-            "started_at",
-            "finished_at",
-        ]
+        fields = (
+            *("id", "kind", "subject", "state", "done", "total", "note", "result", "error"),
+            *("attempts", "created_at", "started_at", "finished_at"),
+        )
+
+
+class JobAnswer(serializers.Serializer[Any]):
+    """The job that does it."""
+
+    job = serializers.IntegerField()
+
+
+def accepted(job: Job | int | None) -> Response:
+    """Answer that a job does what was asked for (202)."""
+    return Response({"job": job.pk if isinstance(job, Job) else job}, status=202)
 
 
 JOBS = Filters(
@@ -56,58 +50,33 @@ JOBS = Filters(
 )
 
 
-@extend_schema_view(get=extend_schema(parameters=JOBS.parameters))
-class Jobs(generics.ListAPIView[Job]):
+@api.listing(JobSerializer, filters=JOBS)
+def jobs(request: Request) -> QuerySet[Job]:
     """All jobs, latest first."""
-
-    serializer_class = JobSerializer
-    queryset = Job.objects.all()
-
-    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Return those that are asked for."""
-        return JOBS.of(self.request, queryset)
+    return Job.objects.all()
 
 
-class OneJob(generics.RetrieveAPIView[Job]):
+@api.get(JobSerializer)
+def job(request: Request, pk: int) -> Job:
     """One job."""
-
-    serializer_class = JobSerializer
-    queryset = Job.objects.all()
-
-    def get_object(self) -> Job:
-        """Return the job."""
-        return access.job(self.kwargs["pk"])
+    return access.job(pk)
 
 
-@extend_schema(request=None, responses=JobSerializer)
-@api_view(["POST"])
-def cancel(request: Request, pk: int) -> Response:
+@api.post(gives=JobSerializer)
+def cancel(request: Request, pk: int) -> Job:
     """Cancel a job: a waiting one at once, a running one at its next step."""
-    job = actions.cancel(job=access.job(pk), by=_user(request))
-    return Response(JobSerializer(job).data)
+    return actions.cancel(job=access.job(pk), by=api.user(request))
 
 
-@extend_schema(request=None, responses=JobSerializer)
-@api_view(["POST"])
-def retry(request: Request, pk: int) -> Response:
+@api.post(gives=JobSerializer)
+def retry(request: Request, pk: int) -> Job:
     """Do a job again that failed or was cancelled."""
-    try:
-        job = actions.retry(job=access.job(pk), by=_user(request))
-    except JobError as error:
-        raise ValidationError({"detail": str(error)}) from None
-    return Response(JobSerializer(job).data)
+    return actions.retry(job=access.job(pk), by=api.user(request))
 
-
-def _user(request: Any) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
-# API routes of background work, under /api/v1/.
 
 urlpatterns: list[URLPattern] = [
-    path("jobs/", Jobs.as_view(), name="api-jobs"),
-    path("jobs/<int:pk>/", OneJob.as_view(), name="api-job"),
-    path("jobs/<int:pk>/cancel/", cancel, name="api-cancel-job"),
-    path("jobs/<int:pk>/retry/", retry, name="api-retry-job"),
+    path("jobs/", api.route(jobs), name="api-jobs"),
+    path("jobs/<int:pk>/", api.route(job), name="api-job"),
+    path("jobs/<int:pk>/cancel/", api.route(cancel), name="api-cancel-job"),
+    path("jobs/<int:pk>/retry/", api.route(retry), name="api-retry-job"),
 ]

@@ -89,9 +89,16 @@ class JobError(ValueError):
 class WebhookRefused(JobError):
     """Why a webhook cannot be like this; `field` names what is at fault, '' where it is none."""
 
+    status = 422
+    code = "webhook_refused"
+
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
         self.field = field
+
+    def details(self) -> dict[str, Any]:
+        """Return the field at fault, for a program."""
+        return {"fields": {self.field: [str(self)]}} if self.field else {}
 
 
 class JobRefused(JobError):

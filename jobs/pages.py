@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_GET, require_POST
 
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from jobs import access, actions
 from jobs.errors import JobError
 from jobs.models import Job
@@ -34,7 +33,7 @@ def job_list(request: HttpRequest) -> HttpResponse:
 @researcher_only
 def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: cancel a job."""
-    actions.cancel(job=access.job(pk), by=_user(request))
+    actions.cancel(job=access.job(pk), by=user_of(request))
     return redirect("jobs")
 
 
@@ -43,15 +42,10 @@ def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
 def retry_job(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: do a job again that failed or was cancelled."""
     try:
-        actions.retry(job=access.job(pk), by=_user(request))
+        actions.retry(job=access.job(pk), by=user_of(request))
     except JobError as error:
         messages.error(request, f"Not done again: {error}.")
     return redirect("jobs")
-
-
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
 
 
 # Pages of background work.

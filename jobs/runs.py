@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from config.models import Event, Tally
 from jobs import actions
+from jobs.endpoints.parameters import Parameter
 from jobs.errors import ERROR_KINDS, JobError, commonest
 from jobs.kinds import JobKind, Progress, run_kind
 from jobs.models import Batch, Job
@@ -157,7 +158,18 @@ OPEN = (*ACTIVE, Run.State.PAUSED)
 """Runs that go on by themselves, or once they are resumed."""
 AGAIN = (Call.State.FAILED, Call.State.CANCELLED)
 """States of calls that `retry_failed` asks again."""
-CAPS = ("cap_calls", "cap_tokens", "cap_cost")
+CAPS = {
+    cap.name: cap
+    for cap in (
+        Parameter("cap_calls", "whole", "Most calls", "", 0, 2**53),
+        Parameter("cap_tokens", "whole", "Most tokens, read and written", "", 0, 2**53),
+        Parameter(
+            "cap_cost", "money", "Most money", "In the endpoint's currency; the endpoint needs prices.", 0
+        ),
+    )
+}
+"""What a run may take."""
+PAUSES = "the run pauses before the first call that could pass it"
 AT_CAP = "run paused at a cap"
 """What is logged of a run that pauses at a cap."""
 UNFINISHED = (Call.State.PENDING, Call.State.LEASED, Call.State.BATCHED)

@@ -41,7 +41,7 @@ def answered(view: Callable[..., Answer]) -> Callable[..., Answer | Response]:
         except JobError as error:
             raise ValidationError({"detail": str(error)}) from None
         except ImportProblem as problem:
-            refusal = {"detail": str(problem), "code": "import_refused", **problem.as_answer()}
+            refusal = {"detail": str(problem), "code": "import_refused", **problem.details()}
         except ScriptRefused as refused:
             refusal = _refused_field(refused, "script_refused")
         except QuestionsRefused as refused:
@@ -97,3 +97,11 @@ class ReportTableSerializer(Plain):
     columns = serializers.ListField(child=serializers.CharField())
     rows = ReportLineSerializer(many=True)
     notes = serializers.ListField(child=serializers.CharField())
+
+
+class ReportLookSerializer(Plain):
+    """A look at test."""
+
+    by = serializers.CharField(allow_null=True)
+    at = serializers.CharField()
+    purpose = serializers.CharField()

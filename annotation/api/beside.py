@@ -7,26 +7,21 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
-from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import IsCampaignResearcher
-from annotation.api.refusals import answered
 from annotation.errors import NoteRefused, NotTaskHolder
-from annotation.models import Assignment, Campaign, Thread, turn_numbers
+from annotation.models import Assignment, Campaign, Thread, TurnNote, turn_numbers
 from annotation.work import messages as message_actions
-from annotation.work import notes as files
-from annotation.work import notes as note_actions
-from annotation.work import own_work, screens
+from annotation.work import notes, own_work, screens
 from annotation.work.labels import pseudonyms_of_people as of_people
 from annotation.work.messages import TEXT_LIMIT
-from annotation.work.notes import COMMENT_LIMIT, notes_on
-from annotation.work.notes import live_notes as live
-from config.lists import Pages, paged
+from annotation.work.notes import COMMENT_LIMIT
+from config import api
 from config.permissions import IsSignedIn
 
 # What the API of notes, messages and own submissions takes and gives.
@@ -44,13 +39,7 @@ class NewNote(serializers.Serializer[Any]):
     bookmarked = serializers.BooleanField(allow_null=True, default=None)
 
 
-class NoteSerializer(serializers.Serializer[Any]):
-    """All that one noted on a line of a task."""
-
-    line = serializers.IntegerField()
-    comment = serializers.CharField()
-    flagged = serializers.BooleanField()
-    bookmarked = serializers.BooleanField()
+NoteSerializer = api.serializer_of(notes.Note, "Note")
 
 
 class TurnNoteSerializer(serializers.Serializer[Any]):
@@ -121,189 +110,138 @@ class ThreadVerb(serializers.Serializer[Any]):
     """What a researcher does with a thread: answer with a text, close it, or open it again."""
 
     verb = serializers.ChoiceField(choices=["answer", "close", "open"], default="answer")
-    text = serializers.CharField(max_length=TEXT_LIMIT, allow_blank=True, default="")
+    text = api.optional_text(max_length=TEXT_LIMIT)
 
 
-class OwnSubmission(serializers.Serializer[Any]):
-    """One's own submission; `closed` says why it cannot be revised, empty where it can."""
-
-    assignment = serializers.IntegerField()
-    campaign = serializers.IntegerField()
-    name = serializers.CharField()
-    state = serializers.CharField()
-    submitted_at = serializers.DateTimeField()
-    excerpt = serializers.CharField()
-    answers = serializers.ListField(child=serializers.CharField())
-    n_answers = serializers.IntegerField()
-    comment = serializers.CharField()
-    flagged = serializers.BooleanField()
-    notes = serializers.ListField(child=serializers.CharField())
-    bookmarks = serializers.IntegerField()
-    closed = serializers.CharField()
-    reason = serializers.CharField()
-
+OwnSubmission = api.serializer_of(own_work.Submission, "OwnSubmission")
 
 SEARCH = [OpenApiParameter(name, str) for name in own_work.SEARCH_FIELDS]
 VERBS = {"close": message_actions.close, "open": message_actions.open_again}
 
 
-def _user(request: Request) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
-def _validated(serializer: Any) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    return dict(serializer.validated_data)
-
-
-@extend_schema(methods=["GET"], responses=NoteSerializer(many=True))
-@extend_schema(methods=["POST"], request=NewNote, responses=NoteSerializer)
-@api_view(["GET", "POST"])
-@permission_classes([IsSignedIn])
-@answered
-def own_notes(request: Request, campaign: int, assignment: int) -> Response:
-    """Members: what they noted on the lines of a task of theirs; note something. Bookmarks are private."""
-    access.membership(_user(request), campaign)
-    if request.method == "POST":
-        values = _validated(NewNote(data=request.data))
-        note = note_actions.set_note(by=_user(request), campaign=campaign, assignment=assignment, **values)
-        return Response(note.as_json())
-    own = Assignment.objects.filter(pk=assignment, campaign=campaign, user=_user(request))
+@api.get(NoteSerializer, many=True, permission=IsSignedIn)
+def own_notes(request: Request, campaign: int, assignment: int) -> list[notes.Note]:
+    """Members: what they noted on the lines of a task of theirs. Bookmarks are private."""
+    viewer = api.user(request)
+    access.membership(viewer, campaign)
+    own = Assignment.objects.filter(pk=assignment, campaign=campaign, user=viewer)
     assignment_row = own.exclude(state=Assignment.State.VOIDED).first()
     if assignment_row is None:
         raise NotTaskHolder("This task is not yours.")
     turns = screens.load(assignment_row.task_id).turns
-    rows = notes_on(campaign=campaign, user=_user(request).pk, assignment=assignment_row.pk, turns=turns)
-    return Response([rows[line].as_json() for line in sorted(rows)])
+    rows = notes.notes_on(campaign=campaign, user=viewer.pk, assignment=assignment_row.pk, turns=turns)
+    return [rows[line] for line in sorted(rows)]
 
 
-@extend_schema(responses=TurnNoteSerializer(many=True))
-@paged
-@api_view(["GET"])
-@permission_classes([IsCampaignResearcher])
+@api.post(NewNote, NoteSerializer, permission=IsSignedIn)
+def note(request: Request, campaign: int, assignment: int) -> notes.Note:
+    """Members: note something on a line of a task of theirs."""
+    viewer = api.user(request)
+    access.membership(viewer, campaign)
+    values = api.data(request)
+    return notes.set_note(by=viewer, campaign=campaign, assignment=assignment, **values)
+
+
+@api.listing(TurnNoteSerializer, permission=IsCampaignResearcher)
 def campaign_notes(request: Request, campaign: int) -> Response:
     """Researchers: what annotators of a campaign noted on turns, latest first; no bookmarks."""
-    pager = Pages()
     campaign_row = access.campaign(campaign)
-    page = pager.paginate_queryset(live(campaign_row), request) or []
-    names = of_people({note.user_id for note in page}, campaign_row.corpus_id)
-    turn_numbers.number(note.turn for note in page)
-    return pager.get_paginated_response([files.note_json(note, names) for note in page])
+
+    def payload(page: list[TurnNote]) -> list[dict[str, Any]]:
+        names = of_people({row.user_id for row in page}, campaign_row.corpus_id)
+        turn_numbers.number(row.turn for row in page)
+        return [notes.note_json(row, names) for row in page]
+
+    return api.page_of(request, notes.live_notes(campaign_row), payload)
 
 
-@extend_schema(parameters=SEARCH, responses=OwnSubmission(many=True))
-@paged
-@api_view(["GET"])
-@permission_classes([IsSignedIn])
-def own_submissions(request: Request) -> Response:
+@api.listing(OwnSubmission, query=SEARCH, permission=IsSignedIn, page=own_work.describe_submissions)
+def own_submissions(request: Request) -> QuerySet[Assignment] | list[Assignment]:
     """Everyone signed in: what they submitted, latest first; searched as the page does it."""
-    search = {
-        name: request.query_params.get(name, "").replace("\0", "").strip() for name in own_work.SEARCH_FIELDS
-    }
-    pager = Pages()
-    submissions: Any = own_work.own_submissions(_user(request), own_work.submission_query(search))
-    page: Any = pager.paginate_queryset(submissions, request) or []
-    return pager.get_paginated_response([row.as_json() for row in own_work.describe_submissions(page)])
+    search = {name: api.query_text(request, name).strip() for name in own_work.SEARCH_FIELDS}
+    return own_work.own_submissions(api.user(request), own_work.submission_query(search))
 
 
-@extend_schema(methods=["GET"], responses=ThreadSerializer(many=True))
-@extend_schema(
-    methods=["POST"],
-    request=Question,
-    responses={201: ThreadSerializer},
-    operation_id="work_messages_ask",
-)
-@paged
-@api_view(["GET", "POST"])
-@permission_classes([IsSignedIn])
-@answered
+@api.listing(ThreadSerializer, permission=IsSignedIn)
 def own_threads(request: Request) -> Response:
-    """Everyone signed in: the threads between them and researchers, latest first; or ask something."""
-    viewer = _user(request)
-    if request.method == "POST":
-        thread = message_actions.ask(by=viewer, **_validated(Question(data=request.data)))
-        return Response(
-            _own_thread(message_actions.of_annotator(viewer).get(pk=thread.pk), viewer), status=201
-        )
-    pager = Pages()
-    page = pager.paginate_queryset(message_actions.of_annotator(viewer), request) or []
-    return pager.get_paginated_response([_own_thread(row, viewer) for row in page])
+    """Everyone signed in: the threads between them and researchers, latest first."""
+    viewer = api.user(request)
+    rows = message_actions.of_annotator(viewer)
+    return api.page_of(request, rows, lambda page: [_own_thread(row, viewer) for row in page])
 
 
-@extend_schema(request=Answer, responses=ThreadSerializer)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def own_thread(request: Request, thread: int) -> Response:
+@api.post(Question, ThreadSerializer, status=201, permission=IsSignedIn, name="work_messages_ask")
+def ask(request: Request) -> dict[str, Any]:
+    """Everyone signed in: ask something."""
+    viewer = api.user(request)
+    thread = message_actions.ask(by=viewer, **api.data(request))
+    return _own_thread(message_actions.of_annotator(viewer).get(pk=thread.pk), viewer)
+
+
+@api.post(Answer, ThreadSerializer, permission=IsSignedIn)
+def own_thread(request: Request, thread: int) -> dict[str, Any]:
     """Everyone signed in: see a thread of their own, and say something in it."""
-    viewer = _user(request)
+    viewer = api.user(request)
     thread_row = access.own_thread(viewer, thread)
-    text = _validated(Answer(data=request.data))["text"]
+    text = api.data(request)["text"]
     if text is not None:
         message_actions.answer(by=viewer, thread=thread_row, text=text)
     message_actions.see(by=viewer, thread=thread_row)
-    return Response(_own_thread(access.own_thread(viewer, thread), viewer))
+    return _own_thread(access.own_thread(viewer, thread), viewer)
 
 
-@extend_schema(methods=["GET"], responses=ThreadSerializer(many=True))
-@extend_schema(
-    methods=["POST"],
-    request=NewMessage,
-    responses={201: {"type": "array", "items": {"$ref": "#/components/schemas/Thread"}}},
-    operation_id="campaigns_messages_write",
-)
-@paged
-@api_view(["GET", "POST"])
-@permission_classes([IsCampaignResearcher])
-@answered
+@api.listing(ThreadSerializer, permission=IsCampaignResearcher)
 def campaign_threads(request: Request, campaign: int) -> Response:
-    """Researchers: the threads of a campaign, latest first; or write to annotators, each by themselves."""
+    """Researchers: the threads of a campaign, latest first."""
+    rows, viewer = message_actions.of_campaign(access.campaign(campaign)), api.user(request)
+    return api.page_of(request, rows, lambda page: _threads(page, viewer))
+
+
+@api.post(
+    NewMessage,
+    {"type": "array", "items": {"$ref": "#/components/schemas/Thread"}},
+    status=201,
+    permission=IsCampaignResearcher,
+    name="campaigns_messages_write",
+)
+def write(request: Request, campaign: int) -> list[dict[str, Any]]:
+    """Researchers: write to annotators of a campaign, each by themselves."""
     campaign_row = access.campaign(campaign)
-    viewer = _user(request)
-    if request.method == "GET":
-        pager = Pages()
-        page = pager.paginate_queryset(message_actions.of_campaign(campaign_row), request) or []
-        return pager.get_paginated_response(_threads(page, viewer))
-    values = _validated(NewMessage(data=request.data))
+    data = api.data(request)
     about, turn = None, None
-    if values["assignment"] is not None:
-        about = campaign_row.assignments.select_related("user").filter(pk=values["assignment"]).first()
+    if data["assignment"] is not None:
+        about = campaign_row.assignments.select_related("user").filter(pk=data["assignment"]).first()
         if about is None:
             raise NoteRefused("The campaign has no such task.")
-    if values["line"] is not None:
+    if data["line"] is not None:
         turns = screens.load(about.task_id).turns if about else ()
-        if values["line"] > len(turns):
-            raise NoteRefused(f"There is no line {values['line']} in what was shown.")
-        turn = turns[values["line"] - 1]
-    to = _recipients(campaign_row, values)
+        if data["line"] > len(turns):
+            raise NoteRefused(f"There is no line {data['line']} in what was shown.")
+        turn = turns[data["line"] - 1]
+    to = _recipients(campaign_row, data)
     threads = message_actions.write(
-        by=viewer,
+        by=api.user(request),
         campaign=campaign_row,
         to=[about.user] if about else to,
-        text=values["text"],
+        text=data["text"],
         assignment=about,
         turn=turn,
     )
     rows = message_actions.of_campaign(campaign_row).filter(pk__in=[thread.pk for thread in threads])
-    return Response(_threads(rows, viewer), status=201)
+    return _threads(rows, api.user(request))
 
 
-@extend_schema(request=ThreadVerb, responses=ThreadSerializer)
-@api_view(["POST"])
-@permission_classes([IsCampaignResearcher])
-@answered
-def campaign_thread(request: Request, campaign: int, thread: int) -> Response:
+@api.post(ThreadVerb, ThreadSerializer, permission=IsCampaignResearcher)
+def campaign_thread(request: Request, campaign: int, thread: int) -> dict[str, Any]:
     """Researchers: answer in a thread, close it, or open it again."""
-    thread_row = access.thread(campaign, thread)
-    values = _validated(ThreadVerb(data=request.data))
-    verb = VERBS.get(values["verb"])
-    if verb is None:
-        message_actions.answer(by=_user(request), thread=thread_row, text=values["text"])
+    thread_row, by = access.thread(campaign, thread), api.user(request)
+    data = api.data(request)
+    if data["verb"] == "answer":
+        message_actions.answer(by=by, thread=thread_row, text=data["text"])
     else:
-        verb(by=_user(request), thread=thread_row)
-    (payload,) = _threads([access.thread(campaign, thread)], _user(request))
-    return Response(payload)
+        VERBS[data["verb"]](by=by, thread=thread_row)
+    (payload,) = _threads([access.thread(campaign, thread)], by)
+    return payload
 
 
 def _recipients(campaign: Campaign, values: Mapping[str, Any]) -> list[User]:

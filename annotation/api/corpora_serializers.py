@@ -15,6 +15,7 @@ from annotation.formats import FORMATS
 from annotation.formats.base import MOST, SETTINGS, Setting
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, ItemMember, Split, Turn
 from annotation.work import labels as label_counts
+from config import api
 from config.refusals import SCHEMA
 
 
@@ -22,7 +23,7 @@ class TrainingPart(serializers.ChoiceField):
     """The part `training`, or none: whatever goes over a corpus leaves training out where it is not named."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(splits.TRAINING_CHOICES, required=False, default="", allow_blank=True, **options)
+        super().__init__(splits.TRAINING_CHOICES, default="", allow_blank=True, **options)
 
 
 class CorpusSerializer(serializers.ModelSerializer[Corpus]):
@@ -36,8 +37,8 @@ class CorpusSerializer(serializers.ModelSerializer[Corpus]):
 
     def get_counts(self, corpus: Corpus) -> dict[str, int]:
         """Dialogues, turns, continuations and items."""
-        counted: dict[int, dict[str, int]] = self.context["counts"]
-        return counted[corpus.pk]
+        counts: dict[int, dict[str, int]] = self.context["counts"]
+        return counts[corpus.pk]
 
 
 class ImportSerializer(serializers.ModelSerializer[Import]):
@@ -204,11 +205,9 @@ def _setting(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:
         )
     if setting.kind == "count":
         return serializers.IntegerField(
-            required=False, allow_null=True, default=None, min_value=1, max_value=MOST, help_text=setting.help
+            allow_null=True, default=None, min_value=1, max_value=MOST, help_text=setting.help
         )
-    return serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=setting.limit, help_text=setting.help
-    )
+    return api.optional_text(max_length=setting.limit, help_text=setting.help)
 
 
 class ImportRequest(serializers.Serializer[Any]):
@@ -216,28 +215,26 @@ class ImportRequest(serializers.Serializer[Any]):
 
     file = serializers.FileField()
     format = serializers.ChoiceField(
-        choices=list(FORMATS), required=False, default="", help_text="found from the content where absent"
+        choices=list(FORMATS), default="", help_text="found from the content where absent"
     )
     columns = serializers.CharField(
-        required=False,
         default="",
         max_length=500,
         help_text="what a table calls its columns, like item=turn_id,rater=annotator",
     )
     more = serializers.ListField(
         child=serializers.FileField(),
-        required=False,
         default=list,
         max_length=uploads.MOST,
         help_text="the other files of a data set that is several",
     )
-    name = serializers.CharField(required=False, default="", max_length=100)
-    into = serializers.CharField(required=False, default="", max_length=100)
-    scheme = serializers.CharField(required=False, default="", max_length=400)
-    source = serializers.CharField(required=False, default="")  # type: ignore[assignment]
-    licence = serializers.CharField(required=False, default="", max_length=200)
+    name = serializers.CharField(default="", max_length=100)
+    into = serializers.CharField(default="", max_length=100)
+    scheme = serializers.CharField(default="", max_length=400)
+    source = serializers.CharField(default="")  # type: ignore[assignment]
+    licence = serializers.CharField(default="", max_length=200)
     sha256 = serializers.CharField(
-        required=False, default="", max_length=64, help_text="of the file's bytes; other content is refused"
+        default="", max_length=64, help_text="of the file's bytes; other content is refused"
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -300,12 +297,6 @@ REFUSED_FILE: dict[str, Any] = SCHEMA | {
     | {"problems": {"type": "array", "items": PROBLEM}},
 }
 """How an import is refused: for its file, or for what was sent with it."""
-
-
-class JobAnswer(serializers.Serializer[Any]):
-    """The job that does it."""
-
-    job = serializers.IntegerField()
 
 
 class DeletionRequest(serializers.Serializer[Any]):

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 from django.urls import reverse
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, status
-from rest_framework.decorators import api_view, permission_classes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import IsCampaignResearcher
-from annotation.api import refusals
 from annotation.campaigns import rules as campaign_rules
 from annotation.campaigns.rules import Rules
-from annotation.errors import AnnotationError, EmailRefused
-from annotation.models import ApiToken, Comfort, OneTimeLink, PeopleGroup
+from annotation.models import ApiToken, Campaign, Comfort, OneTimeLink, PeopleGroup
 from annotation.people import accounts, deletion, links, preferences, sign_in
 from annotation.people import groups as people_groups
 from annotation.people.accounts import ROLES
-from config.idempotency import told_once
-from config.lists import Pages, paged
+from config import api
 from config.models import Event
-from config.permissions import IsAdministrator, IsResearcher, IsSignedIn
+from config.permissions import IsAdministrator, IsSignedIn
 
 # What the API of people and accounts sends and takes.
 
@@ -86,7 +79,7 @@ class NewInvitation(serializers.Serializer[Any]):
     """An invitation to be made."""
 
     role = serializers.ChoiceField(choices=list(ROLES), default="annotator")
-    name = serializers.CharField(max_length=150, default="", allow_blank=True)
+    name = api.optional_text(max_length=150)
     days = serializers.IntegerField(min_value=1, max_value=60, default=7)
 
 
@@ -210,83 +203,49 @@ class ComfortSerializer(serializers.Serializer[Any]):
 TEXTS = [OpenApiParameter(name, str) for name in ("verb", "person", "text")]
 
 
-def field_errors(view: Callable[..., Response]) -> Callable[..., Response]:
-    """Decorator: a refusal becomes 400 with its line under the field at fault, one about e-mail 422."""
-
-    @wraps(view)
-    def guarded(request: Request, *args: Any, **kwargs: Any) -> Response:
-        try:
-            return view(request, *args, **kwargs)
-        except AnnotationError as error:
-            code = 422 if isinstance(error, EmailRefused) else status.HTTP_400_BAD_REQUEST
-            return Response({error.field or "detail": [str(error)]}, status=code)
-
-    return guarded
+def _account(person: User) -> Any:
+    return accounts.rows([User.objects.prefetch_related("groups").get(pk=person.pk)])[0]
 
 
-def user_of(request: Request) -> User:
-    """Return who asks."""
-    assert isinstance(request.user, User)
-    return request.user
-
-
-def _text(request: Request, name: str) -> str:
-    return request.query_params.get(name, "").replace("\0", "")
-
-
-def _account(person: User) -> dict[str, Any]:
-    (row,) = accounts.rows([User.objects.prefetch_related("groups").get(pk=person.pk)])
-    return dict(AccountSerializer(row).data)
-
-
-@extend_schema(
-    methods=["GET"],
-    parameters=[OpenApiParameter("text", str)],
-    responses=AccountSerializer(many=True),
+@api.listing(
+    AccountSerializer,
+    query=[OpenApiParameter("text", str)],
+    page=accounts.rows,
+    permission=IsAdministrator,
 )
-@extend_schema(methods=["POST"], request=NewAccount, responses={201: AccountSerializer})
-@paged
-@api_view(["GET", "POST"])
-@permission_classes([IsAdministrator])
-@field_errors
-def people(request: Request) -> Response:
-    """List accounts, those whose name holds `text`, or make one."""
-    if request.method == "GET":
-        pager = Pages()
-        page = pager.paginate_queryset(accounts.accounts(_text(request, "text")), request) or []
-        return pager.get_paginated_response(AccountSerializer(accounts.rows(page), many=True).data)
-    serializer = NewAccount(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    account = accounts.create(by=user_of(request), **serializer.validated_data)
-    return Response(_account(account), status=status.HTTP_201_CREATED)
+def people(request: Request) -> QuerySet[User]:
+    """List accounts, those whose name holds `text`."""
+    return accounts.accounts(api.query_text(request, "text"))
 
 
-@extend_schema(methods=["GET"], responses=AccountSerializer)
-@extend_schema(methods=["PATCH"], request=AccountChange, responses=AccountSerializer)
-@extend_schema(
-    methods=["DELETE"],
-    parameters=[PersonDeletion],
-    responses={200: OpenApiTypes.OBJECT},
-)
-@api_view(["GET", "PATCH", "DELETE"])
-@permission_classes([IsAdministrator])
-@field_errors
-def person(request: Request, pk: int) -> Response:
-    """Read an account, change its role or state, or delete it with all its answers.
+@api.post(NewAccount, AccountSerializer, status=201, permission=IsAdministrator)
+def create_account(request: Request) -> Any:
+    """Make an account."""
+    return _account(accounts.create(by=api.user(request), **api.data(request)))
 
-    To delete it, `confirmation` is the person's user name, in the query or in a JSON body.
+
+@api.get(AccountSerializer, permission=IsAdministrator)
+def person(request: Request, pk: int) -> Any:
+    """Read an account."""
+    return _account(access.account(pk))
+
+
+@api.patch(AccountChange, AccountSerializer, permission=IsAdministrator)
+def change_account(request: Request, pk: int) -> Any:
+    """Change an account's role or state."""
+    account = access.account(pk)
+    _change(account, api.user(request), **api.data(request))
+    return _account(account)
+
+
+@api.delete(PersonDeletion, status=200, permission=IsAdministrator)
+def delete_person(request: Request, pk: int) -> dict[str, Any]:
+    """Delete an account with all its answers.
+
+    `confirmation` is the person's user name, in the query or in a JSON body.
     """
     account = access.account(pk)
-    if request.method == "DELETE":
-        serializer = PersonDeletion(data=request.data or request.query_params)
-        serializer.is_valid(raise_exception=True)
-        gone = deletion.delete_person(person=account, by=user_of(request), **serializer.validated_data)
-        return Response({"deleted": gone})
-    if request.method == "PATCH":
-        change = AccountChange(data=request.data)
-        change.is_valid(raise_exception=True)
-        _change(account, user_of(request), **change.validated_data)
-    return Response(_account(account))
+    return {"deleted": deletion.delete_person(person=account, by=api.user(request), **api.data(request))}
 
 
 @transaction.atomic
@@ -309,177 +268,125 @@ def _change(
         sign_in.unlock(by=by, person=account)
 
 
-@extend_schema(request=None, responses={201: LinkSerializer})
-@told_once
-@api_view(["POST"])
-@permission_classes([IsAdministrator])
-@field_errors
-def reset_link(request: Request, pk: int) -> Response:
+@api.post(gives=LinkSerializer, status=201, permission=IsAdministrator, secret=True)
+def reset_link(request: Request, pk: int) -> Any:
     """Make a one-time link for a new password; its address is in this answer alone."""
-    made_link = links.reset(by=user_of(request), person=access.account(pk))
-    return _link_response(request, made_link)
+    return _link_json(request, links.reset(by=api.user(request), person=access.account(pk)))
 
 
-def _link_response(request: Request, made_link: links.IssuedLink) -> Response:
-    address = request.build_absolute_uri(reverse("use-link", args=[made_link.token]))
-    payload = {"id": made_link.link.pk, "address": address, "expires_at": made_link.link.expires_at}
-    return Response(LinkSerializer(payload).data, status=status.HTTP_201_CREATED)
+def _link_json(request: Request, made_link: links.IssuedLink) -> Any:
+    link, address = made_link.link, _address(request, made_link)
+    return LinkSerializer({"id": link.pk, "address": address, "expires_at": link.expires_at}).data
 
 
-@extend_schema(methods=["GET"], responses=InvitationSerializer(many=True))
-@extend_schema(methods=["POST"], request=NewInvitation, responses={201: LinkSerializer})
-@told_once
-@paged
-@api_view(["GET", "POST"])
-@permission_classes([IsAdministrator])
-@field_errors
-def invitations(request: Request) -> Response:
-    """List open invitations, or make one; its address is in this answer alone."""
-    if request.method == "GET":
-        pager = Pages()
-        page = pager.paginate_queryset(links.open_invitations(), request) or []
-        return pager.get_paginated_response(InvitationSerializer(page, many=True).data)
-    serializer = NewInvitation(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    return _link_response(request, links.invite(by=user_of(request), **serializer.validated_data))
+def _address(request: Request, made_link: links.IssuedLink) -> str:
+    return request.build_absolute_uri(reverse("use-link", args=[made_link.token]))
 
 
-@extend_schema(responses={204: None})
-@api_view(["DELETE"])
-@permission_classes([IsAdministrator])
-def invitation(request: Request, pk: int) -> Response:
+@api.listing(InvitationSerializer, permission=IsAdministrator)
+def invitations(request: Request) -> QuerySet[OneTimeLink]:
+    """List open invitations."""
+    return links.open_invitations()
+
+
+@api.post(NewInvitation, LinkSerializer, status=201, permission=IsAdministrator, secret=True)
+def invite(request: Request) -> Any:
+    """Make an invitation; its address is in this answer alone."""
+    return _link_json(request, links.invite(by=api.user(request), **api.data(request)))
+
+
+@api.delete(permission=IsAdministrator)
+def invitation(request: Request, pk: int) -> None:
     """Withdraw an invitation."""
-    link = access.invitation(pk)
-    links.withdraw(by=user_of(request), link=link)
-    return Response(status=status.HTTP_204_NO_CONTENT)
+    links.withdraw(by=api.user(request), link=access.invitation(pk))
 
 
-@extend_schema(parameters=TEXTS, responses=EventSerializer(many=True))
-@paged
-@api_view(["GET"])
-@permission_classes([IsAdministrator])
-def events(request: Request) -> Response:
+@api.listing(EventSerializer, query=TEXTS, permission=IsAdministrator)
+def events(request: Request) -> QuerySet[Event]:
     """List logged acts, newest first: of one `verb`, by or about a `person`, with a `text` in the subject."""
-    acts = accounts.events(**{name: _text(request, name) for name in ("verb", "person", "text")})
-    pager = Pages()
-    page = pager.paginate_queryset(acts, request) or []
-    return pager.get_paginated_response(EventSerializer(page, many=True).data)
+    return accounts.events(**{name: api.query_text(request, name) for name in ("verb", "person", "text")})
 
 
 # One's own account over HTTP: its password and its tokens. Everyone signed in.
 
 
-@extend_schema(request=NewPassword, responses={204: None})
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@field_errors
-def password(request: Request) -> Response:
+@api.post(NewPassword, status=204, permission=IsSignedIn)
+def password(request: Request) -> None:
     """Change one's own password; all other sessions end."""
-    serializer = NewPassword(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    accounts.change_password(person=user_of(request), **serializer.validated_data)
+    accounts.change_password(person=api.user(request), **api.data(request))
     if request.auth is None:  # a session, which goes on with the new password
-        update_session_auth_hash(request._request, user_of(request))
-    return Response(status=status.HTTP_204_NO_CONTENT)
+        update_session_auth_hash(request._request, api.user(request))
 
 
-@extend_schema(methods=["GET"], responses=TokenSerializer(many=True))
-@extend_schema(methods=["POST"], request=NewToken, responses={201: MadeTokenSerializer})
-@told_once
-@api_view(["GET", "POST"])
-@permission_classes([IsSignedIn])
-@field_errors
-def own_tokens(request: Request) -> Response:
-    """List one's own tokens without their keys, or make one; its key is in this answer alone."""
-    person = user_of(request)
-    if request.method == "GET":
-        return Response(TokenSerializer(person.api_tokens.all(), many=True).data)
-    serializer = NewToken(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    made_token = accounts.make(person=person, **serializer.validated_data)
-    payload = TokenSerializer(made_token.token).data | {"key": made_token.key}
-    return Response(payload, status=status.HTTP_201_CREATED)
+@api.get(TokenSerializer, many=True, permission=IsSignedIn)
+def own_tokens(request: Request) -> QuerySet[ApiToken]:
+    """List one's own tokens without their keys."""
+    return api.user(request).api_tokens.all()
 
 
-@extend_schema(responses={204: None})
-@api_view(["DELETE"])
-@permission_classes([IsSignedIn])
-def own_token(request: Request, pk: int) -> Response:
+@api.post(NewToken, MadeTokenSerializer, status=201, permission=IsSignedIn, secret=True)
+def make_token(request: Request) -> dict[str, Any]:
+    """Make a token of one's own; its key is in this answer alone."""
+    made_token = accounts.make(person=api.user(request), **api.data(request))
+    return TokenSerializer(made_token.token).data | {"key": made_token.key}
+
+
+@api.delete(permission=IsSignedIn)
+def own_token(request: Request, pk: int) -> None:
     """Revoke one of one's own tokens."""
-    token = access.own_token(user_of(request), pk)
-    accounts.revoke(by=user_of(request), token=token)
-    return Response(status=status.HTTP_204_NO_CONTENT)
+    accounts.revoke(by=api.user(request), token=access.own_token(api.user(request), pk))
 
 
-@extend_schema(methods=["GET"], responses=ComfortSerializer)
-@extend_schema(
-    methods=["PATCH"],
-    request=ComfortSerializer(partial=True),
-    responses=ComfortSerializer,
-)
-@api_view(["GET", "PATCH"])
-@permission_classes([IsSignedIn])
-@field_errors
-def own_comfort(request: Request) -> Response:
+@api.get(ComfortSerializer, permission=IsSignedIn)
+def own_comfort(request: Request) -> dict[str, Any]:
     """One's own settings of the annotation page, and the key of each command."""
-    mine = preferences.comfort_of(user_of(request))
-    if request.method == "PATCH":
-        serializer = ComfortSerializer(data=request.data, partial=True)
-        serializer.is_valid(raise_exception=True)
-        mine = preferences.change(by=user_of(request), **serializer.validated_data)
-    return Response(preferences.as_json(mine))
+    return preferences.as_json(preferences.comfort_of(api.user(request)))
+
+
+@api.patch(ComfortSerializer, ComfortSerializer, partial=True, permission=IsSignedIn)
+def change_comfort(request: Request) -> dict[str, Any]:
+    """Change one's own settings of the annotation page."""
+    return preferences.as_json(preferences.change(by=api.user(request), **api.data(request)))
 
 
 # Invitations by e-mail over HTTP. Administrators only.
 
 
-@extend_schema(
-    request=NewInvitationsByMail,
-    responses={201: InvitationByMailSerializer(many=True)},
+@api.post(
+    NewInvitationsByMail,
+    InvitationByMailSerializer,
+    many=True,
+    status=201,
+    permission=IsAdministrator,
+    secret=True,
 )
-@told_once
-@api_view(["POST"])
-@permission_classes([IsAdministrator])
-@field_errors
-def invite_by_mail(request: Request) -> Response:
+def invite_by_mail(request: Request) -> list[OneTimeLink]:
     """Invite e-mail addresses, all or none of them; a worker sends the links where mail is set up.
 
     Where it is not, `address` of each is its link, told in this answer alone. Nothing here says whether an
     address has an account.
     """
-    serializer = NewInvitationsByMail(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    fields, by = dict(serializer.validated_data), user_of(request)
+    fields, by = api.data(request), api.user(request)
     emails = links.addresses_in("\n".join(fields.pop("emails")))
     made_links = links.invite_by_mail(by=by, emails=emails, **fields)
-    if links.mail_is_set_up():
-        links.send_invitations(
-            by=by,
-            invitations=[made_link.link for made_link in made_links],
-            base=request.build_absolute_uri("/"),
-        )
-    return Response(
-        [_invitation_json(request, made_link) for made_link in made_links], status=status.HTTP_201_CREATED
-    )
+    is_sent = links.mail_is_set_up()
+    if is_sent:
+        invitations = [made_link.link for made_link in made_links]
+        links.send_invitations(by=by, invitations=invitations, base=request.build_absolute_uri("/"))
+    for made_link in made_links:
+        made_link.link.refresh_from_db()
+        address = None if is_sent else _address(request, made_link)
+        made_link.link.address = address  # type: ignore[attr-defined]
+    return [made_link.link for made_link in made_links]
 
 
-def _invitation_json(request: Request, made_link: links.IssuedLink) -> dict[str, Any]:
-    made_link.link.refresh_from_db()
-    address = request.build_absolute_uri(reverse("use-link", args=[made_link.token]))
-    made_link.link.address = None if links.mail_is_set_up() else address  # type: ignore[attr-defined]
-    return dict(InvitationByMailSerializer(made_link.link).data)
-
-
-@extend_schema(request=None, responses={202: InvitationSerializer})
-@api_view(["POST"])
-@permission_classes([IsAdministrator])
-@field_errors
-def send_invitation(request: Request, pk: int) -> Response:
+@api.post(gives=InvitationSerializer, status=202, permission=IsAdministrator)
+def send_invitation(request: Request, pk: int) -> OneTimeLink:
     """Send an invitation to its e-mail address once more, with a new link."""
     link = access.invitation(pk)
-    links.send_invitations(by=user_of(request), invitations=[link], base=request.build_absolute_uri("/"))
+    links.send_invitations(by=api.user(request), invitations=[link], base=request.build_absolute_uri("/"))
     link.refresh_from_db()
-    return Response(InvitationSerializer(link).data, status=status.HTTP_202_ACCEPTED)
+    return link
 
 
 # The API of groups of people, of what people read and write as, and of a campaign's rules.
@@ -543,108 +450,94 @@ class RulesSerializer(serializers.Serializer[Any]):
     """Who may, and who must, rate what. `unclaimable` says which tasks nobody who takes part can take."""
 
     by_language = serializers.BooleanField(default=False)
-    not_own = serializers.CharField(max_length=120, allow_blank=True, default="")
-    groups_by = serializers.CharField(max_length=120, allow_blank=True, default="")
+    not_own = api.optional_text(max_length=120)
+    groups_by = api.optional_text(max_length=120)
     strata = StratumSerializer(many=True, required=False)
     required = RequiredSerializer(many=True, required=False)  # type: ignore[assignment]
     unclaimable = serializers.ListField(child=serializers.DictField(), read_only=True)
 
-    def rules(self) -> Rules:
-        """Return what was written."""
-        values = self.validated_data
-        return Rules(
-            by_language=values["by_language"],
-            not_own=values["not_own"],
-            groups_by=values["groups_by"],
-            strata={row["stratum"]: row["group"] for row in values.get("strata", ())},
-            required={row["group"]: row["raters"] for row in values.get("required", ())},
-        )
+
+@api.listing(GroupSerializer)
+def groups(request: Request) -> QuerySet[PeopleGroup]:
+    """Researchers: the groups of people."""
+    return PeopleGroup.objects.prefetch_related("people").order_by("id")
 
 
-@extend_schema(methods=["GET"], responses=GroupSerializer(many=True))
-@extend_schema(methods=["POST"], request=GroupSerializer, responses={201: GroupSerializer})
-@paged
-@api_view(["GET", "POST"])
-@permission_classes([IsResearcher])
-@field_errors
-def groups(request: Request) -> Response:
-    """Researchers: the groups of people, or make one."""
-    if request.method == "GET":
-        pager = Pages()
-        page = pager.paginate_queryset(PeopleGroup.objects.prefetch_related("people").order_by("id"), request)
-        return pager.get_paginated_response(GroupSerializer(page, many=True).data)
-    serializer = GroupSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    people_group = people_groups.create(by=user_of(request), **serializer.validated_data)
-    return Response(GroupSerializer(people_group).data, status=201)
+@api.post(GroupSerializer, GroupSerializer, status=201)
+def create_group(request: Request) -> PeopleGroup:
+    """Researchers: make a group of people."""
+    return people_groups.create(by=api.user(request), **api.data(request))
 
 
-@extend_schema(methods=["GET"], responses=GroupSerializer)
-@extend_schema(methods=["PATCH"], request=GroupSerializer(partial=True), responses=GroupSerializer)
-@extend_schema(methods=["DELETE"], responses={204: None})
-@api_view(["GET", "PATCH", "DELETE"])
-@permission_classes([IsResearcher])
-@field_errors
-def group(request: Request, pk: int) -> Response:
-    """Researchers: one group; rename it, say who is in it, or delete it."""
+@api.get(GroupSerializer)
+def group(request: Request, pk: int) -> PeopleGroup:
+    """Researchers: one group."""
+    return access.people_group(pk)
+
+
+@api.patch(GroupSerializer, GroupSerializer, partial=True)
+def change_group(request: Request, pk: int) -> PeopleGroup:
+    """Researchers: rename a group, or say who is in it."""
     people_group = access.people_group(pk)
-    if request.method == "DELETE":
-        people_groups.delete(by=user_of(request), group=people_group)
-        return Response(status=204)
-    if request.method == "PATCH":
-        serializer = GroupSerializer(data=request.data, partial=True)
-        serializer.is_valid(raise_exception=True)
-        people_group = people_groups.change(
-            by=user_of(request), group=people_group, **serializer.validated_data
-        )
-    return Response(GroupSerializer(people_group).data)
+    return people_groups.change(by=api.user(request), group=people_group, **api.data(request))
 
 
-@extend_schema(responses=AnnotatorSerializer(many=True))
-@paged
-@api_view(["GET"])
-@permission_classes([IsResearcher])
-def annotators(request: Request) -> Response:
+@api.delete()
+def delete_group(request: Request, pk: int) -> None:
+    """Researchers: delete a group."""
+    people_groups.delete(by=api.user(request), group=access.people_group(pk))
+
+
+@api.listing(AnnotatorSerializer)
+def annotators(request: Request) -> QuerySet[User]:
     """Researchers: the active accounts with their groups, languages and the names they write as."""
-    pager = Pages()
-    page = pager.paginate_queryset(people_groups.people(), request)
-    return pager.get_paginated_response(AnnotatorSerializer(page, many=True).data)
+    return people_groups.people()
 
 
-@extend_schema(methods=["GET"], responses=AnnotatorSerializer)
-@extend_schema(methods=["PATCH"], request=AnnotatorSerializer(partial=True), responses=AnnotatorSerializer)
-@api_view(["GET", "PATCH"])
-@permission_classes([IsResearcher])
-@field_errors
-def annotator(request: Request, pk: int) -> Response:
-    """Researchers: one person; say which languages they read and under which names they write."""
+@api.get(AnnotatorSerializer)
+def annotator(request: Request, pk: int) -> User:
+    """Researchers: one person."""
+    return access.account(pk)
+
+
+@api.patch(AnnotatorSerializer, AnnotatorSerializer, partial=True)
+def describe_annotator(request: Request, pk: int) -> User:
+    """Researchers: say which languages a person reads and under which names they write."""
     account = access.account(pk)
-    if request.method == "PATCH":
-        serializer = AnnotatorSerializer(data=request.data, partial=True)
-        serializer.is_valid(raise_exception=True)
-        people_groups.describe(by=user_of(request), person=account, **serializer.validated_data)
-    return Response(AnnotatorSerializer(account).data)
+    people_groups.describe(by=api.user(request), person=account, **api.data(request))
+    return account
 
 
-@extend_schema(methods=["GET"], responses=RulesSerializer)
-@extend_schema(methods=["PUT"], request=RulesSerializer, responses=RulesSerializer)
-@api_view(["GET", "PUT"])
-@permission_classes([IsCampaignResearcher])
-@refusals.answered
-def rules(request: Request, campaign: int) -> Response:
-    """Who may and must rate what in a campaign; written, it holds from the next task handed out."""
+@api.get(RulesSerializer, permission=IsCampaignResearcher)
+def rules(request: Request, campaign: int) -> dict[str, Any]:
+    """Who may and must rate what in a campaign."""
+    return _rules_json(access.campaign(campaign))
+
+
+@api.put(RulesSerializer, RulesSerializer, permission=IsCampaignResearcher)
+def set_rules(request: Request, campaign: int) -> dict[str, Any]:
+    """Say who may and must rate what in a campaign: it holds from the next task handed out."""
     campaign_row = access.campaign(campaign)
-    if request.method == "PUT":
-        serializer = RulesSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        campaign_rules.set_rules(by=user_of(request), campaign=campaign_row, rules=serializer.rules())
-        campaign_row = access.campaign(campaign)
-    stored_rules = campaign_rules.rules_of(campaign_row)
-    payload = campaign_rules.as_json(stored_rules) | {
-        "strata": [{"stratum": name, "group": group.name} for name, group in stored_rules.strata.items()],
-        "required": [
-            {"group": group.name, "raters": raters} for group, raters in stored_rules.required.items()
-        ],
-        "unclaimable": campaign_rules.unclaimable_tasks(campaign_row),
+    campaign_rules.set_rules(by=api.user(request), campaign=campaign_row, rules=_rules(api.data(request)))
+    return _rules_json(access.campaign(campaign))
+
+
+def _rules(values: dict[str, Any]) -> Rules:
+    return Rules(
+        by_language=values["by_language"],
+        not_own=values["not_own"],
+        groups_by=values["groups_by"],
+        strata={row["stratum"]: row["group"] for row in values.get("strata", ())},
+        required={row["group"]: row["raters"] for row in values.get("required", ())},
+    )
+
+
+def _rules_json(campaign: Campaign) -> dict[str, Any]:
+    stored_rules = campaign_rules.rules_of(campaign)
+    strata = [{"stratum": name, "group": group.name} for name, group in stored_rules.strata.items()]
+    required = [{"group": group.name, "raters": raters} for group, raters in stored_rules.required.items()]
+    return campaign_rules.as_json(stored_rules) | {
+        "strata": strata,
+        "required": required,
+        "unclaimable": campaign_rules.unclaimable_tasks(campaign),
     }
-    return Response(payload)

@@ -5,25 +5,22 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from django.contrib.auth.models import User
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
-from rest_framework.decorators import api_view, permission_classes
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotation import access, scheme_actions, scheme_store
-from annotation.api.refusals import answered
 from annotation.errors import SchemeRefused
 from annotation.kinds import KINDS
 from annotation.models import Corpus, SchemeVersion
+from annotation.scheme_store import SchemeSummary
 from annotation.schemes.base import SchemeDefinition
 from annotation.schemes.files import definition_from, difference, read
 from annotation.schemes.rules import LONGEST, LONGEST_KEY, Problem
 from annotation.text.yaml_tree import MOST_BYTES
-from config.lists import Pages, paged
-from config.permissions import IsResearcher
+from config import api
 
 # What the API of schemes takes and gives.
 
@@ -99,7 +96,7 @@ class FromCorpusSerializer(serializers.Serializer[Any]):
     corpus = serializers.CharField()
     kind = serializers.ChoiceField(choices=list(KINDS))
     key = serializers.CharField(max_length=LONGEST_KEY)
-    title = serializers.CharField(required=False, default="", allow_blank=True, max_length=LONGEST["title"])
+    title = api.optional_text(max_length=LONGEST["title"])
 
 
 class SchemeArchivedSerializer(serializers.Serializer[Any]):
@@ -130,62 +127,38 @@ class SchemeDifferenceSerializer(serializers.Serializer[Any]):
 REFS = [OpenApiParameter(name, str, required=True, description="key or key@version") for name in ("a", "b")]
 
 
-def _user(request: Request) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
-def _validated(serializer: Any, request: Request) -> dict[str, Any]:
-    validated = serializer(data=request.data)
-    validated.is_valid(raise_exception=True)
-    return dict(validated.validated_data)
-
-
-def read_scheme(serializer: Any, request: Request) -> SchemeDefinition:
-    """Return the scheme that a request sends; raise SchemeRefused with its problems."""
-    return _read_definition(_validated(serializer, request))
-
-
-def _read_definition(data: dict[str, Any]) -> SchemeDefinition:
-    """Return what was sent as a definition; raise SchemeRefused with its problems."""
+def read_scheme(data: api.Data) -> SchemeDefinition:
+    """Return the scheme that was sent; raise SchemeRefused with its problems."""
     if ("text" in data) == ("definition" in data):
         raise SchemeRefused([Problem((), "Send either definition or text.")])
     return read(data["text"]) if "text" in data else definition_from(data["definition"])
 
 
-@extend_schema(methods=["GET"], responses=SchemeSerializer(many=True))
-@extend_schema(methods=["POST"], request=WrittenSerializer, responses={201: SchemeVersionSerializer})
-@paged
-@api_view(["GET", "POST"])
-@permission_classes([IsResearcher])
-@answered
-def schemes(request: Request) -> Response:
-    """Researchers: one's own schemes and the built-in ones; POST stores a new one. 422 lists its problems."""
-    if request.method == "POST":
-        definition = _read_definition(_validated(WrittenSerializer, request))
-        stored = scheme_actions.create(by=_user(request), definition=definition)
-        return Response(scheme_store.as_json(stored), status=201)
-    pager = Pages()
-    rows: Any = [asdict(entry) for entry in scheme_store.schemes()]
-    return pager.get_paginated_response(pager.paginate_queryset(rows, request) or [])
+@api.listing(SchemeSerializer)
+def schemes(request: Request) -> list[SchemeSummary]:
+    """Researchers: one's own schemes and the built-in ones."""
+    return scheme_store.schemes()
 
 
-@extend_schema(request=WrittenSerializer, responses=CheckedSerializer)
-@api_view(["POST"])
-@permission_classes([IsResearcher])
-def checked(request: Request) -> Response:
+@api.post(WrittenSerializer, SchemeVersionSerializer, status=201)
+def create(request: Request) -> dict[str, Any]:
+    """Researchers: store a new scheme. 422 lists its problems."""
+    definition = read_scheme(api.data(request))
+    return scheme_store.as_json(scheme_actions.create(by=api.user(request), definition=definition))
+
+
+@api.post(WrittenSerializer, CheckedSerializer)
+def check(request: Request) -> dict[str, Any]:
     """Researchers: whether a scheme can be asked; nothing is stored."""
     try:
-        _read_definition(_validated(WrittenSerializer, request))
+        read_scheme(api.data(request))
     except SchemeRefused as error:
-        return Response({"ok": False, **error.details()})
-    return Response({"ok": True, "problems": []})
+        return {"ok": False, **error.details()}
+    return {"ok": True, "problems": []}
 
 
-@extend_schema(parameters=REFS, responses=SchemeDifferenceSerializer)
-@api_view(["GET"])
-@permission_classes([IsResearcher])
-def compared(request: Request) -> Response:
+@api.get(SchemeDifferenceSerializer, query=REFS)
+def compare(request: Request) -> dict[str, Any]:
     """Researchers: what two versions differ by, of one scheme or of two."""
     compared_versions: list[SchemeVersion] = []
     for name in ("a", "b"):
@@ -196,67 +169,59 @@ def compared(request: Request) -> Response:
     first, second = compared_versions
     changes = difference(scheme_store.definition_of(first), scheme_store.definition_of(second))
     rows = [asdict(change) | {"sentence": str(change)} for change in changes]
-    return Response({"first": first.ref, "second": second.ref, "changes": rows})
+    return {"first": first.ref, "second": second.ref, "changes": rows}
 
 
-@extend_schema(request=FromCorpusSerializer, responses={201: SchemeVersionSerializer})
-@api_view(["POST"])
-@permission_classes([IsResearcher])
-@answered
-def from_corpus(request: Request) -> Response:
+@api.post(FromCorpusSerializer, SchemeVersionSerializer, status=201)
+def create_from_corpus(request: Request) -> dict[str, Any]:
     """Researchers: make a scheme of the questions that a corpus's files brought."""
-    data = _validated(FromCorpusSerializer, request)
+    data = api.data(request)
     corpus = Corpus.objects.filter(name=data.pop("corpus")).first()
     if corpus is None:
         raise ValidationError({"corpus": ["There is no corpus of that name."]})
-    stored = scheme_actions.create_from_corpus(by=_user(request), corpus=corpus, **data)
-    return Response(scheme_store.as_json(stored), status=201)
+    stored = scheme_actions.create_from_corpus(by=api.user(request), corpus=corpus, **data)
+    return scheme_store.as_json(stored)
 
 
-@extend_schema(methods=["GET"], responses=SchemeVersionSerializer)
-@extend_schema(methods=["PATCH"], request=SchemeArchivedSerializer, responses=SchemeVersionSerializer)
-@api_view(["GET", "PATCH"])
-@permission_classes([IsResearcher])
-@answered
-def scheme(request: Request, key: str) -> Response:
-    """Researchers: the newest version of a scheme; PATCH archives or restores one of one's own."""
+@api.get(SchemeVersionSerializer)
+def scheme(request: Request, key: str) -> dict[str, Any]:
+    """Researchers: the newest version of a scheme."""
+    return scheme_store.as_json(access.scheme_version(key))
+
+
+@api.patch(SchemeArchivedSerializer, SchemeVersionSerializer)
+def archive(request: Request, key: str) -> dict[str, Any]:
+    """Researchers: archive or restore a scheme of one's own."""
     newest = access.scheme_version(key)
-    if request.method == "PATCH":
-        data = _validated(SchemeArchivedSerializer, request)
-        newest.scheme = scheme_actions.archive(by=_user(request), scheme=newest.scheme, **data)
-    return Response(scheme_store.as_json(newest))
+    newest.scheme = scheme_actions.archive(by=api.user(request), scheme=newest.scheme, **api.data(request))
+    return scheme_store.as_json(newest)
 
 
-@extend_schema(methods=["GET"], responses=SchemeVersionSerializer(many=True))
-@extend_schema(methods=["POST"], request=SavedSerializer, responses={201: SchemeVersionSerializer})
-@paged
-@api_view(["GET", "POST"])
-@permission_classes([IsResearcher])
-@answered
-def versions(request: Request, key: str) -> Response:
-    """Researchers: a scheme's stored versions, the newest first; POST saves the newest.
+@api.listing(SchemeVersionSerializer, page=lambda page: [scheme_store.as_json(row) for row in page])
+def versions(request: Request, key: str) -> QuerySet[SchemeVersion]:
+    """Researchers: a scheme's stored versions, the newest first."""
+    rows = SchemeVersion.objects.filter(scheme=access.scheme_version(key).scheme)
+    return rows.select_related("scheme").order_by("-version")
+
+
+@api.post(SavedSerializer, SchemeVersionSerializer, status=201)
+def save(request: Request, key: str) -> dict[str, Any]:
+    """Researchers: save a scheme's newest version.
 
     A version that nothing uses is replaced, a used one is kept and gets a successor. 422 lists the problems,
     or says that somebody saved after `seen`.
     """
     newest = access.scheme_version(key)
-    if request.method == "POST":
-        data = _validated(SavedSerializer, request)
-        definition = _read_definition(data)
-        if definition.key != newest.scheme.key:
-            message = f"The scheme's key is {definition.key}, but the address names {newest.scheme.key}."
-            raise SchemeRefused([Problem(("key",), message, "key")])
-        saved = scheme_actions.save(by=_user(request), definition=definition, seen=data["seen"])
-        return Response(scheme_store.as_json(saved), status=201)
-    pager = Pages()
-    rows = SchemeVersion.objects.filter(scheme=newest.scheme).select_related("scheme").order_by("-version")
-    page = pager.paginate_queryset(rows, request) or []
-    return pager.get_paginated_response([scheme_store.as_json(row) for row in page])
+    data = api.data(request)
+    definition = read_scheme(data)
+    if definition.key != newest.scheme.key:
+        message = f"The scheme's key is {definition.key}, but the address names {newest.scheme.key}."
+        raise SchemeRefused([Problem(("key",), message, "key")])
+    saved = scheme_actions.save(by=api.user(request), definition=definition, seen=data["seen"])
+    return scheme_store.as_json(saved)
 
 
-@extend_schema(responses=SchemeVersionSerializer)
-@api_view(["GET"])
-@permission_classes([IsResearcher])
-def version(request: Request, key: str, number: int) -> Response:
+@api.get(SchemeVersionSerializer)
+def version(request: Request, key: str, number: int) -> dict[str, Any]:
     """Researchers: one version of a scheme."""
-    return Response(scheme_store.as_json(access.scheme_version(key, number)))
+    return scheme_store.as_json(access.scheme_version(key, number))

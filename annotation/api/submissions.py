@@ -1,4 +1,4 @@
-"""The API of submissions, for researchers: list them, hand one back, void one."""
+"""The API of submissions and of tasks in hand, for researchers, and of what annotators would get."""
 
 from __future__ import annotations
 
@@ -7,31 +7,28 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import Http404
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
-from rest_framework.decorators import api_view, permission_classes
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import IsCampaignResearcher
-from annotation.api.refusals import answered
 from annotation.api.schemes import WrittenSerializer, read_scheme
-from annotation.api.work import QUESTION_FIELDS, ScreenSerializer
+from annotation.api.work import ScreenSerializer, question_json
 from annotation.models import turn_numbers
 from annotation.models.campaigns import Campaign
 from annotation.models.work import Assignment
 from annotation.scheme_store import Questionnaire, questionnaire_from, questionnaire_of
 from annotation.work import screens
-from annotation.work import submissions as handing
-from annotation.work import submissions as withdrawing
+from annotation.work import submissions as actions
 from annotation.work.labels import person_called
 from annotation.work.labels import pseudonyms_of_people as of_people
 from annotation.work.screens import Screen
-from annotation.work.submissions import REASON_LIMIT, in_hand, key_of
-from config.lists import Filters, Pages, one_of, paged, since
-from config.permissions import IsResearcher
+from annotation.work.submissions import REASON_LIMIT
+from config import api
+from config.lists import Filters, one_of, since
 
 # What annotators would get, for researchers: nothing is handed out, and nothing is kept.
 
@@ -53,22 +50,17 @@ TASK = OpenApiParameter(
 )
 
 
-@extend_schema(request=WrittenSerializer, responses=PreviewSerializer)
-@api_view(["POST"])
-@permission_classes([IsResearcher])
-@answered
-def scheme_preview(request: Request) -> Response:
+@api.post(WrittenSerializer, PreviewSerializer)
+def scheme_preview(request: Request) -> dict[str, Any]:
     """Researchers: a scheme's questions beside a sample, as an annotator gets them; nothing is stored."""
-    definition = read_scheme(WrittenSerializer, request)
+    definition = read_scheme(api.data(request))
     plan = questionnaire_from(definition)
     screen = screens.scheme_preview(definition, None)
-    return Response(_preview_json(plan, screen, definition.guidelines, 1, 1))
+    return _preview_json(plan, screen, definition.guidelines, 1, 1)
 
 
-@extend_schema(parameters=[TASK], responses=PreviewSerializer)
-@api_view(["GET"])
-@permission_classes([IsResearcher])
-def campaign_preview(request: Request, campaign: int) -> Response:
+@api.get(PreviewSerializer, query=[TASK])
+def campaign_preview(request: Request, campaign: int) -> dict[str, Any]:
     """Researchers: one of a campaign's first tasks as an annotator would get it, before or after it opens."""
     campaign_row = access.campaign(campaign)
     number = _number(request.query_params.get("task", "1"))
@@ -78,13 +70,13 @@ def campaign_preview(request: Request, campaign: int) -> Response:
     plan = questionnaire_of(campaign_row.scheme_version_id)
     screen = screens.campaign_preview(campaign_row, places[number - 1])
     guidelines = campaign_row.guidelines.order_by("-version").first()
-    return Response(_preview_json(plan, screen, guidelines.text if guidelines else "", number, len(places)))
+    return _preview_json(plan, screen, guidelines.text if guidelines else "", number, len(places))
 
 
 def _preview_json(
     plan: Questionnaire, screen: Screen, guidelines: str, number: int, of: int
 ) -> dict[str, Any]:
-    questions = [{name: getattr(question, name) for name in QUESTION_FIELDS} for question in plan.questions]
+    questions = [question_json(question) for question in plan.questions]
     payload = {"number": number, "of": of, "questions": questions, "guidelines": guidelines}
     return payload | {"task": ScreenSerializer(screen).data}
 
@@ -95,12 +87,11 @@ def _number(text: str) -> int:
     return int(text)
 
 
-class SubmissionSerializer(serializers.Serializer[Any]):
-    """A submission; `seen` names its answers as they are now, `occasion` tells checks and repeats from work.
+# Submissions: list them, hand one back, void one.
 
-    `seconds` is the time from being handed out to being submitted, `attended` that of
-    attention, where a page told it.
-    """
+
+class AssignmentSerializer(serializers.Serializer[Any]):
+    """A task that an annotator has or had; `occasion` tells training, tests, checks and repeats from work."""
 
     assignment = serializers.IntegerField(source="pk")
     annotator = serializers.SerializerMethodField()
@@ -110,6 +101,30 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     )
     occasion = serializers.CharField()
     state = serializers.CharField()
+
+    def get_annotator(self, row: Assignment) -> str:
+        """Pseudonym of its annotator."""
+        return str(self.context["names"][row.user_id])
+
+    def get_about(self, row: Assignment) -> str:
+        """Key of what it is about: of an item, or of a continuation with all its turns."""
+        return actions.key_of(row.task)
+
+    @classmethod
+    def payload(cls, rows: list[Assignment], campaign: Campaign) -> Any:
+        """Return assignments of a campaign as plain data."""
+        turn_numbers.number(row.task.item.turn if row.task.item else None for row in rows)
+        names = of_people({row.user_id for row in rows}, campaign.corpus_id)
+        return cls(rows, many=True, context={"names": names}).data
+
+
+class SubmissionSerializer(AssignmentSerializer):
+    """A submission; `seen` names its answers as they are now, `occasion` tells checks and repeats from work.
+
+    `seconds` is the time from being handed out to being submitted, `attended` that of
+    attention, where a page told it.
+    """
+
     submitted_at = serializers.DateTimeField()
     seconds = serializers.FloatField()
     attended = serializers.FloatField(allow_null=True)
@@ -119,21 +134,13 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     comment = serializers.CharField()
     reason = serializers.CharField(source="withdrawn_reason")
 
-    def get_annotator(self, row: Assignment) -> str:
-        """Return the pseudonym of who submitted it."""
-        return str(self.context["names"][row.user_id])
-
-    def get_about(self, row: Assignment) -> str:
-        """Return the key of what was rated: of an item, or of a continuation with all its turns."""
-        return key_of(row.task)
-
 
 class WithdrawalSerializer(serializers.Serializer[Any]):
     """What to do with a submission, why, and which answers were looked at (`seen`)."""
 
     verb = serializers.ChoiceField(choices=["return", "void"])
-    reason = serializers.CharField(max_length=withdrawing.REASON_LIMIT)
-    seen = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=0)
+    reason = serializers.CharField(max_length=REASON_LIMIT)
+    seen = serializers.IntegerField(allow_null=True, default=None, min_value=0)
 
 
 class WithdrawnSerializer(serializers.Serializer[Any]):
@@ -143,14 +150,6 @@ class WithdrawnSerializer(serializers.Serializer[Any]):
 
 
 BY_ANNOTATOR = OpenApiParameter("annotator", description="only of the annotator with this pseudonym")
-
-
-def of_annotator(request: Request, campaign: Campaign, rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
-    """Return those of some assignments that are by the annotator whose pseudonym a request tells."""
-    name = request.query_params.get("annotator")
-    return rows if name is None else rows.filter(user=person_called(name, campaign))
-
-
 SUBMISSIONS = Filters(
     {
         "state": one_of("state", ("submitted", "returned", "voided")),
@@ -159,66 +158,46 @@ SUBMISSIONS = Filters(
 )
 
 
-@extend_schema(parameters=[BY_ANNOTATOR, *SUBMISSIONS.parameters], responses=SubmissionSerializer(many=True))
-@paged
-@api_view(["GET"])
-@permission_classes([IsCampaignResearcher])
+def _of_annotator(request: Request, campaign: Campaign, rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """Narrow assignments to those of the annotator whose pseudonym a request names."""
+    name = request.query_params.get("annotator")
+    return rows if name is None else rows.filter(user=person_called(name, campaign))
+
+
+@api.listing(
+    SubmissionSerializer, query=[BY_ANNOTATOR, *SUBMISSIONS.parameters], permission=IsCampaignResearcher
+)
 def submissions(request: Request, campaign: int) -> Response:
     """Researchers: what was submitted in a campaign, latest first."""
     campaign_row = access.campaign(campaign)
-    rows = of_annotator(request, campaign_row, SUBMISSIONS.of(request, withdrawing.submissions(campaign_row)))
-    pager = Pages()
-    page: list[Assignment] = pager.paginate_queryset(rows, request) or []
-    turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
-    names = {"names": of_people({row.user_id for row in page}, campaign_row.corpus_id)}
-    return pager.get_paginated_response(SubmissionSerializer(page, many=True, context=names).data)
+    rows = SUBMISSIONS.of(request, actions.submissions(campaign_row))
+    rows = _of_annotator(request, campaign_row, rows)
+    return api.page_of(request, rows, lambda page: SubmissionSerializer.payload(page, campaign_row))
 
 
-@extend_schema(request=WithdrawalSerializer, responses=WithdrawnSerializer)
-@api_view(["POST"])
-@permission_classes([IsCampaignResearcher])
-@answered
-def submission(request: Request, campaign: int, assignment: int) -> Response:
+@api.post(WithdrawalSerializer, WithdrawnSerializer, permission=IsCampaignResearcher)
+def submission(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
     """Researchers: hand a submission back to its annotator, or void it."""
-    assert isinstance(request.user, User)
-    serializer = WithdrawalSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    values = dict(serializer.validated_data)
+    data = api.data(request)
     assignment_row = access.submission(campaign, assignment)
-    labels = withdrawing.VERBS[values.pop("verb")](by=request.user, assignment=assignment_row, **values)
-    return Response({"labels": labels})
+    verb = actions.VERBS[data.pop("verb")]
+    return {"labels": verb(by=api.user(request), assignment=assignment_row, **data)}
 
 
-# The API of tasks in hand, for researchers: list them, take one back, give one to somebody.
+# Tasks in hand: list them, take one back, give one to somebody.
 
 
-class HeldSerializer(serializers.Serializer[Any]):
+class HeldSerializer(AssignmentSerializer):
     """A task in somebody's hands, `until` its lease ends; `draft_saved_at` is null where there is no draft.
 
     `state` is `leased` or `returned` (handed back to be done again). `given` says why a researcher gave it
     to them, '' where nobody did; `occasion` tells training, tests and checks from work.
     """
 
-    assignment = serializers.IntegerField(source="pk")
-    annotator = serializers.SerializerMethodField()
-    about = serializers.SerializerMethodField()
-    turn_number = serializers.IntegerField(
-        source="task.item.turn.number", default=None, allow_null=True, read_only=True
-    )
-    occasion = serializers.CharField()
-    state = serializers.CharField()
     since = serializers.DateTimeField(source="leased_at")
     until = serializers.DateTimeField(source="lease_expires")
     draft_saved_at = serializers.DateTimeField(allow_null=True)
     given = serializers.CharField(source="given_reason")
-
-    def get_annotator(self, row: Assignment) -> str:
-        """Return the pseudonym of who holds it."""
-        return str(self.context["names"][row.user_id])
-
-    def get_about(self, row: Assignment) -> str:
-        """Return the key of what it is about: of an item, or of a continuation with all its turns."""
-        return key_of(row.task)
 
 
 class GiveSerializer(serializers.Serializer[Any]):
@@ -233,69 +212,45 @@ class TakeSerializer(serializers.Serializer[Any]):
     """Why a task is taken back, which its annotator reads; with `to`, it goes to that annotator."""
 
     reason = serializers.CharField(max_length=REASON_LIMIT)
-    to = serializers.CharField(max_length=20, required=False, allow_null=True, default=None)
-
-
-def _held_json(rows: list[Assignment], campaign: Campaign) -> Any:
-    names = of_people({row.user_id for row in rows}, campaign.corpus_id)
-    return HeldSerializer(rows, many=True, context={"names": names}).data
+    to = serializers.CharField(max_length=20, allow_null=True, default=None)
 
 
 def _annotator(name: str, campaign: Campaign) -> User:
     person = person_called(name, campaign)
     if person is None:
-        raise serializers.ValidationError({"to": [f"No annotator of this campaign is called {name!r}."]})
+        raise ValidationError({"to": [f"No annotator of this campaign is called {name!r}."]})
     return person
 
 
-def _user(request: Request) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
-@extend_schema(methods=["GET"], parameters=[BY_ANNOTATOR], responses=HeldSerializer(many=True))
-@extend_schema(
-    methods=["POST"],
-    request=GiveSerializer,
-    responses={201: HeldSerializer},
-    operation_id="campaigns_held_give",
-)
-@paged
-@api_view(["GET", "POST"])
-@permission_classes([IsCampaignResearcher])
-@answered
+@api.listing(HeldSerializer, query=[BY_ANNOTATOR], permission=IsCampaignResearcher)
 def held_tasks(request: Request, campaign: int) -> Response:
-    """Researchers: what annotators hold now, longest held first; or give a task to one of them."""
+    """Researchers: what annotators hold now, longest held first."""
     campaign_row = access.campaign(campaign)
-    if request.method == "POST":
-        serializer = GiveSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        values = dict(serializer.validated_data)
-        task = handing.task_named(campaign_row, values.pop("task"))
-        values["to"] = _annotator(values["to"], campaign_row)
-        assignment = handing.give(by=_user(request), campaign=campaign_row, task=task, **values)
-        return Response(_held_json([assignment], campaign_row)[0], status=201)
-    pager = Pages()
-    page: list[Assignment] = (
-        pager.paginate_queryset(of_annotator(request, campaign_row, in_hand(campaign_row)), request) or []
-    )
-    turn_numbers.number(row.task.item.turn if row.task.item else None for row in page)
-    return pager.get_paginated_response(_held_json(page, campaign_row))
+    rows = _of_annotator(request, campaign_row, actions.in_hand(campaign_row))
+    return api.page_of(request, rows, lambda page: HeldSerializer.payload(page, campaign_row))
 
 
-@extend_schema(request=TakeSerializer, responses=HeldSerializer, operation_id="campaigns_held_take_back")
-@api_view(["POST"])
-@permission_classes([IsCampaignResearcher])
-@answered
-def take_back(request: Request, campaign: int, assignment: int) -> Response:
+@api.post(
+    GiveSerializer, HeldSerializer, status=201, permission=IsCampaignResearcher, name="campaigns_held_give"
+)
+def give(request: Request, campaign: int) -> Any:
+    """Researchers: give a task to an annotator."""
+    campaign_row = access.campaign(campaign)
+    data = api.data(request)
+    task = actions.task_named(campaign_row, data.pop("task"))
+    data["to"] = _annotator(data["to"], campaign_row)
+    assignment = actions.give(by=api.user(request), campaign=campaign_row, task=task, **data)
+    return HeldSerializer.payload([assignment], campaign_row)[0]
+
+
+@api.post(TakeSerializer, HeldSerializer, permission=IsCampaignResearcher, name="campaigns_held_take_back")
+def take_back(request: Request, campaign: int, assignment: int) -> Any:
     """Researchers: take a task back from who holds it, for others to find or for somebody named (`to`)."""
-    serializer = TakeSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
+    data, by = api.data(request), api.user(request)
     assignment_row = access.submission(campaign, assignment)
-    to, reason = serializer.validated_data["to"], serializer.validated_data["reason"]
-    if to is None:
-        outcome = handing.take_back(by=_user(request), assignment=assignment_row, reason=reason)
+    if data["to"] is None:
+        outcome = actions.take_back(by=by, assignment=assignment_row, reason=data["reason"])
     else:
-        person = _annotator(to, assignment_row.campaign)
-        outcome = handing.pass_to(by=_user(request), assignment=assignment_row, to=person, reason=reason)
-    return Response(_held_json([outcome], assignment_row.campaign)[0])
+        data["to"] = _annotator(data["to"], assignment_row.campaign)
+        outcome = actions.pass_to(by=by, assignment=assignment_row, **data)
+    return HeldSerializer.payload([outcome], assignment_row.campaign)[0]

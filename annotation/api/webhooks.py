@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
-from django.contrib.auth.models import User
-from drf_spectacular.utils import extend_schema
+from django.db.models import QuerySet
 from rest_framework import serializers
-from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotation import access
-from annotation.models import Campaign
-from config.idempotency import told_once
-from config.lists import Filters, Pages, one_of, paged, since
-from config.permissions import IsAdministrator, IsResearcher
+from config import api
+from config.lists import Filters, one_of, since
+from config.permissions import IsAdministrator
 from jobs import access as jobs_access
 from jobs import webhooks as delivering
-from jobs.errors import WebhookRefused
 from jobs.models import Delivery, Webhook
 from jobs.webhook_events import KINDS, PING
 from jobs.webhooks import secret_of
@@ -92,119 +85,72 @@ DELIVERIES = Filters(
 )
 
 
-def answered(view: Callable[..., Response]) -> Callable[..., Response]:
-    """Decorator: a webhook that is refused answers 422, with the field that is at fault."""
-
-    @wraps(view)
-    def guarded(request: Request, *args: Any, **kwargs: Any) -> Response:
-        try:
-            return view(request, *args, **kwargs)
-        except WebhookRefused as error:
-            fields = {"fields": {error.field: [str(error)]}} if error.field else {}
-            return Response({"detail": str(error), "code": "webhook_refused", **fields}, status=422)
-
-    return guarded
+@api.listing(WebhookSerializer)
+def campaign_webhooks(request: Request, campaign: int) -> QuerySet[Webhook]:
+    """Researchers: the webhooks of a campaign."""
+    return Webhook.objects.filter(campaign=access.campaign(campaign))
 
 
-def _user(request: Request) -> User:
-    assert isinstance(request.user, User)
-    return request.user
+@api.post(WebhookSerializer, MadeWebhookSerializer, status=201, secret=True)
+def add_to_campaign(request: Request, campaign: int) -> Webhook:
+    """Researchers: add a webhook to a campaign; its secret is in this answer alone."""
+    number = access.campaign(campaign).pk
+    return delivering.add(by=api.user(request), campaign=number, **api.data(request))
 
 
-@extend_schema(methods=["GET"], responses=WebhookSerializer(many=True))
-@extend_schema(methods=["POST"], request=WebhookSerializer, responses={201: MadeWebhookSerializer})
-@told_once
-@paged
-@api_view(["GET", "POST"])
-@permission_classes([IsResearcher])
-@answered
-def campaign_webhooks(request: Request, campaign: int) -> Response:
-    """Researchers: the webhooks of a campaign, or add one; its secret is in this answer alone."""
-    return _list(request, access.campaign(campaign))
+@api.listing(WebhookSerializer, permission=IsAdministrator)
+def webhooks(request: Request) -> QuerySet[Webhook]:
+    """Administrators: the webhooks of all of Concord."""
+    return Webhook.objects.filter(campaign=None)
 
 
-@extend_schema(methods=["GET"], responses=WebhookSerializer(many=True))
-@extend_schema(methods=["POST"], request=WebhookSerializer, responses={201: MadeWebhookSerializer})
-@told_once
-@paged
-@api_view(["GET", "POST"])
-@permission_classes([IsAdministrator])
-@answered
-def webhooks(request: Request) -> Response:
-    """Administrators: the webhooks of all of Concord, or add one; its secret is in this answer alone."""
-    return _list(request, None)
+@api.post(WebhookSerializer, MadeWebhookSerializer, status=201, permission=IsAdministrator, secret=True)
+def add(request: Request) -> Webhook:
+    """Administrators: add a webhook of all of Concord; its secret is in this answer alone."""
+    return delivering.add(by=api.user(request), campaign=None, **api.data(request))
 
 
-def _list(request: Request, campaign: Campaign | None) -> Response:
-    if request.method == "GET":
-        pager = Pages()
-        page = pager.paginate_queryset(Webhook.objects.filter(campaign=campaign), request)
-        return pager.get_paginated_response(WebhookSerializer(page, many=True).data)
-    serializer = WebhookSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    number = None if campaign is None else campaign.pk
-    made_webhook = delivering.add(by=_user(request), campaign=number, **serializer.validated_data)
-    return Response(MadeWebhookSerializer(made_webhook).data, status=201)
+@api.get(WebhookSerializer)
+def webhook(request: Request, pk: int) -> Webhook:
+    """Researchers: a campaign's webhook. Administrators: any."""
+    return jobs_access.webhook(api.user(request), pk)
 
 
-@extend_schema(methods=["GET"], responses=WebhookSerializer)
-@extend_schema(methods=["PATCH"], request=WebhookSerializer(partial=True), responses=WebhookSerializer)
-@extend_schema(methods=["DELETE"], responses={204: None})
-@api_view(["GET", "PATCH", "DELETE"])
-@permission_classes([IsResearcher])
-@answered
-def webhook(request: Request, pk: int) -> Response:
-    """Researchers: a campaign's webhook; change or delete it. Administrators: any."""
-    hook = jobs_access.webhook(_user(request), pk)
-    if request.method == "DELETE":
-        delivering.delete(by=_user(request), webhook=hook)
-        return Response(status=204)
-    if request.method == "PATCH":
-        serializer = WebhookSerializer(hook, data=request.data, partial=True)
-        serializer.is_valid(raise_exception=True)
-        hook = delivering.change(by=_user(request), webhook=hook, fields=serializer.validated_data)
-    return Response(WebhookSerializer(hook).data)
+@api.patch(WebhookSerializer, WebhookSerializer, partial=True)
+def change(request: Request, pk: int) -> Webhook:
+    """Researchers: change a campaign's webhook. Administrators: any."""
+    hook = jobs_access.webhook(api.user(request), pk)
+    return delivering.change(by=api.user(request), webhook=hook, fields=api.data(request))
 
 
-@extend_schema(request=WebhookVerbSerializer, responses=WebhookSerializer)
-@api_view(["POST"])
-@permission_classes([IsResearcher])
-def webhook_act(request: Request, pk: int) -> Response:
+@api.delete()
+def delete(request: Request, pk: int) -> None:
+    """Researchers: delete a campaign's webhook. Administrators: any."""
+    delivering.delete(by=api.user(request), webhook=jobs_access.webhook(api.user(request), pk))
+
+
+@api.post(WebhookVerbSerializer, WebhookSerializer)
+def webhook_act(request: Request, pk: int) -> Webhook:
     """Researchers: switch a webhook on or off, or send it a test (a delivery of kind `ping`)."""
-    serializer = WebhookVerbSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    hook = jobs_access.webhook(_user(request), pk)
-    delivering.VERBS[serializer.validated_data["verb"]](by=_user(request), webhook=hook)
-    return Response(WebhookSerializer(jobs_access.webhook(_user(request), pk)).data)
+    verb = delivering.VERBS[api.data(request)["verb"]]
+    verb(by=api.user(request), webhook=jobs_access.webhook(api.user(request), pk))
+    return jobs_access.webhook(api.user(request), pk)
 
 
-@extend_schema(request=None, responses=MadeWebhookSerializer)
-@told_once
-@api_view(["POST"])
-@permission_classes([IsResearcher])
-def rotate_webhook(request: Request, pk: int) -> Response:
+@api.post(gives=MadeWebhookSerializer, secret=True)
+def rotate_webhook(request: Request, pk: int) -> Webhook:
     """Researchers: give a webhook another secret, told this once; for a day the former one signs, too."""
-    hook = jobs_access.webhook(_user(request), pk)
-    return Response(MadeWebhookSerializer(delivering.rotate(by=_user(request), webhook=hook)).data)
+    return delivering.rotate(by=api.user(request), webhook=jobs_access.webhook(api.user(request), pk))
 
 
-@extend_schema(parameters=DELIVERIES.parameters, responses=DeliverySerializer(many=True))
-@paged
-@api_view(["GET"])
-@permission_classes([IsResearcher])
-def deliveries(request: Request, pk: int) -> Response:
+@api.listing(DeliverySerializer, filters=DELIVERIES)
+def deliveries(request: Request, pk: int) -> QuerySet[Delivery]:
     """Researchers: what a webhook was told, or is to be told, latest first."""
-    rows = jobs_access.webhook(_user(request), pk).deliveries.select_related("event")
-    pager = Pages()
-    page = pager.paginate_queryset(DELIVERIES.of(request, rows), request)
-    return pager.get_paginated_response(DeliverySerializer(page, many=True).data)
+    return jobs_access.webhook(api.user(request), pk).deliveries.select_related("event")
 
 
-@extend_schema(request=None, responses=DeliverySerializer)
-@api_view(["POST"])
-@permission_classes([IsResearcher])
-@answered
-def redeliver(request: Request, pk: int) -> Response:
+@api.post(gives=DeliverySerializer)
+def redeliver(request: Request, pk: int) -> Delivery:
     """Researchers: send a delivery once more, now and under the same id."""
-    delivery_row = jobs_access.delivery(_user(request), pk)
-    return Response(DeliverySerializer(delivering.send_again(by=_user(request), delivery=delivery_row)).data)
+    delivery_row = jobs_access.delivery(api.user(request), pk)
+    return delivering.send_again(by=api.user(request), delivery=delivery_row)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any
 
-from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, extend_schema_field, extend_schema_serializer
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
-from rest_framework.decorators import api_view, permission_classes
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotation import access
-from annotation.api.refusals import answered
-from annotation.campaigns.settings import Settings
-from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Guidelines, PeopleGroup, System
-from annotation.scheme_store import ScreenQuestion, find, questionnaire_of
+from annotation.models import Assignment, CampaignMember, Guidelines
+from annotation.scheme_store import ScreenQuestion, questionnaire_of
 from annotation.work import actions as labelling
 from annotation.work import check_stages, task_page
 from annotation.work.check_stages import ACCEPTED
@@ -25,12 +19,10 @@ from annotation.work.leases import Hold, Seat, limits_of
 from annotation.work.own_work import progress
 from annotation.work.screens import load
 from annotation.work.task_page import beside, completion
+from config import api
 from config.permissions import IsSignedIn
 
 # What the API of annotation takes and gives.
-
-SETTINGS = tuple(Settings.__annotations__)
-"""The settings of a campaign, by the names of its columns."""
 
 
 @extend_schema_serializer(component_name="ShownLine")
@@ -158,7 +150,20 @@ class MyCampaignSerializer(serializers.Serializer[Any]):
     limits = LimitsSerializer()
 
 
-class DraftSerializer(serializers.Serializer[Any]):
+class SubmitSerializer(serializers.Serializer[Any]):
+    """Answers to a task: item id to question to value; `client`, `based_on` and `attention` as in a draft."""
+
+    client = serializers.CharField(allow_null=True, default=None, max_length=64)
+    based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0, max_value=2**53 - 1)
+    answers = Answers()
+    evidence = EvidenceField(default=dict)
+    comment = api.optional_text(max_length=5000)
+    flagged = serializers.BooleanField(default=False)
+    attention = serializers.IntegerField(default=0, min_value=0, max_value=2**53 - 1)
+    revising = serializers.BooleanField(default=False)
+
+
+class DraftSerializer(SubmitSerializer):
     """A draft: its version grows with every change; answers are item id to question to value, and evidence
     says what they point at.
 
@@ -167,27 +172,8 @@ class DraftSerializer(serializers.Serializer[Any]):
     """
 
     version = serializers.IntegerField(min_value=1, max_value=2**53 - 1)
-    client = serializers.CharField(allow_blank=True, default="", max_length=64)
-    based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0, max_value=2**53 - 1)
+    client = api.optional_text(max_length=64)
     answers = Answers(default=dict)
-    evidence = EvidenceField(default=dict)
-    comment = serializers.CharField(allow_blank=True, default="", max_length=5000)
-    flagged = serializers.BooleanField(default=False)
-    attention = serializers.IntegerField(default=0, min_value=0, max_value=2**53 - 1)
-    revising = serializers.BooleanField(default=False)
-
-
-class SubmitSerializer(serializers.Serializer[Any]):
-    """Answers to a task: item id to question to value; `client`, `based_on` and `attention` as in a draft."""
-
-    client = serializers.CharField(allow_null=True, default=None, max_length=64)
-    based_on = serializers.IntegerField(allow_null=True, default=None, min_value=0, max_value=2**53 - 1)
-    answers = Answers()
-    evidence = EvidenceField(default=dict)
-    comment = serializers.CharField(allow_blank=True, default="", max_length=5000)
-    flagged = serializers.BooleanField(default=False)
-    attention = serializers.IntegerField(default=0, min_value=0, max_value=2**53 - 1)
-    revising = serializers.BooleanField(default=False)
 
 
 class SkipSerializer(serializers.Serializer[Any]):
@@ -199,160 +185,11 @@ class SkipSerializer(serializers.Serializer[Any]):
 class ReopenSerializer(serializers.Serializer[Any]):
     """The task submitted last, or the one before `before`."""
 
-    before = serializers.IntegerField(
-        required=False, allow_null=True, default=None, min_value=1, max_value=2**63 - 1
-    )
-
-
-class CampaignSerializer(serializers.ModelSerializer[Campaign]):
-    """A campaign; write with corpus and systems by name, annotators by user name."""
-
-    corpus = serializers.SlugRelatedField(slug_field="name", queryset=Corpus.objects.all())
-    scheme = serializers.CharField(
-        source="scheme_version.scheme.key", max_length=140, help_text="key, or key@version"
-    )
-    systems = serializers.ListField(child=serializers.CharField(), required=False, default=list)
-    annotators = serializers.SlugRelatedField(
-        slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
-    )
-    guidelines = serializers.CharField(required=False, allow_blank=True)
-    consent = serializers.CharField(required=False, allow_blank=True)
-    shows = serializers.ListField(child=serializers.CharField(), required=False)
-    baseline = serializers.CharField(
-        required=False,
-        allow_null=True,
-        help_text="a system of the corpus, with which all others are compared",
-    )
-
-    class Meta:
-        model = Campaign
-        fields = [
-            "id",
-            "name",
-            "state",
-            "corpus",
-            "scheme",
-            "systems",
-            "include_self",
-            *SETTINGS,
-            "annotators",
-            "guidelines",
-            "consent",
-            "shows",
-            "archived_at",
-        ]
-        read_only_fields = ["state", "archived_at"]
-        extra_kwargs: ClassVar[dict[str, Any]] = {"name": {"validators": []}}
-
-    def validate_scheme(self, ref: str) -> str:
-        """Refuse a scheme that there is not."""
-        if find(ref) is None:
-            raise serializers.ValidationError(f"There is no scheme “{ref}”.")
-        return ref
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Find the systems of the corpus by their names."""
-        corpus = attrs.get("corpus") or cast("Campaign", self.instance).corpus
-        if name := attrs.get("baseline"):
-            baseline = System.objects.filter(corpus=corpus, name=name).first()
-            if baseline is None:
-                raise serializers.ValidationError({"baseline": f"The corpus has no system “{name}”."})
-            attrs = attrs | {"baseline": baseline}
-        if "systems" not in attrs:
-            return attrs
-        names = attrs["systems"]
-        systems = list(System.objects.filter(corpus=corpus, name__in=names))
-        unknown = set(names) - {system.name for system in systems}
-        if unknown:
-            raise serializers.ValidationError({"systems": f"The corpus has no system “{min(unknown)}”."})
-        return attrs | {"systems": systems}
-
-    def to_representation(self, instance: Campaign) -> dict[str, Any]:
-        """Name what is related."""
-        guidelines = instance.guidelines.order_by("-version").first()
-        consent = instance.consents.order_by("-version").first()
-        return {
-            "id": instance.pk,
-            "name": instance.name,
-            "state": instance.state,
-            "corpus": instance.corpus.name,
-            "scheme": instance.scheme_version.scheme.key,
-            "scheme_version": instance.scheme_version.version,
-            "systems": sorted(system.name for system in instance.systems.all()),
-            "include_self": instance.include_self,
-            **{name: getattr(instance, name) for name in SETTINGS},
-            "baseline": instance.baseline and instance.baseline.name,
-            "annotators": sorted(
-                member.user.get_username() for member in instance.members.select_related("user")
-            ),
-            "guidelines": guidelines.text if guidelines else "",
-            "consent": consent.text if consent else "",
-            "shows": instance.shows,
-            "archived_at": instance.archived_at,
-        }
-
-    @property
-    def writable(self) -> list[str]:
-        """The names of what can be written."""
-        return [name for name, field in self.fields.items() if not field.read_only]
-
-    def arguments(self) -> dict[str, Any]:
-        """Return what was written as `campaigns.create` and `editing.change` take it."""
-        values = dict(self.validated_data)
-        if "scheme_version" in values:
-            values["scheme"] = values.pop("scheme_version")["scheme"]["key"]
-        return values
-
-
-class StateSerializer(serializers.Serializer[Any]):
-    """What to do with a campaign."""
-
-    verb = serializers.ChoiceField(choices=["open", "pause", "close", "archive", "bring-back"])
-
-
-class ReorderSerializer(serializers.Serializer[Any]):
-    """The order that the tasks get which nobody has begun; what is left out stays as the campaign has it."""
-
-    task_order = serializers.ChoiceField(choices=Campaign.Order.choices, required=False)
-    order_by = serializers.CharField(max_length=120, required=False, allow_blank=True)
-    apart_judge = serializers.CharField(max_length=200, required=False, allow_blank=True)
-
-
-class ReorderedSerializer(serializers.Serializer[Any]):
-    """How many tasks changed their place."""
-
-    moved = serializers.IntegerField()
-
-
-class CopySerializer(serializers.Serializer[Any]):
-    """The name of a copy."""
-
-    name = serializers.CharField(max_length=120)
-
-
-class MembersSerializer(serializers.Serializer[Any]):
-    """Who joins and who leaves, by user name; all active people of a group join by its name."""
-
-    groups = serializers.SlugRelatedField(
-        slug_field="name", queryset=PeopleGroup.objects.all(), many=True, required=False
-    )
-    add = serializers.SlugRelatedField(
-        slug_field="username", queryset=User.objects.filter(is_active=True), many=True, required=False
-    )
-    remove = serializers.SlugRelatedField(
-        slug_field="username", queryset=User.objects.all(), many=True, required=False
-    )
+    before = serializers.IntegerField(allow_null=True, default=None, min_value=1, max_value=2**63 - 1)
 
 
 class GuidelinesSerializer(serializers.Serializer[Any]):
     """Guidelines; `version` is given by Concord."""
-
-    text = serializers.CharField(allow_blank=True)
-    version = serializers.IntegerField(read_only=True)
-
-
-class ConsentSerializer(serializers.Serializer[Any]):
-    """What annotators agree to before they work; `version` is given by Concord."""
 
     text = serializers.CharField(allow_blank=True)
     version = serializers.IntegerField(read_only=True)
@@ -365,147 +202,96 @@ class AcceptSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
 
 
-def _user(request: Request) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
-@extend_schema(responses=MyCampaignSerializer(many=True))
-@api_view(["GET"])
-@permission_classes([IsSignedIn])
-def my_campaigns(request: Request) -> Response:
+@api.get(MyCampaignSerializer, many=True, permission=IsSignedIn)
+def my_campaigns(request: Request) -> list[dict[str, Any]]:
     """Everyone signed in: the campaigns they take part in."""
-    mine = CampaignMember.objects.filter(user=_user(request)).exclude(campaign__state="draft")
+    mine = CampaignMember.objects.filter(user=api.user(request)).exclude(campaign__state="draft")
     mine = mine.filter(campaign__archived_at=None)
-    memberships = mine.select_related("campaign").order_by("-campaign_id")
-    return Response(
-        [
-            {
-                "campaign": member.campaign_id,
-                "name": member.campaign.name,
-                "state": member.campaign.state,
-                "done": member.done,
-                "limits": limits_of(member).as_json(),
-            }
-            for member in memberships
-        ]
-    )
+    return [
+        {
+            "campaign": member.campaign_id,
+            "name": member.campaign.name,
+            "state": member.campaign.state,
+            "done": member.done,
+            "limits": limits_of(member).as_json(),
+        }
+        for member in mine.select_related("campaign").order_by("-campaign_id")
+    ]
 
 
-@extend_schema(request=None, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def next_task(request: Request, campaign: int) -> Response:
+@api.post(permission=IsSignedIn)
+def next_task(request: Request, campaign: int) -> dict[str, Any]:
     """Members: the task before them; claims one where they hold none.
 
     Where `waiting` is set, `task` is null until what it tells is accepted: a consent text, guidelines that
     changed since they were last read, or a notice of the training, the test or the checks. Who came by a link
     and is done finds under `completion` the `code` to take away and the `address` to return to ('' for none).
     """
-    seat, hold = labelling.start(by=_user(request), campaign=campaign)
-    return Response(_state(_user(request), seat, hold, "next"))
+    seat, hold = labelling.start(by=api.user(request), campaign=campaign)
+    return _state(request, seat, hold, "next")
 
 
-@extend_schema(request=AcceptSerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def accept(request: Request, campaign: int) -> Response:
+@api.post(AcceptSerializer, permission=IsSignedIn)
+def accept(request: Request, campaign: int) -> dict[str, Any]:
     """Members: agree to a version of the consent text, say that changed guidelines or a notice are read.
 
     A notice is accepted with what it is and its `version`; accepting `training` or `test` begins it.
     """
-    access.membership(_user(request), campaign)
-    values = _checked(AcceptSerializer(data=request.data))
-    task_page.accept(by=_user(request), campaign=campaign, **values)
-    seat, hold = labelling.start(by=_user(request), campaign=campaign)
-    return Response(_state(_user(request), seat, hold, "next"))
+    access.membership(api.user(request), campaign)
+    task_page.accept(by=api.user(request), campaign=campaign, **api.data(request))
+    seat, hold = labelling.start(by=api.user(request), campaign=campaign)
+    return _state(request, seat, hold, "next")
 
 
-@extend_schema(request=ReopenSerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def reopen(request: Request, campaign: int) -> Response:
+@api.post(ReopenSerializer, permission=IsSignedIn)
+def reopen(request: Request, campaign: int) -> dict[str, Any]:
     """Members: an earlier task of theirs, to be revised."""
-    values = _checked(ReopenSerializer(data=request.data))
-    seat, hold = labelling.reopen(by=_user(request), campaign=campaign, before=values["before"])
-    return Response(_state(_user(request), seat, hold, "reopened"))
+    seat, hold = labelling.reopen(by=api.user(request), campaign=campaign, **api.data(request))
+    return _state(request, seat, hold, "reopened")
 
 
-@extend_schema(request=DraftSerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def save_draft(request: Request, campaign: int, assignment: int) -> Response:
+@api.post(DraftSerializer, permission=IsSignedIn)
+def save_draft(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
     """Members: keep a draft; it replaces neither a newer one nor another client's that it has not seen."""
-    draft = _checked(DraftSerializer(data=request.data))
+    draft = api.data(request)
     about = {name: draft.pop(name) for name in ("revising", "client", "based_on", "attention")}
     version = labelling.save_draft(
-        by=_user(request), campaign=campaign, assignment=assignment, draft=draft, **about
+        by=api.user(request), campaign=campaign, assignment=assignment, draft=draft, **about
     )
-    return Response({"version": version})
+    return {"version": version}
 
 
-@extend_schema(request=SubmitSerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def submit(request: Request, campaign: int, assignment: int) -> Response:
+@api.post(SubmitSerializer, permission=IsSignedIn)
+def submit(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
     """Members: submit a task; the answer carries the next one. The same sent again changes nothing."""
-    values = _checked(SubmitSerializer(data=request.data))
-    outcome = labelling.submit(by=_user(request), campaign=campaign, assignment=assignment, **values)
-    return Response(_state(_user(request), outcome.seat, outcome.next, outcome.status))
+    values = api.data(request)
+    outcome = labelling.submit(by=api.user(request), campaign=campaign, assignment=assignment, **values)
+    return _state(request, outcome.seat, outcome.next, outcome.status)
 
 
-@extend_schema(request=SkipSerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def skip(request: Request, campaign: int, assignment: int) -> Response:
+@api.post(SkipSerializer, permission=IsSignedIn)
+def skip(request: Request, campaign: int, assignment: int) -> dict[str, Any]:
     """Members: give a task up for a reason; the answer carries the next one."""
-    values = _checked(SkipSerializer(data=request.data))
-    outcome = labelling.skip(by=_user(request), campaign=campaign, assignment=assignment, **values)
-    return Response(_state(_user(request), outcome.seat, outcome.next, outcome.status))
+    values = api.data(request)
+    outcome = labelling.skip(by=api.user(request), campaign=campaign, assignment=assignment, **values)
+    return _state(request, outcome.seat, outcome.next, outcome.status)
 
 
-@extend_schema(responses=GuidelinesSerializer)
-@api_view(["GET"])
-@permission_classes([IsSignedIn])
-def guidelines(request: Request, campaign: int) -> Response:
+@api.get(GuidelinesSerializer, permission=IsSignedIn)
+def guidelines(request: Request, campaign: int) -> Guidelines:
     """Members: the guidelines in force."""
-    access.membership(_user(request), campaign)
-    current = get_object_or_404(Guidelines.objects.filter(campaign_id=campaign).order_by("-version")[:1])
-    return Response(GuidelinesSerializer(current).data)
+    access.membership(api.user(request), campaign)
+    return get_object_or_404(Guidelines.objects.filter(campaign_id=campaign).order_by("-version")[:1])
 
 
 QUESTION_FIELDS = (
-    "key",
-    "wording",
-    "level",
-    "values",
-    "anchors",
-    "group",
-    "required",
-    "show_if",
-    "minimum",
-    "maximum",
-    "whole",
-    "evidence",
-    "evidence_for",
-    "evidence_required",
-    "item_kind",
+    *("key", "wording", "level", "values", "anchors", "group", "required", "show_if", "minimum", "maximum"),
+    *("whole", "evidence", "evidence_for", "evidence_required", "item_kind"),
 )
 """What programs are told of a question."""
 
 
-def _checked(serializer: Any) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    return dict(serializer.validated_data)
-
-
-def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
+def _state(request: Request, seat: Seat, hold: Hold | None, status: str) -> dict[str, Any]:
     task, plan = None, questionnaire_of(seat.version)
     if hold is not None:
         screen = load(hold.task, plan.is_tagged, hold.assignment, plan.item_kinds)
@@ -514,7 +300,7 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
             "draft": hold.draft,
             "revising": hold.state == Assignment.State.SUBMITTED,
             "note": hold.note,
-            **beside(by=by, seat=seat, hold=hold, screen=screen),
+            **beside(by=api.user(request), seat=seat, hold=hold, screen=screen),
         }
     before = (task_page.waiting(seat) or check_stages.waiting(seat)) if hold is None else None
     done = completion(seat) if hold is None and before is None and not seat.waits else None
@@ -525,10 +311,11 @@ def _state(by: User, seat: Seat, hold: Hold | None, status: str) -> dict[str, An
         "completion": done and done._asdict(),
         "progress": progress(seat=seat, hold=hold)._asdict(),
         "limits": seat.limits.as_json(),
-        "questions": [_question(question) for question in plan.questions],
+        "questions": [question_json(question) for question in plan.questions],
         "task": task,
     }
 
 
-def _question(question: ScreenQuestion) -> dict[str, Any]:
+def question_json(question: ScreenQuestion) -> dict[str, Any]:
+    """Return a question as programs are told of it."""
     return {name: getattr(question, name) for name in QUESTION_FIELDS}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC
-from typing import Any, Unpack
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation import scheme_store
 from annotation.campaigns import comparing, sampling, settings
 from annotation.campaigns import tasks as campaign_tasks
-from annotation.campaigns.settings import Settings, check_blind
+from annotation.campaigns.settings import check_blind
 from annotation.corpora import queries
 from annotation.errors import CampaignRefused
 from annotation.hooks import MAKE_ITEMS
@@ -51,21 +51,21 @@ def create(
     corpus: Corpus,
     scheme: str,
     systems: Sequence[System] = (),
-    include_self: bool = False,
     annotators: Iterable[User] = (),
     guidelines: str | None = None,
     consent: str = "",
     shows: Iterable[str] = views.DEFAULT,
-    **options: Unpack[Settings],
+    **options: Any,
 ) -> Campaign:
     """Set up a draft campaign over part of a corpus, with a scheme and its own guidelines.
 
     `scheme` is `key` (of a scheme of one's own: its newest version) or `key@version`. No systems means all of
-    them. The dialogues' own turns are rated with `include_self`, and where a dialogue has nothing else.
-    Without `guidelines` it starts with the scheme's. `consent` is the text that annotators agree to first,
-    if any. `shows` is what raters see beside the turns (`annotation.text.views`), `options` the rest
-    (`settings`). Raises CampaignRefused.
+    them. Without `guidelines` it starts with the scheme's. `consent` is the text that annotators agree to
+    first, if any. `shows` is what raters see beside the turns (`annotation.text.views`), `options` are
+    settings (`SETTINGS`). Raises CampaignRefused.
     """
+    if unknown := options.keys() - settings.SETTINGS.keys():
+        raise TypeError(f"a campaign has no {min(unknown)}")
     if any(system.corpus_id != corpus.pk for system in systems):
         raise CampaignRefused(f"A chosen system is not one of the corpus {corpus.name}.")
     version = lock_scheme_version(scheme)
@@ -76,7 +76,6 @@ def create(
         name=settings.checked_name(name, corpus),
         corpus=corpus,
         scheme_version=version,
-        include_self=include_self,
         shows=settings.allowed(shows),
         created_by=by,
         **options,
@@ -345,10 +344,6 @@ class Batch:
         """Whether all its ratings are in."""
         return self.submitted == self.slots
 
-    def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        return asdict(self) | {"complete": self.complete}
-
 
 @dataclass(frozen=True, slots=True)
 class Batches:
@@ -359,10 +354,6 @@ class Batches:
     total: int
     opened: int
     listed: tuple[Batch, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        return asdict(self) | {"listed": [batch.as_json() for batch in self.listed]}
 
 
 def batches(campaign: Campaign) -> Batches | None:

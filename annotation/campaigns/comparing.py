@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from annotation.campaigns.choice import SELECTION, values
-from annotation.campaigns.settings import refuse
+from annotation.campaigns.settings import MOST_COMPARISONS, refuse
 from annotation.corpora import comparisons
 from annotation.corpora.comparisons import Members
 from annotation.corpora.splits import TRAINING
@@ -98,9 +98,6 @@ def _check(campaign: Campaign) -> None:
             "so.",
         )
 
-
-MOST = 100_000
-"""Comparisons of one campaign."""
 
 MEMBERS = """
 SELECT d.id, u.at, s.id, c.id, u.id, concord_member_rank(d.key, c.key, u.position)
@@ -201,7 +198,7 @@ def _existing_items(campaign: Campaign) -> list[int]:
             (item, rank) for item, of, rank in cursor.fetchall() if not systems or set(of) <= systems
         ]
     ranked_items.sort(key=lambda ranked_item: _draw_key(campaign, ranked_item[1]))
-    return [item for item, _ in ranked_items][: campaign.most_comparisons or MOST]
+    return [item for item, _ in ranked_items][: campaign.most_comparisons or MOST_COMPARISONS]
 
 
 def _select_sets(campaign: Campaign) -> list[comparisons.Members]:
@@ -210,11 +207,9 @@ def _select_sets(campaign: Campaign) -> list[comparisons.Members]:
     groups = [group for group in _groups(campaign) if len(group) >= size]
     most = campaign.most_comparisons
     total = sum(math.comb(len(group), size) for group in groups)
-    if total > MOST and most is None:
+    if total > MOST_COMPARISONS and most is None:
         refuse("most_comparisons", f"That makes {total:,} comparisons: say how many of them are drawn.")
-    if most is not None and most > MOST:
-        refuse("most_comparisons", f"At most {MOST:,} comparisons are drawn.")
-    if total <= MOST:
+    if total <= MOST_COMPARISONS:
         every = [
             members for group in groups for members in combinations(group, size) if _fits(campaign, members)
         ]
@@ -223,7 +218,7 @@ def _select_sets(campaign: Campaign) -> list[comparisons.Members]:
         )
         sample: Iterable[Sequence[Candidate]] = every[:most]
     else:
-        sample = _random(campaign, groups, size, most or MOST)
+        sample = _random(campaign, groups, size, most or MOST_COMPARISONS)
     return [[(candidate.continuation, candidate.turn) for candidate in members] for members in sample]
 
 

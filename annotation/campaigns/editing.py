@@ -7,8 +7,8 @@ slots while people work, and no slot is ever taken away.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Unpack
+from collections.abc import Iterable
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import connection, transaction
@@ -27,9 +27,8 @@ from annotation.campaigns.actions import (
     set_consent,
     set_guidelines,
 )
-from annotation.campaigns.settings import Settings
 from annotation.errors import CampaignRefused
-from annotation.models import Consent, Corpus, Guidelines, SchemeVersion, StratumShare, System
+from annotation.models import Consent, Guidelines, SchemeVersion, StratumShare
 from annotation.models.campaigns import Campaign, CampaignMember
 from annotation.work.check_actions import copy_to
 
@@ -102,6 +101,7 @@ def reorder(
             f"The items were sampled by {campaign.apart_judge}: it stays the judge of this campaign.",
         )
     campaign.apart_judge = campaign.apart_judge if apart_judge is None else apart_judge
+    settings.check_values(campaign)
     for refusal in (sampling.order_refusal, sampling.balance_refusal):
         if (wrong := refusal(campaign)) is not None:
             settings.refuse(*wrong)
@@ -154,35 +154,26 @@ CHOOSES = {
 NOT_COPIED = {"id", "name", "state", "archived_at", "created_at", "created_by", "batches_open"}
 
 
-class Changes(Settings, total=False):
-    """What `change` takes: the settings, and what else a draft is made of."""
-
-    name: str
-    corpus: Corpus
-    scheme: str
-    systems: Sequence[System]
-    include_self: bool
-    shows: Iterable[str]
-    annotators: Iterable[User]
-    guidelines: str
-    consent: str
+CONTENT = {"name", "corpus", "scheme", "systems", "shows"}
+"""What a draft is made of beside its settings."""
 
 
 @transaction.atomic
-def change(*, by: User, campaign: Campaign, **changes: Unpack[Changes]) -> Campaign:
+def change(*, by: User, campaign: Campaign, **changes: Any) -> Campaign:
     """Change a campaign and return it; what is as it was already changes nothing.
 
-    A draft may change in everything, one that was opened in name, lease, deadline, limits and, upwards,
-    raters: its tasks get the slots that they lack at once, or none do. `annotators` are who takes part from
-    now on; who is deactivated stays. Raises CampaignRefused, whose `field` says which change is at fault.
+    `changes` are settings (`SETTINGS`), what `CONTENT` names, `annotators`, `guidelines` and `consent`, as
+    `campaign_actions.create` takes them. A draft may change in everything, one that was opened in its name
+    and the settings that say so: with more raters its tasks get the slots that they lack at once, or none do.
+    `annotators` are who takes part from now on; who is deactivated stays. Raises CampaignRefused, whose
+    `field` says which change is at fault.
     """
     campaign = locked(campaign)
     if campaign.archived_at is not None:
         raise CampaignRefused("The campaign is archived. Bring it back first.")
-    remaining: dict[str, Any] = dict(changes)
-    people = remaining.pop("annotators", None)
-    guidelines, consent = remaining.pop("guidelines", None), remaining.pop("consent", None)
-    if different := _different(campaign, remaining):
+    people = changes.pop("annotators", None)
+    guidelines, consent = changes.pop("guidelines", None), changes.pop("consent", None)
+    if different := _different(campaign, changes):
         _change(by, campaign, different)
     if people is not None:
         _set_people(by, campaign, people)
@@ -281,7 +272,7 @@ def _different(campaign: Campaign, changes: dict[str, Any]) -> dict[str, Any]:
         changes["shows"] = settings.allowed(changes["shows"])
     if "name" in changes:
         changes["name"] = changes["name"].strip()
-    unknown = changes.keys() - Changes.__annotations__.keys()
+    unknown = changes.keys() - settings.SETTINGS.keys() - CONTENT
     if unknown:
         raise TypeError(f"a campaign has no {min(unknown)}")
     return {field: value for field, value in changes.items() if not _is_so(campaign, field, value)}

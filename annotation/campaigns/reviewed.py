@@ -76,8 +76,6 @@ def keep(campaign: Campaign) -> None:
 
 def refusal(campaign: Campaign) -> tuple[str, str] | None:
     """Return the setting about records that makes no sense, and why; None where all do."""
-    if campaign.record_status not in Campaign.RecordStatus.values:
-        return "record_status", f"Write one of {', '.join(Campaign.RecordStatus.values)}."
     if campaign.sample_records is None:
         return None
     if not asks(campaign):

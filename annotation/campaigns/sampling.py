@@ -155,8 +155,6 @@ def order_judges(corpus: Corpus) -> list[str]:
 
 def order_refusal(campaign: Campaign) -> tuple[str, str] | None:
     """Return the setting of a campaign's order that makes no sense, and why; None where all do."""
-    if campaign.task_order not in Order.values:
-        return "task_order", f"The order of tasks is one of {', '.join(Order.values)}."
     if campaign.task_order != Order.PRIORITY and campaign.order_by:
         return "order_by", "Only the order by priority is by a field: choose “priority”, or no field."
     if campaign.task_order == Order.PRIORITY and (why := _not_numbered(campaign)):

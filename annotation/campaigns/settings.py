@@ -1,84 +1,386 @@
-"""What can be set in a campaign beside what is asked, within which bounds, and until when."""
+"""The settings of a campaign, each declared once: form, API, checks and docs follow `SETTINGS`."""
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any, NoReturn, TypedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, NamedTuple, NoReturn
+
+from django.db import models
 
 from annotation.campaigns import reviewed, sampling
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign
-from annotation.models.corpora import Corpus, System
+from annotation.models.corpora import Corpus
 from annotation.text import views
 from annotation.text.views import Blind
 
 MOST_RATERS = 100
 NAME_LIMIT = 120
-LONGEST_LEASE = 60 * 24 * 7
 MOST = 2**31 - 1
-ALWAYS = (
-    *("name", "lease_minutes", "deadline", "most_tasks", "most_tasks_a_day"),
-    *("raters_per_item", "overlap_raters", "overlap_share", "overlap_tasks"),
-    *("revise_hours", "unseen_check", "shows_agreement", "next_batch", "join_proof"),
-)
-"""What may change once a campaign was opened; raters only upwards."""
-UPWARDS = {
-    "raters_per_item": "Raters per item",
-    "overlap_raters": "The raters of the part that has more",
-    "overlap_share": "The share that has more raters",
-    "overlap_tasks": "The number of tasks that have more raters",
+MOST_COMPARISONS = 100_000
+
+
+class When(StrEnum):
+    """When a setting may change."""
+
+    DRAFT = "while the campaign is a draft"
+    ALWAYS = "at any time"
+    UPWARDS = "only upwards once the campaign was opened"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of a campaign; its type, choices and default are those of the column of its name.
+
+    `bounds` are the least and the most of a number, `above` leaves out the least. `subject` begins the
+    sentence that refuses a value (unless set, the label does). `options` lists the values, as (value, title),
+    of a setting whose values depend on the corpus. The page leaves a setting out where it does not apply
+    (`applies`) to the corpus, and insists on a value where it is `required`; elsewhere an empty one is the
+    default.
+    """
+
+    model: ClassVar[type[models.Model]] = Campaign
+
+    name: str
+    label: str
+    help: str = ""
+    bounds: tuple[int, int] | None = None
+    above: bool = False
+    when: When = When.DRAFT
+    subject: str = ""
+    required: bool = False
+    options: Callable[[Corpus], list[tuple[str, str]]] | None = None
+    applies: Callable[[Corpus], bool] = lambda corpus: True
+
+    @property
+    def column(self) -> models.Field[Any, Any]:
+        """The column that holds it."""
+        column = self.model._meta.get_field(self.name)
+        assert isinstance(column, models.Field)
+        return column
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share, and no whole number."""
+        return isinstance(self.column, models.FloatField)
+
+    @property
+    def choices(self) -> list[str]:
+        """The values of a setting that has fixed ones."""
+        return [value for value, _ in self.column.flatchoices]
+
+    @property
+    def description(self) -> str:
+        """Describe it in sentences, for the document of the API."""
+        return f"{self.label}. {self.help}".strip()
+
+    @property
+    def refusal(self) -> str:
+        """The sentence that refuses a value out of bounds or that is no choice; '' where there is none."""
+        if self.choices:
+            values = [value for value in self.choices if value]
+            one_of = f"one of {', '.join(values)}" if len(values) > 1 else values[0]
+            return f"{self.subject or f'{self.label}:'} {one_of}{', or empty' if '' in self.choices else ''}."
+        if self.bounds is None:
+            return ""
+        subject, (least, most) = self.subject or self.label, self.bounds
+        if self.above:
+            return f"{subject} lies above {least} and is at most {most} (0.1 is a tenth)."
+        example = " (0.8 is 80%)" if self.is_share else ""
+        return f"{subject} must be between {least:,} and {most:,}{example}."
+
+    @property
+    def error_messages(self) -> dict[str, str]:
+        """What a field of a form or a serializer says of such a value."""
+        codes = ("min_value", "max_value", "invalid_choice")
+        return dict.fromkeys(codes, self.refusal) if self.refusal else {}
+
+    def allows(self, value: Any) -> bool:
+        """Whether a value is within the bounds, or one of the choices; None, for no value, always is."""
+        if value is None:
+            return True
+        if self.choices:
+            return value in self.choices
+        if self.bounds is None:
+            return True
+        least, most = self.bounds
+        return least <= value <= most and not (self.above and value == least)
+
+
+class Group(NamedTuple):
+    """Settings that stand together on the page, under one title."""
+
+    title: str
+    settings: tuple[Setting, ...]
+    note: str = ""
+
+
+def _balances(corpus: Corpus) -> list[tuple[str, str]]:
+    return [("", "Nothing"), *sampling.choices(corpus)[1:]]
+
+
+def _order_fields(corpus: Corpus) -> list[tuple[str, str]]:
+    return [("", "None"), *sampling.order_fields(corpus)]
+
+
+def _judges(corpus: Corpus) -> list[tuple[str, str]]:
+    return [("", "None"), *((name, name) for name in sampling.order_judges(corpus))]
+
+
+GROUPS = {
+    "systems": Group(
+        "Systems",
+        (
+            Setting(
+                "part",
+                "Part",
+                "Training dialogues are rated where they are chosen, and then alone.",
+                subject="A campaign's part is",
+                applies=lambda corpus: corpus.has_training,
+            ),
+            Setting(
+                "include_self",
+                "The dialogues' own turns, too",
+                "They are rated anyway where a dialogue has nothing else.",
+            ),
+            Setting(
+                "side_by_side",
+                "Show all systems' responses to one point on one screen",
+                "Each is asked the same, in an order drawn for each annotator. For static continuations.",
+            ),
+        ),
+    ),
+    "comparisons": Group(
+        "Pairs and rankings",
+        (
+            Setting(
+                "compares",
+                "Which are compared",
+                "Of the chosen systems. Those that the corpus lacks are made when you save.",
+            ),
+            Setting("baseline", "The one that the others are compared with"),
+            Setting("compared", "What stands beside each other"),
+            Setting("ranked", "How many a ranking puts into an order", bounds=(3, 10)),
+            Setting(
+                "most_comparisons",
+                "Ask about some of them: how many",
+                "Drawn by the seed. Empty: about all of them.",
+                bounds=(1, MOST_COMPARISONS),
+                subject="The number of comparisons drawn",
+            ),
+        ),
+        "For schemes that compare: which two are shown side by side, or which several are put into an order.",
+    ),
+    "records": Group(
+        "Facts and questions of scripts",
+        (
+            Setting(
+                "record_status",
+                "Which facts or questions",
+                "Of scripts, one a task. Those that a correction replaced are never asked about.",
+                applies=lambda corpus: corpus.has_scripts,
+            ),
+            Setting(
+                "sample_records",
+                "Ask about a sample of them: how many",
+                "Drawn by the seed when the campaign opens, and not again. Empty: about all of them.",
+                bounds=(1, MOST),
+                subject="The number of facts or questions drawn",
+                applies=lambda corpus: corpus.has_scripts,
+            ),
+        ),
+    ),
+    "sample": Group(
+        "A sample of the dialogues",
+        (
+            Setting(
+                "sample_dialogues",
+                "Ask about a sample: how many dialogues",
+                "Drawn by the seed when the campaign opens, and not again. Empty: about all dialogues.",
+                bounds=(1, MOST),
+                subject="The number of dialogues drawn",
+            ),
+            Setting(
+                "sample_by",
+                "Draw in proportion to",
+                "Each stratum gives as large a share of the sample as it is of the corpus.",
+                options=sampling.choices,
+            ),
+            Setting(
+                "sample_apart",
+                "Only where the judge and people are apart, by at least",
+                "A share of the scale: 0.25 is one step of five. Choose the judge below, under the order.",
+                bounds=(0, 1),
+                above=True,
+                subject="How far judge and people are apart",
+            ),
+        ),
+    ),
+    "order": Group(
+        "The order of the tasks",
+        (
+            Setting("task_order", "Order of tasks", subject="The order of tasks is"),
+            Setting(
+                "order_by",
+                "Which number, for the order by priority",
+                "Dialogues without one come last, in the drawn order.",
+                options=_order_fields,
+            ),
+            Setting(
+                "apart_judge",
+                "The judge that is compared with people",
+                "Judges appear here once they have answered about the corpus. Annotators are never told.",
+                options=_judges,
+            ),
+            Setting(
+                "balance_by",
+                "Balance each annotator's work over",
+                "The next task is one of which they have done least so far. They are never told of it.",
+                options=_balances,
+            ),
+        ),
+    ),
+    "raters": Group(
+        "Raters",
+        (
+            Setting(
+                "raters_per_item",
+                "Raters per item",
+                bounds=(1, MOST_RATERS),
+                when=When.UPWARDS,
+                required=True,
+            ),
+        ),
+    ),
+    "overlap": Group(
+        "More raters for a part of the tasks",
+        (
+            Setting(
+                "overlap_raters",
+                "Raters of that part",
+                "For example 5 where all others have 2. The seed draws which. Empty: all alike.",
+                bounds=(2, MOST_RATERS),
+                when=When.UPWARDS,
+                subject="The raters of the part that has more",
+            ),
+            Setting(
+                "overlap_share",
+                "How large it is",
+                "A share of the tasks: 0.1 is a tenth.",
+                bounds=(0, 1),
+                above=True,
+                when=When.UPWARDS,
+                subject="The share that has more raters",
+            ),
+            Setting(
+                "overlap_tasks",
+                "Or how many tasks it has",
+                bounds=(1, MOST),
+                when=When.UPWARDS,
+                subject="The number of tasks that have more raters",
+            ),
+        ),
+    ),
+    "batches": Group(
+        "Batches",
+        (
+            Setting(
+                "batch_size",
+                "Tasks of a batch",
+                "Annotators get tasks of open batches only; one opens with the campaign. Empty: none.",
+                bounds=(1, MOST),
+                subject="The tasks of a batch",
+            ),
+            Setting(
+                "next_batch", "When another one opens", when=When.ALWAYS, subject="The next batch opens by"
+            ),
+        ),
+    ),
+    "limits": Group(
+        "Deadline and limits",
+        (
+            Setting(
+                "deadline",
+                "Deadline (UTC)",
+                "Afterwards nothing is handed out or accepted; drafts are kept. Empty: none.",
+                when=When.ALWAYS,
+            ),
+            Setting(
+                "most_tasks",
+                "Most tasks a person may submit",
+                bounds=(1, MOST),
+                when=When.ALWAYS,
+                subject="The most tasks of a person",
+            ),
+            Setting(
+                "most_tasks_a_day",
+                "Most tasks a person may submit in a day (UTC)",
+                bounds=(1, MOST),
+                when=When.ALWAYS,
+                subject="The most tasks of a person in a day",
+            ),
+        ),
+    ),
+    "annotators": Group(
+        "What annotators may do and see",
+        (
+            Setting(
+                "revise_hours",
+                "Hours for which a submission may be revised",
+                "Empty: as long as the campaign is open. 0: never. Returned tasks are done anew.",
+                bounds=(0, MOST),
+                when=When.ALWAYS,
+                subject="The hours for which a submission may be revised",
+            ),
+            Setting(
+                "unseen_check",
+                "Ask before a submit about turns that were never on screen",
+                when=When.ALWAYS,
+                subject="The check of unseen turns is",
+            ),
+            Setting(
+                "shows_agreement",
+                "Annotators see how far they agree with others",
+                "On tasks that all their raters have finished, once there are enough of them.",
+                when=When.ALWAYS,
+            ),
+            Setting(
+                "join_proof",
+                "Proof of identity of participants who join by a link",
+                "Ids of platforms can be guessed or read from an address.",
+                when=When.ALWAYS,
+                subject="The proof of a participant is",
+            ),
+        ),
+    ),
+    "more": Group(
+        "More",
+        (
+            Setting(
+                "lease_minutes",
+                "Minutes a task is held",
+                "An untouched task goes back to the others after this time; its draft is kept.",
+                bounds=(1, 60 * 24 * 7),
+                when=When.ALWAYS,
+                subject="A lease lasts between 1 minute and a week: its minutes",
+                required=True,
+            ),
+            Setting(
+                "seed",
+                "Seed",
+                "The same seed gives the same order, the same sample and the same part with more raters.",
+                bounds=(0, MOST),
+                subject="The seed",
+                required=True,
+            ),
+        ),
+    ),
 }
-BOUNDS = {
-    "raters_per_item": (1, MOST_RATERS, "Raters per item must be"),
-    "lease_minutes": (1, LONGEST_LEASE, "A lease lasts between 1 minute and a week: its minutes must be"),
-    "seed": (0, MOST, "The seed must be"),
-    "overlap_raters": (2, MOST_RATERS, "The raters of the part that has more must be"),
-    "overlap_tasks": (1, MOST, "The number of tasks that have more raters must be"),
-    "sample_dialogues": (1, MOST, "The number of dialogues drawn must be"),
-    "sample_records": (1, MOST, "The number of facts or questions drawn must be"),
-    "batch_size": (1, MOST, "The tasks of a batch must be"),
-    "ranked": (3, 10, "How many a ranking puts into an order must be"),
-    "most_comparisons": (1, MOST, "The number of comparisons drawn must be"),
-    "most_tasks": (1, MOST, "The most tasks of a person must be"),
-    "most_tasks_a_day": (1, MOST, "The most tasks of a person in a day must be"),
-    "revise_hours": (0, MOST, "The hours for which a submission may be revised must be"),
-}
-
-
-class Settings(TypedDict, total=False):
-    """The settings of a campaign that are numbers, choices and times; `Campaign` says what they mean."""
-
-    raters_per_item: int
-    lease_minutes: int
-    seed: int
-    part: str
-    overlap_raters: int | None
-    overlap_share: float | None
-    overlap_tasks: int | None
-    sample_dialogues: int | None
-    sample_by: str
-    record_status: str
-    sample_records: int | None
-    sample_apart: float | None
-    task_order: str
-    order_by: str
-    apart_judge: str
-    balance_by: str
-    batch_size: int | None
-    next_batch: str
-    deadline: datetime | None
-    most_tasks: int | None
-    most_tasks_a_day: int | None
-    compares: str
-    compared: str
-    baseline: System | None
-    ranked: int
-    most_comparisons: int | None
-    side_by_side: bool
-    revise_hours: int | None
-    unseen_check: str
-    shows_agreement: bool
-    join_proof: str
+SETTINGS = {setting.name: setting for group in GROUPS.values() for setting in group.settings}
+CHANGEABLE = {"name", *(name for name, setting in SETTINGS.items() if setting.when != When.DRAFT)}
+"""Settings that may still change once a campaign was opened."""
 
 
 def refuse(field: str, why: str) -> NoReturn:
@@ -88,29 +390,23 @@ def refuse(field: str, why: str) -> NoReturn:
     raise error
 
 
+def check_values(row: models.Model, settings: Mapping[str, Setting] = SETTINGS) -> None:
+    """Refuse a setting whose value is out of its bounds, or none of its choices."""
+    for name, setting in settings.items():
+        if not setting.allows(getattr(row, name)):
+            refuse(name, setting.refusal)
+
+
 def check(campaign: Campaign) -> None:
     """Refuse a campaign whose settings make no sense, alone or together. It need not be saved yet."""
-    for field, (least, most, message) in BOUNDS.items():
-        value = getattr(campaign, field)
-        if value is not None and not least <= value <= most:
-            refuse(field, f"{message} between {least:,} and {most:,}.")
-    if campaign.part not in Campaign.Part.values:
-        refuse("part", "A campaign's part is training, or empty for all but training.")
+    check_values(campaign)
     if campaign.part and not campaign.corpus.has_training:
         refuse("part", f"No dialogue of {campaign.corpus.name} is in training.")
     _check_overlap(campaign)
     for refusal in (sampling.order_refusal, sampling.balance_refusal, reviewed.refusal):
         if (wrong := refusal(campaign)) is not None:
             refuse(*wrong)
-    _check_comparing(campaign)
-    if campaign.next_batch not in Campaign.NextBatch.values:
-        refuse("next_batch", f"The next batch opens by one of {', '.join(Campaign.NextBatch.values)}.")
-    if campaign.unseen_check not in Campaign.Seeing.values:
-        refuse("unseen_check", f"The check of unseen turns is one of {', '.join(Campaign.Seeing.values)}.")
-    if campaign.join_proof not in Campaign.JoinProof.values:
-        refuse("join_proof", f"The proof of a participant is one of {', '.join(Campaign.JoinProof.values)}.")
-    if campaign.sample_apart is not None and not 0 < campaign.sample_apart <= 1:
-        refuse("sample_apart", "How far judge and people are apart lies above 0 and is at most 1.")
+    _check_baseline(campaign)
     if campaign.sample_apart is not None and not campaign.apart_judge:
         refuse("apart_judge", "Say which judge is compared with people: items are sampled by it.")
     if campaign.sample_by and campaign.sample_dialogues is None:
@@ -119,10 +415,7 @@ def check(campaign: Campaign) -> None:
         refuse("sample_by", why)
 
 
-def _check_comparing(campaign: Campaign) -> None:
-    for field, choices in (("compares", Campaign.Compares), ("compared", Campaign.Compared)):
-        if getattr(campaign, field) not in choices.values:
-            refuse(field, f"Write one of {', '.join(choices.values)}.")
+def _check_baseline(campaign: Campaign) -> None:
     by_baseline = campaign.compares == Campaign.Compares.BASELINE
     if by_baseline and campaign.baseline is None:
         refuse("baseline", "Say with which system the others are compared.")
@@ -136,10 +429,6 @@ def _check_comparing(campaign: Campaign) -> None:
 
 def _check_overlap(campaign: Campaign) -> None:
     share, tasks, raters = campaign.overlap_share, campaign.overlap_tasks, campaign.overlap_raters
-    if share is not None and not 0 < share <= 1:
-        refuse(
-            "overlap_share", "The share that has more raters lies above 0 and is at most 1 (0.1 is a tenth)."
-        )
     if share is not None and tasks is not None:
         refuse("overlap_tasks", "Say either which share or how many tasks have more raters, not both.")
     if raters is None and (share is not None or tasks is not None):
@@ -155,16 +444,20 @@ def _check_overlap(campaign: Campaign) -> None:
 def refuse_fixed(campaign: Campaign, changes: dict[str, Any]) -> None:
     """Refuse what can no longer change, or only upwards, since tasks were made. `campaign` is as it was."""
     for field, value in changes.items():
-        before = getattr(campaign, field, None)
-        if field not in ALWAYS:
+        if field not in CHANGEABLE:
             name = field.replace("_", " ")
             refuse(
                 field,
                 f"The {name} of a campaign that was opened stays as it is. Copy the campaign to change it.",
             )
-        shrinks = field in UPWARDS and before is not None and (value is None or value < before)
+        setting = SETTINGS.get(field)
+        if setting is None or setting.when != When.UPWARDS:
+            continue
+        before = getattr(campaign, field)
+        shrinks = before is not None and (value is None or value < before)
         if shrinks and not _other_measure(changes, field):
-            refuse(field, f"{UPWARDS[field]} can only grow once there are tasks: now {before:g}.")
+            subject = setting.subject or setting.label
+            refuse(field, f"{subject} can only grow once there are tasks: now {before:g}.")
 
 
 def refuse_keyed(campaign: Campaign, changes: dict[str, Any]) -> None:

@@ -28,6 +28,8 @@ class ImportProblem(AnnotationError):
     empty where the line as a whole is meant. `others` are further problems of the same file.
     """
 
+    code = "import_refused"
+
     def __init__(self, reason: str, *, field: str = "", line: int | None = None, file: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
@@ -56,7 +58,7 @@ class ImportProblem(AnnotationError):
         """Return this problem and the further ones of the same file."""
         return [self, *self.others]
 
-    def as_answer(self) -> dict[str, Any]:
+    def details(self) -> dict[str, Any]:
         """Return the first problem for a program to read, and `problems`, all, where there are several."""
         several = {"problems": [problem.as_dict() for problem in self.all()]} if self.others else {}
         return {**self.as_dict(), **several}

@@ -177,6 +177,11 @@ class Corpus(models.Model):
         """Whether some of its dialogues are in training."""
         return self.dialogues.filter(part=Dialogue.Part.TRAINING).exists()
 
+    @property
+    def has_scripts(self) -> bool:
+        """Whether some of its dialogues have a script."""
+        return self.dialogues.filter(script__isnull=False).exists()
+
 
 class Import(models.Model):
     """One file that was imported into a corpus, remembered with its content's hash.

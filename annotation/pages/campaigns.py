@@ -34,7 +34,7 @@ from annotation.work.leases import bounds_of
 from annotation.work.messages import waiting as waiting_threads
 from config.files import row_id
 from config.models import Event
-from config.permissions import is_researcher, researcher_only
+from config.permissions import is_researcher, researcher_only, user_of
 from jobs.models import Job
 
 # Giving and taking roles in one campaign. Researchers only: who looks after a campaign gives none.
@@ -163,15 +163,10 @@ MOST_REMARKS = 50
 MOST_PILOTS = 10
 
 
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
 @require_GET
 def campaign_list(request: HttpRequest) -> HttpResponse:
     """Researchers: all campaigns, latest first; others: those they look after. `?archived=1`: put away."""
-    mine = access.managed(_user(request))
+    mine = access.managed(user_of(request))
     if not is_researcher(request.user) and not mine.exists():
         raise PermissionDenied
     archived = request.GET.get("archived") == "1"
@@ -213,14 +208,18 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     form = CampaignForm(request.POST or None, corpus=corpus, initial={"scheme": scheme} if scheme else {})
     if request.method == "POST" and form.is_valid():
         try:
-            draft = campaigns.create(by=_user(request), **form.arguments())
+            draft = campaigns.create(by=user_of(request), **form.arguments())
         except CampaignRefused as error:
             form.refused(error)
         else:
             return redirect("campaign", draft.pk)
     status = 422 if form.errors else 200
-    context = {"form": form, "corpus": corpus, "active_room": "campaigns", "pilots": _pilots(_user(request))}
-    context["has_scripts"] = corpus.dialogues.filter(script__isnull=False).exists()
+    context = {
+        "form": form,
+        "corpus": corpus,
+        "active_room": "campaigns",
+        "pilots": _pilots(user_of(request)),
+    }
     return render(request, "campaigns/new.html", context, status=status)
 
 
@@ -249,7 +248,7 @@ def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     form = CampaignForm(request.POST or None, corpus=corpus, campaign=campaign_row)
     if request.method == "POST" and form.is_valid():
         try:
-            editing.change(by=_user(request), campaign=campaign_row, **form.changes())
+            editing.change(by=user_of(request), campaign=campaign_row, **form.changes())
         except CampaignRefused as error:
             form.refused(error)
         else:
@@ -257,8 +256,7 @@ def edit_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
             return redirect("campaign", campaign_row.pk)
     status = 422 if form.errors else 200
     context = {"form": form, "corpus": corpus, "campaign": campaign_row, "active_room": "campaigns"}
-    context["pilots"] = _pilots(_user(request))
-    context["has_scripts"] = corpus.dialogues.filter(script__isnull=False).exists()
+    context["pilots"] = _pilots(user_of(request))
     return render(request, "campaigns/new.html", context, status=status)
 
 
@@ -274,7 +272,7 @@ def copy_campaign(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: set up a draft like this campaign, with its people and none of their work."""
     campaign_row = access.campaign(campaign)
     try:
-        draft = editing.copy(by=_user(request), campaign=campaign_row, name=request.POST.get("name", ""))
+        draft = editing.copy(by=user_of(request), campaign=campaign_row, name=request.POST.get("name", ""))
     except CampaignRefused as error:
         messages.error(request, str(error))
         return redirect("campaign", campaign_row.pk)
@@ -336,7 +334,7 @@ def change_state(request: HttpRequest, campaign: int) -> HttpResponse:
         messages.error(request, f"Choose one of {', '.join(VERBS)}.")
     else:
         try:
-            if isinstance(verb(by=_user(request), campaign=access.campaign(campaign)), Job):
+            if isinstance(verb(by=user_of(request), campaign=access.campaign(campaign)), Job):
                 messages.info(request, "The campaign is being opened: see the list below.")
                 return redirect("jobs")
         except CampaignRefused as error:
@@ -352,7 +350,7 @@ def reorder(request: HttpRequest, campaign: int) -> HttpResponse:
     if order["task_order"] != Campaign.Order.PRIORITY:
         order["order_by"] = ""  # of a choice that this order does not read
     try:
-        moved = editing.reorder(by=_user(request), campaign=access.campaign(campaign), **order)
+        moved = editing.reorder(by=user_of(request), campaign=access.campaign(campaign), **order)
     except CampaignRefused as error:
         messages.error(request, str(error))
     else:
@@ -368,7 +366,7 @@ def reorder(request: HttpRequest, campaign: int) -> HttpResponse:
 def open_batch(request: HttpRequest, campaign: int) -> HttpResponse:
     """Who may manage it: open the next batch of tasks."""
     try:
-        number = campaigns.open_next(by=_user(request), campaign=access.campaign(campaign))
+        number = campaigns.open_next(by=user_of(request), campaign=access.campaign(campaign))
     except CampaignRefused as error:
         messages.error(request, str(error))
     else:
@@ -385,10 +383,10 @@ def change_members(request: HttpRequest, campaign: int) -> HttpResponse:
     groups = _numbers(request.POST.getlist("group"))
     people = User.objects.filter(selected | Q(people_groups__in=groups, is_active=True)).distinct()
     for person in people:
-        campaigns.add_member(by=_user(request), campaign=campaign_row, user=person)
+        campaigns.add_member(by=user_of(request), campaign=campaign_row, user=person)
     for person in User.objects.filter(pk__in=_numbers(request.POST.getlist("remove"))):
         try:
-            campaigns.remove_member(by=_user(request), campaign=campaign_row, user=person)
+            campaigns.remove_member(by=user_of(request), campaign=campaign_row, user=person)
         except CampaignRefused as error:
             messages.error(request, str(error))
     return redirect("campaign", campaign)
@@ -400,7 +398,7 @@ def set_guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change the guidelines; a version in use is kept and gets a successor."""
     text = request.POST.get("text", "").replace("\r\n", "\n").strip()
     try:
-        version = campaigns.set_guidelines(by=_user(request), campaign=access.campaign(campaign), text=text)
+        version = campaigns.set_guidelines(by=user_of(request), campaign=access.campaign(campaign), text=text)
     except CampaignRefused as error:
         messages.error(request, str(error))
     else:
@@ -422,7 +420,7 @@ def set_consent(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: change what annotators agree to first; a version that somebody agreed to is kept."""
     text = request.POST.get("text", "").replace("\r\n", "\n")
     try:
-        version = campaigns.set_consent(by=_user(request), campaign=access.campaign(campaign), text=text)
+        version = campaigns.set_consent(by=user_of(request), campaign=access.campaign(campaign), text=text)
     except CampaignRefused as error:
         messages.error(request, str(error))
     else:

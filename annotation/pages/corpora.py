@@ -42,7 +42,7 @@ from annotation.work import labels
 from annotation.work.notes import notes_of_turns as of_turns
 from config.files import row_id
 from config.lists import LongPaginator
-from config.permissions import administrator_only, researcher_only
+from config.permissions import administrator_only, researcher_only, user_of
 from jobs import actions as jobs
 from jobs.errors import JobError
 from jobs.models import Job
@@ -254,14 +254,14 @@ def _import(request: HttpRequest) -> HttpResponse:
     form = ImportForm(request.POST, request.FILES)
     if not form.is_valid():
         return _form(request, form, status=422)
-    return redirect("upload", uploads.receive(by=_user(request), **form.arguments()).pk)
+    return redirect("upload", uploads.receive(by=user_of(request), **form.arguments()).pk)
 
 
 def _initial(request: HttpRequest) -> dict[str, Any]:
     """Return what the form begins with: what was sent with the upload `like`, or the corpus `into`."""
     like = request.GET.get("like", "")
     if like.isascii() and like.isdigit() and len(like) < 19:
-        return ImportForm.as_sent(access.upload(_user(request), int(like)))
+        return ImportForm.as_sent(access.upload(user_of(request), int(like)))
     return {"into": request.GET.get("into", "")}
 
 
@@ -274,7 +274,7 @@ def _form(request: HttpRequest, form: ImportForm, status: int = 200) -> HttpResp
 @researcher_only
 def upload(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: how far the import of a file of theirs is."""
-    upload_row = access.upload(_user(request), pk)
+    upload_row = access.upload(user_of(request), pk)
     context: dict[str, Any] = {
         "upload": upload_row,
         "job": upload_row.job,
@@ -289,7 +289,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def cancel_upload(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: cancel the import of a file of theirs."""
-    uploads.cancel(upload=access.upload(_user(request), pk), by=_user(request))
+    uploads.cancel(upload=access.upload(user_of(request), pk), by=user_of(request))
     return redirect("upload", pk)
 
 
@@ -298,15 +298,10 @@ def cancel_upload(request: HttpRequest, pk: int) -> HttpResponse:
 def resume_upload(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: import a file of theirs again whose import was cancelled or failed."""
     try:
-        uploads.repeat(upload=access.upload(_user(request), pk), by=_user(request))
+        uploads.repeat(upload=access.upload(user_of(request), pk), by=user_of(request))
     except JobError as error:
         messages.error(request, f"Not imported again: {error}.")
     return redirect("upload", pk)
-
-
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
 
 
 # The page of one dialogue: transcript, continuations, answers.
@@ -481,7 +476,7 @@ def corpora(request: HttpRequest) -> HttpResponse:
     """Researchers: all corpora, and imports of theirs that have not ended."""
     page = Paginator(Corpus.objects.order_by("name"), PAGE_SIZE).get_page(request.GET.get("page"))
     counted = queries.counts(list(page))
-    under_way = Upload.objects.filter(by=_user(request), job__state__in=jobs.ACTIVE)
+    under_way = Upload.objects.filter(by=user_of(request), job__state__in=jobs.ACTIVE)
     rows = [(corpus, counted[corpus.pk]) for corpus in page]
     return render(request, "corpora/list.html", {"page": page, "rows": rows, "under_way": under_way, **ROOM})
 
@@ -503,7 +498,7 @@ def corpus(request: HttpRequest, name: str) -> HttpResponse:
         "splits": _splits(corpus_row),
         "parts": splits.sizes(corpus_row),
         "has_scenarios": corpus_row.dialogues.filter(scenario__isnull=False).exists(),
-        "has_scripts": corpus_row.dialogues.filter(script__isnull=False).exists(),
+        "has_scripts": corpus_row.has_scripts,
         "search": search,
         "query": "".join(f"{key}={quote_plus(value)}&" for key, value in search.items() if value),
         **_results(corpus_row, search, request.GET.get("page"), request.GET.get("after", "")),
@@ -552,7 +547,7 @@ def draw_split(request: HttpRequest, name: str) -> HttpResponse:
         messages.error(request, "The seed is a whole number of 0 or more, the share lies between 0 and 1.")
         return redirect("corpus", name)
     try:
-        splits.draw(corpus=corpus_row, by=_user(request), seed=seed, test_share=share)
+        splits.draw(corpus=corpus_row, by=user_of(request), seed=seed, test_share=share)
     except SplitRefused as refused:
         messages.error(request, f"Not drawn: {refused}.")
     else:
@@ -568,7 +563,7 @@ def change_families(request: HttpRequest, name: str) -> HttpResponse:
     systems, families = request.POST.getlist("system"), request.POST.getlist("family")
     try:
         changed = set_families(
-            by=_user(request), corpus=corpus_row, families=dict(zip(systems, families, strict=False))
+            by=user_of(request), corpus=corpus_row, families=dict(zip(systems, families, strict=False))
         )
     except FamilyRefused as refused:
         messages.error(request, f"Not saved: {refused}")
@@ -585,7 +580,7 @@ def delete_corpus(request: HttpRequest, name: str) -> HttpResponse:
     if request.method == "POST":
         try:
             gone = deletion.start_deletion(
-                corpus=corpus_row, by=_user(request), confirmation=request.POST.get("confirmation", "")
+                corpus=corpus_row, by=user_of(request), confirmation=request.POST.get("confirmation", "")
             )
         except DeletionRefused as error:
             refused = str(error)

@@ -21,6 +21,7 @@ from annotation.work import messages, screens
 from annotation.work.labels import called, person_called
 from annotation.work.labels import pseudonyms_of_people as of_people
 from config.files import row_id
+from config.permissions import user_of
 
 # What the frame of every page tells of messages.
 
@@ -34,15 +35,10 @@ ROWS = 30
 VERBS = {"close": messages.close, "open": messages.open_again}
 
 
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
 @require_GET
 def my_messages(request: HttpRequest) -> HttpResponse:
     """Everyone signed in: the threads between them and researchers; what is shown counts as seen."""
-    viewer = _user(request)
+    viewer = user_of(request)
     page = Paginator(messages.of_annotator(viewer), ROWS).get_page(request.GET.get("page"))
     rows = _rows(page.object_list, viewer, {viewer.pk: viewer.get_username()})
     for row in rows:
@@ -57,9 +53,9 @@ def my_messages(request: HttpRequest) -> HttpResponse:
 @require_POST
 def answer_message(request: HttpRequest, thread: int) -> HttpResponse:
     """Everyone signed in: say something in a thread of their own."""
-    thread_row = access.own_thread(_user(request), thread)
+    thread_row = access.own_thread(user_of(request), thread)
     try:
-        messages.answer(by=_user(request), thread=thread_row, text=request.POST.get("text", ""))
+        messages.answer(by=user_of(request), thread=thread_row, text=request.POST.get("text", ""))
         flash.success(request, "Your answer is sent.")
     except WorkError as error:
         flash.error(request, str(error))
@@ -69,9 +65,9 @@ def answer_message(request: HttpRequest, thread: int) -> HttpResponse:
 @require_POST
 def ask_researcher(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: write to the researchers of a campaign."""
-    access.membership(_user(request), campaign)
+    access.membership(user_of(request), campaign)
     try:
-        messages.ask(by=_user(request), campaign=campaign, text=request.POST.get("text", ""))
+        messages.ask(by=user_of(request), campaign=campaign, text=request.POST.get("text", ""))
         flash.success(request, "Your message is sent.")
     except WorkError as error:
         flash.error(request, str(error))
@@ -103,7 +99,7 @@ def campaign_messages(request: HttpRequest, campaign: int) -> HttpResponse:
     context = {
         "campaign": campaign_row,
         "page": page,
-        "rows": _rows(page.object_list, _user(request), messages.pseudonyms(page.object_list)),
+        "rows": _rows(page.object_list, user_of(request), messages.pseudonyms(page.object_list)),
         "query": f"{urlencode(filters)}&" if filters else "",
         "annotator": annotator,
         "waiting": waiting,
@@ -126,9 +122,9 @@ def campaign_thread(request: HttpRequest, campaign: int, thread: int) -> HttpRes
     verb = VERBS.get(request.POST.get("verb", ""))
     try:
         if verb is not None:
-            verb(by=_user(request), thread=thread_row)
+            verb(by=user_of(request), thread=thread_row)
         else:
-            messages.answer(by=_user(request), thread=thread_row, text=request.POST.get("text", ""))
+            messages.answer(by=user_of(request), thread=thread_row, text=request.POST.get("text", ""))
             name = called(thread_row.annotator_id, thread_row.campaign.corpus_id)
             flash.success(request, f"{name} finds your answer beside their work.")
     except WorkError as error:
@@ -172,7 +168,7 @@ def _write(request: HttpRequest, campaign: Campaign, about: dict[str, Any] | Non
         turn = about["turns"][line - 1] if line and line <= len(about["turns"]) else None
     try:
         threads = messages.write(
-            by=_user(request),
+            by=user_of(request),
             campaign=campaign,
             to=to,
             text=request.POST.get("text", ""),

@@ -24,7 +24,7 @@ from annotation.work import own_work
 from annotation.work.leases import limits_of
 from annotation.work.own_work import with_work
 from annotation.work.submissions import taken_back
-from config.permissions import is_researcher
+from config.permissions import is_researcher, user_of
 
 # How a person likes to work on the annotation page: everyone signed in, for themselves.
 
@@ -86,16 +86,11 @@ def settings(request: HttpRequest) -> HttpResponse:
 ROWS = 25
 
 
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
 @require_GET
 @cache_control(no_store=True)
 def my_campaigns(request: HttpRequest) -> HttpResponse:
     """Everyone signed in: the campaigns they take part in, what is left there, and how they get on."""
-    viewer = _user(request)
+    viewer = user_of(request)
     mine = (
         CampaignMember.objects.filter(user=viewer)
         .exclude(campaign__state="draft")
@@ -126,7 +121,7 @@ def my_campaigns(request: HttpRequest) -> HttpResponse:
 @cache_control(no_store=True)
 def my_submissions(request: HttpRequest) -> HttpResponse:
     """Everyone signed in: what they submitted, to be searched and opened."""
-    viewer = _user(request)
+    viewer = user_of(request)
     search = {name: request.GET.get(name, "").replace("\x00", "").strip() for name in own_work.SEARCH_FIELDS}
     page = Paginator(own_work.own_submissions(viewer, own_work.submission_query(search)), ROWS).get_page(
         request.GET.get("page")

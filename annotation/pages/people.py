@@ -25,7 +25,7 @@ from annotation.models import OneTimeLink, PeopleGroup
 from annotation.people import accounts, deletion, groups, links, sign_in
 from annotation.people.accounts import ROLES
 from config.files import row_id
-from config.permissions import administrator_only, researcher_only
+from config.permissions import administrator_only, researcher_only, user_of
 
 # The forms about people. What the actions behind them refuse, `refused` puts beside its field.
 
@@ -145,13 +145,8 @@ class AuditForm(forms.Form):
 # One's own account: its password, and the tokens that programs use in one's name. Everyone signed in.
 
 
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
 def _page(request: HttpRequest, *, status: int = 200, **more: Any) -> HttpResponse:
-    context = {"tokens": _user(request).api_tokens.all(), "form": TokenForm()} | more
+    context = {"tokens": user_of(request).api_tokens.all(), "form": TokenForm()} | more
     return render(request, "accounts/account.html", context, status=status)
 
 
@@ -169,7 +164,7 @@ def make_token(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST)
     if form.is_valid():
         try:
-            made_token = accounts.make(person=_user(request), **form.cleaned_data)
+            made_token = accounts.make(person=user_of(request), **form.cleaned_data)
         except PeopleError as error:
             refused(form, error)
         else:
@@ -180,8 +175,8 @@ def make_token(request: HttpRequest) -> HttpResponse:
 @require_POST
 def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
     """Everyone signed in: make one of their tokens useless."""
-    token = access.own_token(_user(request), pk)
-    accounts.revoke(by=_user(request), token=token)
+    token = access.own_token(user_of(request), pk)
+    accounts.revoke(by=user_of(request), token=token)
     messages.success(request, f"The token {token.name} was revoked.")
     return redirect("account")
 
@@ -193,12 +188,12 @@ def password(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             accounts.change_password(
-                person=_user(request), old=form.cleaned_data["old"], new=form.cleaned_data["password"]
+                person=user_of(request), old=form.cleaned_data["old"], new=form.cleaned_data["password"]
             )
         except PasswordRefused as error:
             form.add_error("old" if str(error) == accounts.WRONG else "password", str(error))
         else:
-            update_session_auth_hash(request, _user(request))
+            update_session_auth_hash(request, user_of(request))
             messages.success(request, "The password was changed. All other sessions have ended.")
             return redirect("account")
     return render(request, "accounts/password.html", {"form": form}, status=422 if form.errors else 200)
@@ -252,7 +247,7 @@ def group_list(request: HttpRequest) -> HttpResponse:
 def add_group(request: HttpRequest) -> HttpResponse:
     """Researchers: make a group."""
     try:
-        new_group = groups.create(by=_user(request), name=request.POST.get("name", ""))
+        new_group = groups.create(by=user_of(request), name=request.POST.get("name", ""))
     except GroupRefused as error:
         messages.error(request, str(error))
         return redirect("groups")
@@ -266,11 +261,13 @@ def group(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         try:
             if request.POST.get("verb") == "delete":
-                groups.delete(by=_user(request), group=people_group)
+                groups.delete(by=user_of(request), group=people_group)
                 messages.success(request, f"The group {people_group.name} was deleted; its people stay.")
                 return redirect("groups")
             name = request.POST.get("name", "")
-            groups.change(by=_user(request), group=people_group, name=name, people=_selected_people(request))
+            groups.change(
+                by=user_of(request), group=people_group, name=name, people=_selected_people(request)
+            )
         except GroupRefused as error:
             messages.error(request, str(error))
         else:
@@ -299,7 +296,7 @@ def described_person(request: HttpRequest, pk: int) -> HttpResponse:
             "writes_as": sent["writes_as"].splitlines(),
         }
         try:
-            groups.describe(by=_user(request), person=person, **description)
+            groups.describe(by=user_of(request), person=person, **description)
         except GroupRefused as error:
             why = str(error)
         else:
@@ -356,7 +353,7 @@ def add_person(request: HttpRequest) -> HttpResponse:
     form = PersonForm(request.POST)
     if form.is_valid():
         try:
-            account_row = accounts.create(by=_user(request), **form.cleaned_data)
+            account_row = accounts.create(by=user_of(request), **form.cleaned_data)
         except PeopleError as error:
             refused(form, error)
         else:
@@ -381,7 +378,7 @@ def invite(request: HttpRequest) -> HttpResponse:
 
 def _invited(request: HttpRequest, *, emails: str, **options: Any) -> HttpResponse:
     """Make one link, or one for each address, which is sent where mail is set up and else shown."""
-    by = _user(request)
+    by = user_of(request)
     if not emails.strip():
         return _link_page(request, links.invite(by=by, **options), "Invitation")
     made_links = links.invite_by_mail(by=by, emails=links.addresses_in(emails), **options)
@@ -401,7 +398,7 @@ def _invited(request: HttpRequest, *, emails: str, **options: Any) -> HttpRespon
 def send_invitation(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: send an invitation once more, with a new link."""
     try:
-        links.send_invitations(by=_user(request), invitations=[access.invitation(pk)], base=_base(request))
+        links.send_invitations(by=user_of(request), invitations=[access.invitation(pk)], base=_base(request))
     except PeopleError as error:
         messages.error(request, str(error))
     else:
@@ -423,7 +420,7 @@ def _address(request: HttpRequest, made_link: links.IssuedLink) -> str:
 def reset_link(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: make a link for a new password; it is shown in this answer and never again."""
     try:
-        made_link = links.reset(by=_user(request), person=access.account(pk))
+        made_link = links.reset(by=user_of(request), person=access.account(pk))
     except PeopleError as error:
         messages.error(request, str(error))
         return redirect("person", pk)
@@ -440,7 +437,7 @@ def _link_page(request: HttpRequest, made_link: links.IssuedLink, title: str) ->
 def withdraw_invitation(request: HttpRequest, pk: int) -> HttpResponse:
     """Administrators: make an invitation useless."""
     link = access.invitation(pk)
-    links.withdraw(by=_user(request), link=link)
+    links.withdraw(by=user_of(request), link=link)
     messages.success(request, "The invitation was withdrawn.")
     return redirect("people")
 
@@ -511,7 +508,7 @@ def change_state(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _done(request: HttpRequest, account_row: User, act: Callable[[User], Any], message: str) -> HttpResponse:
     try:
-        act(_user(request))
+        act(user_of(request))
     except PeopleError as error:
         messages.error(request, str(error))
     else:
@@ -528,7 +525,7 @@ def delete_person(request: HttpRequest, pk: int) -> HttpResponse:
         try:
             deletion.delete_person(
                 person=account_row,
-                by=_user(request),
+                by=user_of(request),
                 confirmation=request.POST.get("confirmation", ""),
                 despite_use=bool(request.POST.get("despite_use")),
             )

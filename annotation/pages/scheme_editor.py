@@ -33,7 +33,7 @@ from annotation.pages.scheme_draft import (
     mapping_of,
     number,
 )
-from annotation.pages.schemes import ROOM, user_of
+from annotation.pages.schemes import ROOM
 from annotation.scheme_actions import imported_definition
 from annotation.scheme_store import is_used
 from annotation.schemes import SCHEMES, files
@@ -42,7 +42,7 @@ from annotation.schemes.rules import Problem
 from annotation.text.yaml_tree import dump
 from config.files import row_id
 from config.middleware import frames_others, stands_in_frame
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 
 # Reading the form of the scheme editor.
 

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.db.models import Count, Sum
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -27,7 +26,7 @@ from annotation.schemes.files import Change, difference
 from annotation.schemes.rules import KEY
 from config.files import row_id
 from config.middleware import frames_others
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 
 # Schemes as their pages list them: with how much each is used, its versions, and corpora's own questions.
 
@@ -92,12 +91,6 @@ def imported_schemes() -> list[SchemeVersion]:
 
 ROOM = {"active_room": "schemes"}
 FORMS = {"yaml": "application/yaml", "json": "application/json"}
-
-
-def user_of(request: HttpRequest) -> User:
-    """Return who asks."""
-    assert isinstance(request.user, User)
-    return request.user
 
 
 @require_GET

@@ -26,7 +26,7 @@ from annotation.work.notes import live_notes as live
 from annotation.work.notes import notes_of_assignments as of_assignments
 from annotation.work.submissions import in_hand
 from config.files import row_id
-from config.permissions import is_researcher
+from config.permissions import is_researcher, user_of
 
 # The researcher's page of what annotators of a campaign hold: take tasks back, pass them on, give one.
 
@@ -61,11 +61,6 @@ def held_tasks(request: HttpRequest, campaign: int) -> HttpResponse:
     return render(request, "campaigns/held.html", context)
 
 
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
 def _to(request: HttpRequest, campaign: Campaign) -> User | None:
     return person_called(request.POST.get("to", ""), campaign)
 
@@ -78,7 +73,7 @@ def _give(request: HttpRequest, campaign: Campaign) -> None:
         return
     try:
         task = handing.task_named(campaign, request.POST.get("task", "").replace("\x00", ""))
-        handing.give(by=_user(request), campaign=campaign, task=task, to=to, reason=reason)
+        handing.give(by=user_of(request), campaign=campaign, task=task, to=to, reason=reason)
     except SubmissionRefused as error:
         messages.error(request, str(error))
     else:
@@ -99,9 +94,9 @@ def _take_back(request: HttpRequest, campaign: Campaign) -> None:
         assignment = access.submission(campaign.pk, number)
         try:
             if passes_on and to is not None:
-                handing.pass_to(by=_user(request), assignment=assignment, to=to, reason=reason)
+                handing.pass_to(by=user_of(request), assignment=assignment, to=to, reason=reason)
             else:
-                handing.take_back(by=_user(request), assignment=assignment, reason=reason)
+                handing.take_back(by=user_of(request), assignment=assignment, reason=reason)
             done += 1
         except SubmissionRefused as error:
             messages.error(request, str(error))

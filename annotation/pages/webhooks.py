@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import access
 from annotation.models import Campaign
-from config.permissions import administrator_only, is_administrator, researcher_only
+from config.permissions import administrator_only, is_administrator, researcher_only, user_of
 from jobs import access as jobs_access
 from jobs import webhooks as delivering
 from jobs.errors import WebhookRefused
@@ -54,11 +54,6 @@ class WebhookForm(forms.Form):
             del self.fields["allow_private"]
 
 
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
 @require_http_methods(["GET", "POST"])
 @never_cache
 @researcher_only
@@ -76,11 +71,11 @@ def webhooks(request: HttpRequest) -> HttpResponse:
 
 
 def _list(request: HttpRequest, campaign: Campaign | None) -> HttpResponse:
-    form = WebhookForm(request.POST or None, viewer=_user(request))
+    form = WebhookForm(request.POST or None, viewer=user_of(request))
     if request.method == "POST" and form.is_valid():
         number = None if campaign is None else campaign.pk
         try:
-            hook = delivering.add(by=_user(request), campaign=number, **form.cleaned_data)
+            hook = delivering.add(by=user_of(request), campaign=number, **form.cleaned_data)
         except WebhookRefused as error:
             form.add_error(error.field or None, str(error))
         else:
@@ -99,13 +94,13 @@ def _list(request: HttpRequest, campaign: Campaign | None) -> HttpResponse:
 @researcher_only
 def webhook(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: a campaign's webhook with its deliveries; change it. Administrators: any."""
-    hook = jobs_access.webhook(_user(request), pk)
+    hook = jobs_access.webhook(user_of(request), pk)
     if request.method == "GET":
         return _webhook_page(request, hook)
-    form = WebhookForm(request.POST, viewer=_user(request))
+    form = WebhookForm(request.POST, viewer=user_of(request))
     if form.is_valid():
         try:
-            delivering.change(by=_user(request), webhook=hook, fields=form.cleaned_data)
+            delivering.change(by=user_of(request), webhook=hook, fields=form.cleaned_data)
         except WebhookRefused as error:
             form.add_error(error.field or None, str(error))
         else:
@@ -119,16 +114,16 @@ def webhook(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def webhook_act(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: switch a webhook on or off, test it, give it another secret, delete it."""
-    hook, verb = jobs_access.webhook(_user(request), pk), request.POST.get("verb", "")
+    hook, verb = jobs_access.webhook(user_of(request), pk), request.POST.get("verb", "")
     if verb == "delete":
-        delivering.delete(by=_user(request), webhook=hook)
+        delivering.delete(by=user_of(request), webhook=hook)
         messages.success(request, "The webhook is deleted.")
         return redirect("campaign-webhooks", hook.campaign_id) if hook.campaign_id else redirect("webhooks")
     if verb == "rotate":
-        rotated = delivering.rotate(by=_user(request), webhook=hook)
-        return _webhook_page(request, jobs_access.webhook(_user(request), pk), secret=secret_of(rotated))
+        rotated = delivering.rotate(by=user_of(request), webhook=hook)
+        return _webhook_page(request, jobs_access.webhook(user_of(request), pk), secret=secret_of(rotated))
     if verb in DONE:
-        delivering.VERBS[verb](by=_user(request), webhook=hook)
+        delivering.VERBS[verb](by=user_of(request), webhook=hook)
         messages.success(request, DONE[verb])
     else:
         messages.error(request, f"A webhook can be told to {', '.join(delivering.VERBS)} or delete.")
@@ -139,9 +134,9 @@ def webhook_act(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher_only
 def redeliver_webhook(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: send a delivery once more, under the same id."""
-    delivery_row = jobs_access.delivery(_user(request), pk)
+    delivery_row = jobs_access.delivery(user_of(request), pk)
     try:
-        delivering.send_again(by=_user(request), delivery=delivery_row)
+        delivering.send_again(by=user_of(request), delivery=delivery_row)
     except WebhookRefused as error:
         messages.error(request, str(error))
     else:
@@ -157,7 +152,7 @@ def _webhook_page(
     context = {
         "webhook": hook,
         "secret": secret,
-        "form": form or WebhookForm(initial=stored, viewer=_user(request)),
+        "form": form or WebhookForm(initial=stored, viewer=user_of(request)),
         "page": page,
         "is_under_way": any(row.state in OPEN and (hook.active or row.asked) for row in page),
         "active_room": "campaigns" if hook.campaign_id else "people",

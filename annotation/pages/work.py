@@ -49,6 +49,7 @@ from annotation.work.submissions import taken_back
 from annotation.work.task_answers import hold_of
 from annotation.work.task_page import beside, completion
 from config.middleware import frames_others, stands_in_frame
+from config.permissions import user_of
 
 # How a page's script is answered when its request is refused.
 
@@ -240,19 +241,14 @@ def _help(question: ScreenQuestion) -> tuple[tuple[str, str], ...]:
 # Members of the campaign, about their own tasks and threads; anything else is not found.
 
 
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
 @require_POST
 @as_json
 def note(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
     """Members: comment on, flag or bookmark a line of a task of their own; the answer is all they noted."""
-    access.membership(_user(request), campaign)
+    access.membership(user_of(request), campaign)
     body = parse(request.body)
     own_note = notes.set_note(
-        by=_user(request),
+        by=user_of(request),
         campaign=campaign,
         assignment=assignment,
         line=_line(body),
@@ -267,11 +263,11 @@ def note(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
 @as_json
 def ask(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
     """Members: ask the researchers about a line of a task of their own, or about the task."""
-    access.membership(_user(request), campaign)
+    access.membership(user_of(request), campaign)
     body = parse(request.body)
     line = None if body.get("line") is None else _line(body)
     thread = messages.ask(
-        by=_user(request),
+        by=user_of(request),
         campaign=campaign,
         assignment=assignment,
         line=line,
@@ -284,19 +280,19 @@ def ask(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
 @as_json
 def answer(request: HttpRequest, campaign: int, thread: int) -> HttpResponse:
     """Members: say something in a thread of their own; without a text, note that it was seen."""
-    access.membership(_user(request), campaign)
+    access.membership(user_of(request), campaign)
     body = parse(request.body)
-    thread_row = access.own_thread(_user(request), thread)
+    thread_row = access.own_thread(user_of(request), thread)
     text = _text(body.get("text"))
-    messages.see(by=_user(request), thread=thread_row)
+    messages.see(by=user_of(request), thread=thread_row)
     if text is not None:
-        messages.answer(by=_user(request), thread=thread_row, text=text)
+        messages.answer(by=user_of(request), thread=thread_row, text=text)
     return _thread(request, thread_row.pk, None if body.get("line") is None else _line(body))
 
 
 def _thread(request: HttpRequest, pk: int, line: int | None) -> HttpResponse:
-    thread_row = access.own_thread(_user(request), pk)
-    viewer = _user(request)
+    thread_row = access.own_thread(user_of(request), pk)
+    viewer = user_of(request)
     return JsonResponse(messages.as_json(thread_row, viewer, annotator=viewer.get_username(), line=line))
 
 
@@ -328,7 +324,7 @@ MOST_TOLD = 3
 def work(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: the task before them."""
     try:
-        seat, hold = labelling.start(by=_user(request), campaign=campaign)
+        seat, hold = labelling.start(by=user_of(request), campaign=campaign)
     except NotTaskHolder as error:
         raise Http404 from error
     return _page(request, seat, hold)
@@ -338,10 +334,10 @@ def work(request: HttpRequest, campaign: int) -> HttpResponse:
 @cache_control(no_store=True)
 def work_task(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
     """Members: an earlier task of their own, to be revised."""
-    own = Assignment.objects.filter(user=_user(request), round=0).exclude(state=Assignment.State.VOIDED)
+    own = Assignment.objects.filter(user=user_of(request), round=0).exclude(state=Assignment.State.VOIDED)
     mine = get_object_or_404(own, pk=assignment, campaign_id=campaign)
     try:
-        seat, _ = labelling.start(by=_user(request), campaign=campaign)
+        seat, _ = labelling.start(by=user_of(request), campaign=campaign)
     except NotTaskHolder as error:
         raise Http404 from error
     return _page(request, seat, hold_of(mine))
@@ -354,7 +350,7 @@ def save_draft(request: HttpRequest, campaign: int, assignment: int) -> HttpResp
     body = parse(request.body)
     revising = bool(body.pop("revising", False))
     version = labelling.save_draft(
-        by=_user(request),
+        by=user_of(request),
         campaign=campaign,
         assignment=assignment,
         revising=revising,
@@ -374,7 +370,7 @@ def submit(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse
     if not isinstance(body.get("answers"), dict):
         raise AnswerRefused("A submit needs its answers: an object of items, each with its questions.")
     outcome = labelling.submit(
-        by=_user(request),
+        by=user_of(request),
         campaign=campaign,
         assignment=assignment,
         answers=body["answers"],
@@ -386,7 +382,7 @@ def submit(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse
         based_on=_version(body.get("based_on")),
         attention=_version(body.get("attention")) or 0,
     )
-    return JsonResponse(_state(_user(request), outcome.seat, outcome.next, outcome.status))
+    return JsonResponse(_state(user_of(request), outcome.seat, outcome.next, outcome.status))
 
 
 @require_POST
@@ -394,8 +390,8 @@ def submit(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse
 def skip(request: HttpRequest, campaign: int, assignment: int) -> HttpResponse:
     """Members: give a task of their own up; the answer carries the next one."""
     reason = str(parse(request.body).get("reason") or "")
-    outcome = labelling.skip(by=_user(request), campaign=campaign, assignment=assignment, reason=reason)
-    return JsonResponse(_state(_user(request), outcome.seat, outcome.next, outcome.status))
+    outcome = labelling.skip(by=user_of(request), campaign=campaign, assignment=assignment, reason=reason)
+    return JsonResponse(_state(user_of(request), outcome.seat, outcome.next, outcome.status))
 
 
 @require_POST
@@ -405,8 +401,8 @@ def reopen(request: HttpRequest, campaign: int) -> HttpResponse:
     before = parse(request.body).get("before")
     if before is not None and not (isinstance(before, int) and before < 2**63):
         raise NotTaskHolder("There is no earlier task of yours to go back to.")
-    seat, hold = labelling.reopen(by=_user(request), campaign=campaign, before=before)
-    return JsonResponse(_state(_user(request), seat, hold, "reopened"))
+    seat, hold = labelling.reopen(by=user_of(request), campaign=campaign, before=before)
+    return JsonResponse(_state(user_of(request), seat, hold, "reopened"))
 
 
 @require_POST
@@ -415,23 +411,23 @@ def accept(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: agree to a version of the consent text, or say that changed guidelines are read."""
     body = parse(request.body)
     version = _version(body.get("version")) or 0
-    task_page.accept(by=_user(request), campaign=campaign, what=str(body.get("what")), version=version)
-    seat, hold = labelling.start(by=_user(request), campaign=campaign)
-    return JsonResponse(_state(_user(request), seat, hold, "next"))
+    task_page.accept(by=user_of(request), campaign=campaign, what=str(body.get("what")), version=version)
+    seat, hold = labelling.start(by=user_of(request), campaign=campaign)
+    return JsonResponse(_state(user_of(request), seat, hold, "next"))
 
 
 @require_POST
 @as_json
 def next_task(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: the task before them, for a page that lost or left the one it showed."""
-    seat, hold = labelling.start(by=_user(request), campaign=campaign)
-    return JsonResponse(_state(_user(request), seat, hold, "next"))
+    seat, hold = labelling.start(by=user_of(request), campaign=campaign)
+    return JsonResponse(_state(user_of(request), seat, hold, "next"))
 
 
 @require_GET
 def guidelines(request: HttpRequest, campaign: int) -> HttpResponse:
     """Members: the guidelines in force, as part of a page."""
-    access.membership(_user(request), campaign)
+    access.membership(user_of(request), campaign)
     text = Guidelines.objects.filter(campaign_id=campaign).order_by("-version").first()
     return render(request, "annotate/_guidelines.html", {"guidelines": text})
 
@@ -442,7 +438,7 @@ def _version(value: Any) -> int | None:
 
 
 def _page(request: HttpRequest, seat: Seat, hold: Hold | None) -> HttpResponse:
-    plan, by = questionnaire_of(seat.version), _user(request)
+    plan, by = questionnaire_of(seat.version), user_of(request)
     context = {
         "seat": seat,
         "state": _state(by, seat, hold, "next"),

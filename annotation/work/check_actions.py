@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypedDict, Unpack
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -14,8 +14,7 @@ from django.utils import timezone
 
 from annotation.campaigns.actions import locked, log
 from annotation.campaigns.choice import refused, selected_continuations
-from annotation.campaigns.settings import check_blind
-from annotation.errors import CampaignRefused
+from annotation.campaigns.settings import Setting, When, check_blind, check_values, refuse
 from annotation.models import CampaignMember, CheckResult, Continuation, Label, Standing
 from annotation.models.campaigns import Campaign
 from annotation.models.checks import CheckPlan, KeyAnswer, KeyTask
@@ -46,13 +45,6 @@ class Draft:
 
     spot: Spot
     answers: dict[Place, Key] = field(default_factory=dict)
-
-
-def refuse(field_name: str, why: str) -> NoReturn:
-    """Raise CampaignRefused about one field."""
-    error = CampaignRefused(why)
-    error.field = field_name
-    raise error
 
 
 def checked_answers(
@@ -322,38 +314,107 @@ def next_spot(campaign: Campaign) -> Spot | None:
 
 EXPLANATION_LIMIT = 5_000
 MOST_AT_ONCE = 500
-SHARES = ("test_mark", "warn_below", "pause_below", "leave_out_below")
-COUNTS = {
-    "test_tries": (1, 20, "The tries at the test must be"),
-    "check_every": (2, 1000, "A check comes once in"),
-    "repeat_every": (2, 1000, "A repeat comes once in"),
-    "repeat_after": (1, 1000, "The tasks between a task and its repeat must be"),
-    "window": (1, 1000, "The checks that a rule looks back on must be"),
-    "least": (1, 1000, "The checks before a rule acts must be"),
+
+
+@dataclass(frozen=True)
+class CheckSetting(Setting):
+    """A setting of training, test, checks and rules: a column of `CheckPlan`, which says what it means."""
+
+    model = CheckPlan
+    when: When = When.ALWAYS
+
+
+SETTINGS = {
+    setting.name: setting
+    for setting in (
+        CheckSetting("training_again", "Training may be done more than once"),
+        CheckSetting(
+            "test_mark",
+            "Pass mark of the test, share",
+            bounds=(0, 1),
+            subject="The pass mark of the test",
+            required=True,
+        ),
+        CheckSetting(
+            "test_measure",
+            "The test's score is",
+            "Beyond guessing: (right - expected) / (all - expected), with what guessing evenly among the "
+            "values gives as expected.",
+            subject="The score is",
+            required=True,
+        ),
+        CheckSetting("test_tries", "Tries at the test", bounds=(1, 20), required=True),
+        CheckSetting(
+            "test_tells", "After the test people learn", subject="After the test is told", required=True
+        ),
+        CheckSetting(
+            "check_every",
+            "One hidden check in … tasks",
+            "Empty for none.",
+            bounds=(2, 1000),
+            subject="The tasks of which one is a check",
+        ),
+        CheckSetting(
+            "repeat_every",
+            "One repeat in … tasks",
+            "Empty for none.",
+            bounds=(2, 1000),
+            subject="The tasks of which one is a repeat",
+        ),
+        CheckSetting(
+            "repeat_after",
+            "A repeat comes after at least … other tasks",
+            bounds=(1, 1000),
+            subject="The tasks between a task and its repeat",
+            required=True,
+        ),
+        CheckSetting(
+            "window",
+            "The rule looks at the last … checks",
+            bounds=(1, 1000),
+            subject="The checks that a rule looks back on",
+            required=True,
+        ),
+        CheckSetting(
+            "least",
+            "and acts from … checks on",
+            bounds=(1, 1000),
+            subject="The checks before a rule acts",
+            required=True,
+        ),
+        CheckSetting(
+            "warn_below",
+            "Warn below, share right",
+            "Empty for never.",
+            bounds=(0, 1),
+            subject="The share below which people are warned",
+        ),
+        CheckSetting(
+            "pause_below",
+            "Pause below, share right",
+            "Empty for never.",
+            bounds=(0, 1),
+            subject="The share below which people are paused",
+        ),
+        CheckSetting(
+            "leave_out_below",
+            "Leave out of gold below, share right",
+            "Empty for never. Labels stay.",
+            bounds=(0, 1),
+            subject="The share below which people are left out of gold",
+        ),
+    )
 }
 
 
-class PlanSettings(TypedDict, total=False):
-    """The settings of training, test, checks and rules; `CheckPlan` says what they mean."""
-
-    training_again: bool
-    test_mark: float
-    test_measure: str
-    test_tries: int
-    test_tells: str
-    check_every: int | None
-    repeat_every: int | None
-    repeat_after: int
-    window: int
-    least: int
-    warn_below: float | None
-    pause_below: float | None
-    leave_out_below: float | None
-
-
 @transaction.atomic
-def set_up(*, by: User, campaign: Campaign, **plan_settings: Unpack[PlanSettings]) -> CheckPlan:
-    """Set how a campaign trains, tests and checks; what is not named stays. Raises CampaignRefused."""
+def set_up(*, by: User, campaign: Campaign, **plan_settings: Any) -> CheckPlan:
+    """Set how a campaign trains, tests and checks; what is not named stays. Raises CampaignRefused.
+
+    `plan_settings` are `SETTINGS`.
+    """
+    if unknown := plan_settings.keys() - SETTINGS.keys():
+        raise TypeError(f"a plan of checks has no {min(unknown)}")
     campaign = locked(campaign)
     _must_be_main(campaign)
     plan = CheckPlan.objects.filter(campaign=campaign).first() or CheckPlan(campaign=campaign)
@@ -547,22 +608,9 @@ def _explanation(campaign: Campaign, text: str) -> str:
 
 
 def _check(plan: CheckPlan) -> None:
-    for name in SHARES:
-        value = getattr(plan, name)
-        if value is not None and not 0 <= value <= 1:
-            refuse(name, f"The {name.replace('_', ' ')} must lie between 0 and 1 (0.8 is 80%).")
-    for name, (least, most, message) in COUNTS.items():
-        value = getattr(plan, name)
-        if value is not None and not least <= value <= most:
-            refuse(
-                name, f"{message} between {least} and {most:,}{' tasks' if name.endswith('every') else ''}."
-            )
+    check_values(plan, SETTINGS)
     if plan.least > plan.window:
         refuse("least", "A rule cannot wait for more checks than it looks back on.")
-    if plan.test_measure not in CheckPlan.Measure.values:
-        refuse("test_measure", f"The score is one of {', '.join(CheckPlan.Measure.values)}.")
-    if plan.test_tells not in CheckPlan.Tells.values:
-        refuse("test_tells", f"After the test is told one of {', '.join(CheckPlan.Tells.values)}.")
 
 
 def copy_to(*, by: User, of: Campaign, to: Campaign) -> None:

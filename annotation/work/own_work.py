@@ -344,10 +344,6 @@ class Submission:
     notes: list[str] = field(default_factory=list)
     bookmarks: int = 0
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it for programs."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 def submission_query(form: dict[str, str]) -> SubmissionQuery:
     """Return what is searched for, from the fields of a form; a date that is none is not asked about."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from calibration.agree.report import Block, Section, title_of
+from calibration.agree.report import Additions, Block, Section, title_of
 from calibration.reports.wording import PEOPLE as CROWD
 from calibration.statistics.analysis import Analysis, Entry
 from calibration.statistics.cocoeval import OVERALL, POLICIES, Policy, Row, TagTable, tables_of
@@ -20,34 +20,48 @@ from calibration.statistics.repeats import repeats_of, right_answers
 from calibration.statistics.score_calibration import FOLDS
 from calibration.statistics.scores import MAPS, RULES, Mapped, Marks, Probabilities, ScoreAnalysis, of_scores
 from calibration.studies.plan_texts import cautions, headings, rows, sentences
-from calibration.studies.plans import PEOPLE, PLANNED, PlanAnswer, plan_for
+from calibration.studies.plans import PEOPLE, PLANNED, Goal, PlanAnswer, plan_for
 
 # `agree --plan-width` and `--plan-power`: how many more double-rated dialogues a file's study needs.
 
 
 def computed_plans(title: str, ratings: Ratings, plan: Plan, options: dict[str, Any]) -> list[PlanAnswer]:
     """Return the plans asked for of one question: of people together, and of each judge and metric."""
-    plans = []
+    targets: list[tuple[Goal, str]] = []
     if options["plan_width"] is not None:
-        for rater in _raters(ratings):
-            plans.append(
-                plan_for(
-                    _empty(title, ratings, plan, options, "width", rater, options["plan_width"]),
-                    ratings,
-                    plan,
-                )
-            )
+        targets += [("width", rater) for rater in _raters(ratings)]
     if options["plan_power"] is not None:
-        for column in ratings.of_kind("judge"):
-            rater = ratings.raters[column]
-            plans.append(
-                plan_for(
-                    _empty(title, ratings, plan, options, "power", rater, options["plan_power"]),
-                    ratings,
-                    plan,
-                )
-            )
-    return plans
+        targets += [("power", ratings.raters[column]) for column in ratings.of_kind("judge")]
+    empty = PlanAnswer(
+        study="",
+        corpus="this file",
+        part="all",
+        goal="width",
+        question=title,
+        title=title or "this question",
+        item_kind="",
+        pooled=False,
+        rater="",
+        raters=(),
+        crowd=CROWD.many if any(ratings.kinds) else "raters",
+        statistic="",
+        target=None,
+        level=plan.level,
+        resamples=plan.resamples,
+        seed=plan.seed,
+        epsilon=options["epsilon"],
+    )
+    statistics = {"width": options["plan_statistic"] or "", "power": "alt_test_winning_rate"}
+    return [
+        plan_for(
+            replace(
+                empty, goal=goal, rater=rater, target=options[f"plan_{goal}"], statistic=statistics[goal]
+            ),
+            ratings,
+            plan,
+        )
+        for goal, rater in targets
+    ]
 
 
 def _raters(ratings: Ratings) -> Iterator[str]:
@@ -55,30 +69,6 @@ def _raters(ratings: Ratings) -> Iterator[str]:
         yield PEOPLE
     for kind in ("judge", "metric"):
         yield from (ratings.raters[column] for column in ratings.of_kind(kind))
-
-
-def _empty(
-    title: str, ratings: Ratings, plan: Plan, options: dict[str, Any], goal: Any, rater: str, target: float
-) -> PlanAnswer:
-    return PlanAnswer(
-        study="",
-        corpus="this file",
-        part="all",
-        goal=goal,
-        question=title,
-        title=title or "this question",
-        item_kind="",
-        pooled=False,
-        rater=rater,
-        raters=(),
-        crowd=CROWD.many if any(ratings.kinds) else "raters",
-        statistic=options["plan_statistic"] or "" if goal == "width" else "alt_test_winning_rate",
-        target=target,
-        level=plan.level,
-        resamples=plan.resamples,
-        seed=plan.seed,
-        epsilon=options["epsilon"],
-    )
 
 
 def plan_section(answer: PlanAnswer, ratings: Ratings) -> Section:
@@ -103,17 +93,6 @@ HOW = (
     f"Cross-fitted: the clusters are dealt into {FOLDS} folds, and each item is read by what the other folds "
     "teach."
 )
-
-
-def computed_scores(ratings: Ratings, plan: Plan, *, threshold: bool, maps: bool) -> ScoreAnalysis:
-    """Return what was asked for of the scores in a question's ratings."""
-    scores = of_scores(ratings, plan=plan)
-    return replace(
-        scores,
-        marks=scores.marks if threshold else (),
-        probabilities=scores.probabilities if threshold else (),
-        mapped=scores.mapped if maps else (),
-    )
 
 
 def score_section(title: str, ratings: Ratings, scores: ScoreAnalysis) -> Section:
@@ -148,7 +127,7 @@ def score_entries(reading: Marks | Probabilities | Mapped, question: str) -> tup
     """Return the figures of one reading of a score, named after it."""
     return tuple(
         Entry(replace(result, name=f"{_prefix(reading)}_{result.name}"), (reading.rater,), question)
-        for result in _results(reading)
+        for result in reading.results
     )
 
 
@@ -156,17 +135,6 @@ def _prefix(reading: Marks | Probabilities | Mapped) -> str:
     if isinstance(reading, Probabilities):
         return reading.method
     return f"map_{reading.map}" if isinstance(reading, Mapped) else f"threshold_{reading.rule}"
-
-
-def _results(reading: Marks | Probabilities | Mapped) -> tuple[Result, ...]:
-    if not isinstance(reading, Probabilities):
-        return reading.results
-    calibration = reading.calibration
-    if calibration is None:
-        return ()
-    parts = calibration.parts
-    error = calibration.expected_calibration_error
-    return (error, calibration.brier, parts.reliability, parts.resolution, parts.uncertainty, parts.within)
 
 
 def scores_as_json(scores: ScoreAnalysis, question: str) -> dict[str, list[dict[str, Any]]]:
@@ -195,7 +163,7 @@ def scores_as_json(scores: ScoreAnalysis, question: str) -> dict[str, list[dict[
 
 
 def _plain_of_scores(reading: Marks | Probabilities | Mapped, question: str) -> dict[str, Any]:
-    figures = {result.name: result.as_dict() for result in _results(reading)}
+    figures = {result.name: result.as_dict() for result in reading.results}
     return {
         "question": question,
         "rater": reading.rater,
@@ -286,8 +254,8 @@ def _noted(block: Block, panel: RaterPanel) -> Block:
 # `agree --table7`: CoCoEval's table 7 of the file's binary questions, each a behaviour.
 
 
-def tag_tables(questions: Mapping[str, Ratings], policy: Policy, plan: Plan) -> tuple[TagTable, ...]:
-    """Return the table of each judge. Raises ValueError where the ratings have no tags, people or judge."""
+def tag_tables(questions: Mapping[str, Ratings], policy: Policy, plan: Plan) -> Additions:
+    """Compare each judge's tags with people's. Raises ValueError where there are no tags, people or judge."""
     tags = {name: ratings for name, ratings in questions.items() if ratings.level == "binary"}
     if not tags:
         raise ValueError("--table7 needs binary questions: --scale binary, or a column level that says so")
@@ -297,7 +265,13 @@ def tag_tables(questions: Mapping[str, Ratings], policy: Policy, plan: Plan) -> 
             "--table7 compares judges with people: the column kind must say judge of one rater and human of "
             "another, and both must have answered every question"
         )
-    return tables
+    rows = [(row, table) for table in tables for row in table.rows]
+    ratings = next(iter(questions.values()))
+    return Additions(
+        [tag_section(table, ratings) for table in tables],
+        {"table7": [_plain(row, table) for row, table in rows]},
+        [entry.as_dict() for row, table in rows for entry in tag_entries(row, table)],
+    )
 
 
 def tag_section(table: TagTable, ratings: Ratings) -> Section:
@@ -333,15 +307,11 @@ def _entry(result: Result, side: str, raters: Sequence[str], row: Row) -> Entry:
     return Entry(replace(result, name=f"table7_{side}{result.name}"), tuple(raters), row.behaviour)
 
 
-def tag_tables_as_json(tables: Sequence[TagTable]) -> list[dict[str, Any]]:
-    """Return a row per judge and behaviour, the overall row last; null where there is no figure.
+def _plain(row: Row, table: TagTable) -> dict[str, Any]:
+    """Return a behaviour of a judge; null where there is no figure.
 
     `intervals` holds low and high by the name of the figure.
     """
-    return [_plain(row, table) for table in tables for row in table.rows]
-
-
-def _plain(row: Row, table: TagTable) -> dict[str, Any]:
     by_name = {
         "detected_people": row.detected_by_people,
         "detected_judge": row.detected_by_judge,
@@ -365,33 +335,6 @@ def _plain(row: Row, table: TagTable) -> dict[str, Any]:
 
 def _name(row: Row) -> str:
     return "All behaviours joined" if row.behaviour == OVERALL else row.behaviour
-
-
-@dataclass
-class Extras:
-    """What was asked for, per question: scores and plans, as sections of the report and as plain values."""
-
-    sections: list[Section] = field(default_factory=list)
-    scored: list[tuple[str, ScoreAnalysis]] = field(default_factory=list)
-    planned: list[PlanAnswer] = field(default_factory=list)
-    list_names: tuple[str, ...] = ()
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the lists asked for: `thresholds`, `probabilities`, `scale_maps`, `plans`."""
-        lists: dict[str, list[Any]] = {name: [] for name in self.list_names}
-        for title, analysis in self.scored:
-            for name, members in scores_as_json(analysis, title).items():
-                if name in lists:
-                    lists[name] += members
-        if "plans" in lists:
-            lists["plans"] = [answer.as_dict() for answer in self.planned]
-        return lists
-
-    def entries(self) -> Iterator[Mapping[str, Any]]:
-        """Yield the figures of scores for the flat table; a plan is no figure, and has a JSON."""
-        for title, scores in self.scored:
-            for reading in readings(scores):
-                yield from (entry.as_dict() for entry in score_entries(reading, title))
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -424,7 +367,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def computed(sections: Sequence[Section], plan: Plan, options: dict[str, Any]) -> Extras:
+def computed(sections: Sequence[Section], plan: Plan, options: dict[str, Any]) -> Additions:
     """Compute what the options ask for. Raises ValueError where no question has what it takes."""
     if options["plan_statistic"] and options["plan_width"] is None:
         raise ValueError("--plan-statistic goes with --plan-width")
@@ -433,14 +376,19 @@ def computed(sections: Sequence[Section], plan: Plan, options: dict[str, Any]) -
         *(("scale_maps",) if options["scale_maps"] else ()),
         *(("plans",) if options["plan_width"] is not None or options["plan_power"] is not None else ()),
     )
-    out = Extras(list_names=list_names)
+    out = Additions(lists={name: [] for name in list_names})
+    scored: list[ScoreAnalysis] = []
+    planned: list[PlanAnswer] = []
     for section in sections:
-        _scores(section, plan, options, out)
+        if (scores := _scores(section.ratings, plan, options)) is not None:
+            scored.append(scores)
+            _add_scores(section, scores, out)
         for answer in computed_plans(section.title, section.ratings, plan, options):
-            out.planned.append(answer)
+            planned.append(answer)
             out.sections.append(plan_section(answer, section.ratings))
-    _check(out, options)
-    if (options["threshold"] or options["scale_maps"]) and not out.scored:
+            out.lists["plans"].append(answer.as_dict())
+    _check(scored, {answer.goal for answer in planned}, options)
+    if (options["threshold"] or options["scale_maps"]) and not scored:
         needs = "binary questions" if not options["scale_maps"] else "questions"
         raise ValueError(
             f"--threshold and --scale-maps read scores of metrics beside people: {needs} whose column kind "
@@ -449,26 +397,38 @@ def computed(sections: Sequence[Section], plan: Plan, options: dict[str, Any]) -
     return out
 
 
-def _check(out: Extras, options: dict[str, Any]) -> None:
+def _check(scored: Sequence[ScoreAnalysis], goals: Collection[str], options: dict[str, Any]) -> None:
     """Raise ValueError for a plan or a reading of scores that was asked for and that no question has."""
-    goals = {answer.goal for answer in out.planned}
     if options["plan_width"] is not None and "width" not in goals:
         raise ValueError("--plan-width needs two people, or a judge or metric beside people (column kind)")
     if options["plan_power"] is not None and "power" not in goals:
         raise ValueError("--plan-power needs a judge: the column kind, or --judges, says who is one")
-    maps = any(scores.mapped for _, scores in out.scored)
-    if options["scale_maps"] and out.scored and not maps:
+    if options["scale_maps"] and scored and not any(scores.mapped for scores in scored):
         raise ValueError("--scale-maps needs a question on an ordered scale with a metric beside people")
-    if options["threshold"] and out.scored and not any(scores.marks for _, scores in out.scored):
+    if options["threshold"] and scored and not any(scores.marks for scores in scored):
         raise ValueError("--threshold needs a binary question with a metric beside people")
 
 
-def _scores(section: Section, plan: Plan, options: dict[str, Any], out: Extras) -> None:
+def _scores(ratings: Ratings, plan: Plan, options: dict[str, Any]) -> ScoreAnalysis | None:
+    """Return what was asked for of the scores in a question's ratings; None where there are none."""
     if not (options["threshold"] or options["scale_maps"]):
-        return
-    scores = computed_scores(
-        section.ratings, plan, threshold=options["threshold"], maps=options["scale_maps"]
+        return None
+    scores = of_scores(ratings, plan=plan)
+    selected = replace(
+        scores,
+        marks=scores.marks if options["threshold"] else (),
+        probabilities=scores.probabilities if options["threshold"] else (),
+        mapped=scores.mapped if options["scale_maps"] else (),
     )
-    if scores:
-        out.scored.append((section.title, scores))
-        out.sections.append(score_section(section.title, section.ratings, scores))
+    return selected if selected else None
+
+
+def _add_scores(section: Section, scores: ScoreAnalysis, out: Additions) -> None:
+    title = section.title
+    out.sections.append(score_section(title, section.ratings, scores))
+    for name, members in scores_as_json(scores, title).items():
+        if name in out.lists:
+            out.lists[name] += members
+    out.entries += [
+        entry.as_dict() for reading in readings(scores) for entry in score_entries(reading, title)
+    ]

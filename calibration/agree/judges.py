@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from calibration.agree.ratings_file import Part, RatingsFile
-from calibration.agree.report import Block, Section, counted, number, title_of
+from calibration.agree.report import Additions, Block, Section, counted, number, title_of
 from calibration.errors import DefinitionError
 from calibration.ratings.definitions import PanelAsked
 from calibration.ratings.definitions import parse_panels as parse
 from calibration.statistics import Analysis, Result
 from calibration.statistics.analysis import Entry
-from calibration.statistics.baselines import BASELINE, BesidePeople, Row, baselines
+from calibration.statistics.baselines import BASELINE, BesidePeople, Row, baselines, rater_row
 from calibration.statistics.core.ratings import Ratings, Samples, default_samples
 from calibration.statistics.core.resampling import Plan
 from calibration.statistics.judges_compared import (
@@ -100,9 +100,7 @@ class Beside:
         """Take the options of the command. Raises ValueError for those that do not go together."""
         self.plan, self.options = plan, options
         self.compare, self.key = bool(options["compare"]), options["key"]
-        self.entries: list[dict[str, Any]] = []
-        self.sections: list[Section] = []
-        self.json: dict[str, list[dict[str, Any]]] = {"compared": []} if self.compare else {}
+        self.additions = Additions(lists={"compared": []} if self.compare else {})
         self.key_seen = False
         if self.key and (options["against"] or options["aggregate"]):
             raise ValueError(
@@ -113,30 +111,27 @@ class Beside:
 
     def add(self, question: str, title: str, of: Readings, marked: dict[str, Any]) -> None:
         """Compare a question's judges where asked to, and everybody with its keys where it has any."""
-        of = of.keyed(self.key)
+        of, out = of.keyed(self.key), self.additions
         self.key_seen |= self.key in of.first.raters
         if of.first.of_kind("key") and not self.options["aggregate"] and not self.options["against"]:
             tables = keys_of(of.first, plan=self.plan)
-            self.json.setdefault("against_key", []).extend(row | marked for row in key_json(question, tables))
-            self.entries += [entry.as_dict() | marked for entry in key_entries(question, tables)]
-            self.sections += [_key_section(title, table, of.first) for table in tables]
+            rows = out.lists.setdefault("against_key", [])
+            rows += [row | marked for row in key_json(question, tables)]
+            out.entries += [entry.as_dict() | marked for entry in key_entries(question, tables)]
+            out.sections += [_key_section(title, table, of.first) for table in tables]
         if self.compare:
-            self._add_pairs(question, title, of, marked)
-
-    def _add_pairs(self, question: str, title: str, of: Readings, marked: dict[str, Any]) -> None:
-        comparisons = compared(
-            of.over(self.options["aggregate"]) if self.options["aggregate"] else of, self.plan
-        )
-        self.json["compared"] += [row | marked for row in compared_json(question, comparisons)]
-        self.entries += [entry.as_dict() | marked for entry in compared_entries(question, comparisons)]
-        if comparisons.pairs:
-            self.sections.append(compared_section(title, comparisons, of.first))
+            unit = self.options["aggregate"]
+            comparisons = compared(of.over(unit) if unit else of, self.plan)
+            out.lists["compared"] += [row | marked for row in compared_json(question, comparisons)]
+            out.entries += [entry.as_dict() | marked for entry in compared_entries(question, comparisons)]
+            if comparisons.pairs:
+                out.sections.append(compared_section(title, comparisons, of.first))
 
     def check(self) -> None:
         """Raise ValueError where what was asked for is not in the file."""
         if self.key and not self.key_seen:
             raise ValueError(f"--key: no rater {self.key!r}")
-        if self.compare and not self.json["compared"]:
+        if self.compare and not self.additions.lists["compared"]:
             raise ValueError(
                 "--compare needs two judges or metrics, or one that answered several times, beside people or "
                 "a key: the column kind must say judge or metric of them, and human or key of the others"
@@ -436,21 +431,12 @@ def floor(ratings: Ratings, question: str, judge_options: JudgeOptions, plan: Pl
     if not judge_options.baselines or not columns or not ratings.of_kind(PEOPLE):
         return []
     beside = BesidePeople(ratings, tuple(STATISTICS), plan)
-    rows = [_judge(beside, ratings, column) for column in columns]
+    rows = [rater_row(beside, column) for column in columns]
     learn = None if judge_options.dev is None else judge_options.dev.get(question)
     rows += baselines(beside, learn=learn)
     note = FLOOR_NOTE.format("the file of --dev" if learn is not None else "all other clusters")
     note += "".join(f" {row.name}: {row.reason}." for row in rows if row.reason)
     return [Block("Above baselines", tuple(_entries(rows)), note=note, each=True)]
-
-
-def _judge(beside: BesidePeople, ratings: Ratings, column: int) -> Row:
-    name, values, answered = ratings.raters[column], ratings.values[:, column], ratings.as_answered()
-    figures = beside.on_scale(name, answered.values[:, column]) if answered.on_scale[column] else {}
-    figures |= beside.correlated(name, values) if beside.correlations else {}
-    if beside.is_ordered:
-        figures["mean_absolute_error"] = beside.error(name, values)
-    return Row(name, ratings.kinds[column], figures)
 
 
 def _entries(rows: Sequence[Row]) -> list[Entry]:

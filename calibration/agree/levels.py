@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -11,11 +11,26 @@ from typing import Any, cast
 import numpy as np
 
 from annotation.text.table_cells import unguarded
-from calibration.agree.ratings_file import RatingsFileError, Row, Spelling, Table, read_table
-from calibration.statistics import Ratings
+from calibration.agree.ratings_file import (
+    Part,
+    RatingsFile,
+    RatingsFileError,
+    Row,
+    Spelling,
+    Table,
+    read_table,
+)
+from calibration.agree.report import join_titles
+from calibration.statistics import FLAGS, Plan, Ratings
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
-from calibration.statistics.core.ratings import Floats, Ints
-from calibration.statistics.level_correlations import Options
+from calibration.statistics.core.ratings import Floats
+from calibration.statistics.level_correlations import (
+    NOT_AT_TURN_LEVEL,
+    LevelRow,
+    LevelTable,
+    Options,
+    level_table,
+)
 from calibration.statistics.level_scores import LEVELS, Frame, Kind, Level, Scored, Scores, Units
 
 # The options of `agree --levels`.
@@ -359,10 +374,11 @@ class _Layout:
         for place in every:
             if unit_of.setdefault((place.dialogue, place.continuation), len(first)) == len(first):
                 first.append(place)
-        dialogues, dialogue_names = _coded([place.dialogue for place in first])
-        systems, system_names = _coded([place.system for place in first])
-        clusters, _ = _coded([place.cluster for place in first])
-        units = Units(dialogues, clusters, systems, dialogue_names, system_names)
+        units = Units.of(
+            [place.dialogue for place in first],
+            [place.cluster for place in first],
+            [place.system for place in first],
+        )
         frames = {
             kind: Frame(
                 kind,
@@ -385,12 +401,6 @@ class _Layout:
         if rater == MEAN_OF_PEOPLE:
             return Scores.of_people(f"people ({labels})" if labels else "people", kind, values)
         return Scores(rater, kind, values[:, 0], ratings.kinds[columns[0]])
-
-
-def _coded(names: list[str]) -> tuple[Ints, tuple[str, ...]]:
-    codes: dict[str, int] = {}
-    indices = np.array([codes.setdefault(name, len(codes)) for name in names], np.int64)
-    return indices, tuple(codes)
 
 
 def _with_names(
@@ -418,3 +428,149 @@ def _with_names(
         replace(row, name=name, group=places.group(source.rater))
         for row, name, source in zip(rows, row_names, sources, strict=True)
     )
+
+
+# Tables by level: groups of rows, what is left out, marks and methods in sentences, whatever the form.
+
+STAR = "*"
+
+
+@dataclass(frozen=True)
+class StratumTable:
+    """A table of one stratum, with where its rows come from and what was read."""
+
+    title: str
+    table: LevelTable
+    assembled: Assembled
+    stratum: str = ""
+
+
+def groups(table: LevelTable) -> Iterator[tuple[str, list[LevelRow]]]:
+    """Yield rows under a heading that says what their scores come from; no heading where all are alike."""
+    kinds = list(dict.fromkeys(row.scores for row in table.rows))
+    for kind in kinds:
+        heading = f"from {kind} scores" if len(kinds) > 1 else ""
+        yield heading, [row for row in table.rows if row.scores == kind]
+
+
+def meets(row: LevelRow, level: Level) -> bool:
+    """Whether a row has anything to show at a level: scores of wholes have nothing at turn level."""
+    return any(entry.level == level and entry.result.reason != NOT_AT_TURN_LEVEL for entry in row.entries)
+
+
+def levels_of(table: LevelTable) -> list[Level]:
+    """Return the levels at which some row has something to show."""
+    return [level for level in table.levels if any(meets(row, level) for row in table.rows)]
+
+
+def facts(stratum_table: StratumTable) -> list[str]:
+    """Say what was compared, on what, and what was left out."""
+    table, units = stratum_table.table, stratum_table.assembled.scored.units
+    unit = "continuations" if table.options.unit == "continuation" else "answers of a system to a dialogue"
+    question = stratum_table.assembled.reference.question
+    out = [
+        f"Compared with {table.reference}{', question ' + question if question else ''}.",
+        f"{len(units):,} {unit} by {len(units.system_names):,} systems in {len(units.dialogue_names):,} "
+        "dialogues.",
+    ]
+    return out + [*table.warnings, *stratum_table.assembled.notes]
+
+
+def left_out(row: LevelRow) -> str:
+    """Say how many turns and continuations a row leaves out; empty where none."""
+    row_left_out, parts = row.left_out, []
+    for n, of, share, unit in (
+        (row_left_out.turns, row_left_out.of_turns, row_left_out.share_of_turns, "turns"),
+        (row_left_out.units, row_left_out.of_units, row_left_out.share_of_units, "continuations"),
+    ):
+        if n and share is not None:
+            parts.append(f"{n:,} of {of:,} {unit} ({100 * share:.1f}%)")
+    return f"{row.name}: left out are {' and '.join(parts)}." if parts else ""
+
+
+def notes(table: LevelTable, best: str, best_of_group: str) -> list[str]:
+    """Explain stars and marks where there are any, what has no value or no p, and the flags.
+
+    ``best`` and ``best_of_group`` name the marks, as in "Bold".
+    """
+    entries = [entry for row in table.rows for entry in row.entries]
+    test = "permutation of systems and dialogues" if table.options.p == "clustered" else "test over items"
+    out = []
+    if any(entry.starred for entry in entries):
+        out.append(f"{STAR} p is 0.05 or more by the {test}.")
+    if any(entry.best for entry in entries):
+        out.append(f"{best}: the highest of its column, people apart.")
+    if any(entry.best_of_group for entry in entries):
+        out.append(f"{best_of_group}: the highest of its column in its group.")
+    reasons: dict[str, list[str]] = {}
+    for row in table.rows:
+        for entry in row.entries:
+            for reason in (entry.result.reason, entry.p_reason if entry.result.ok else ""):
+                if reason:
+                    reasons.setdefault(reason, []).append(f"{row.name} at {entry.level} level")
+    for reason, about in reasons.items():
+        out.append(f"{reason[:1].upper()}{reason[1:]} ({join_titles(about)}).")
+    out += filter(None, (left_out(row) for row in table.rows))
+    for flag in dict.fromkeys(flag for entry in entries for flag in entry.result.flags):
+        out.append(f"{FLAGS[flag][:1].upper()}{FLAGS[flag][1:]}.")
+    return out
+
+
+def methods(table: LevelTable) -> list[str]:
+    """Say how intervals and p-values were made, level by level."""
+    out = []
+    for level in table.levels:
+        entries = [e for row in table.rows for e in row.entries if e.level == level and e.result.ok]
+        if entries:
+            how = "; ".join(dict.fromkeys(e.result.method for e in entries))
+            tests = "; ".join(dict.fromkeys(e.p_method for e in entries if e.p_method))
+            out.append(f"{level.capitalize()} level: {how}." + (f" p: {tests}." if tests else ""))
+    return out
+
+
+def entries(stratum_tables: Iterable[StratumTable]) -> Iterator[dict[str, Any]]:
+    """Yield every figure as plain values, in the order of rows, levels and coefficients."""
+    for stratum_table in stratum_tables:
+        rows = zip(stratum_table.table.rows, stratum_table.assembled.rows, strict=True)
+        for row, source in rows:
+            for entry in row.entries:
+                yield {
+                    **entry.result.as_dict(),
+                    "raters": [stratum_table.assembled.reference.rater, source.rater],
+                    "question": source.question,
+                    "reference_question": stratum_table.assembled.reference.question,
+                    "row": row.name,
+                    "scores": row.scores,
+                    "level": entry.level,
+                    "p": entry.p,
+                    "p_test": stratum_table.table.options.p,
+                    "p_method": entry.p_method,
+                    "p_reason": entry.p_reason,
+                    "starred": entry.starred,
+                    "best": entry.best,
+                    "best_of_group": entry.best_of_group,
+                    "left_out_turns": row.left_out.turns,
+                    "left_out_continuations": row.left_out.units,
+                    **({"stratum": stratum_table.stratum} if stratum_table.stratum else {}),
+                }
+
+
+def tables(
+    file: RatingsFile,
+    query: LevelQuery,
+    plan: Plan,
+    ratings_of: Callable[[Part], Ratings],
+    progress: Callable[[Table], Iterable[tuple[int, Row]]],
+    column: str | None,
+) -> list[StratumTable]:
+    """Return a table for each stratum of the file. ValueError and RatingsFileError say what is amiss."""
+    places = read_places(file.path, file.cluster, query.best_of, progress, file.spelling)
+    strata: dict[str, dict[str, Ratings]] = {}
+    for part in file.parts:
+        strata.setdefault(part.stratum, {})[part.question] = ratings_of(part)
+    out = []
+    for stratum, questions in strata.items():
+        scores = assembled(questions, places, query)
+        table = level_table(scores.scored, query.levels, options=query.options, plan=plan)
+        out.append(StratumTable(f"{column} {stratum}" if column else "", table, scores, stratum))
+    return out

@@ -1,18 +1,21 @@
-"""Forms of a report on a ratings file: text, CSV, LaTeX and one page of HTML."""
+"""Forms of a report on a ratings file, and of its tables by level: text, CSV, LaTeX, one page of HTML."""
 
 from __future__ import annotations
 
-import csv
-import io
+import json
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape as quoted
 from typing import Any
 
-from annotation.text.table_cells import guarded
+from calibration.agree import levels
+from calibration.agree.levels import STAR, StratumTable
+from calibration.agree.ratings_file import RatingsFile
 from calibration.agree.report import Block, Section, interval, number, plain, title_of
-from calibration.renderings import escaped
-from calibration.statistics import Entry, Result
+from calibration.renderings import csv_text, escaped, fitted
+from calibration.statistics import STATISTICS, Entry, Result
+from calibration.statistics.level_correlations import LevelEntry, LevelRow, LevelTable
+from calibration.statistics.level_scores import Level
 from calibration.statistics.unanswered import NAME as BOUNDS
 
 # The report as plain text, for a terminal.
@@ -28,9 +31,7 @@ def as_text(name: str, sections: Sequence[Section]) -> str:
 def _section_of_text(name: str, section: Section) -> list[str]:
     heading = plain(f"{name}: {section.title}" if section.title else name)
     lines = [heading, "=" * min(len(heading), WIDTH), ""]
-    for sentence in section.answers:
-        lines += textwrap.wrap(plain(sentence), WIDTH)
-    lines += ["", *(line for fact in section.facts for line in textwrap.wrap(plain(fact), WIDTH)), ""]
+    lines += [*_wrapped(section.answers), "", *_wrapped(section.facts), ""]
     for block in section.blocks:
         lines += [*_block_of_text(block), ""]
     if section.limits:
@@ -41,6 +42,10 @@ def _section_of_text(name: str, section: Section) -> list[str]:
     if section.interval_method:
         lines += textwrap.wrap(f"Intervals: {section.interval_method}.", WIDTH)
     return [*lines, ""]
+
+
+def _wrapped(sentences: Iterable[str]) -> list[str]:
+    return [line for sentence in sentences for line in textwrap.wrap(plain(sentence), WIDTH)]
 
 
 def _block_of_text(block: Block) -> list[str]:
@@ -64,9 +69,8 @@ def _block_of_text(block: Block) -> list[str]:
         )
     table = [[cell for i, cell in enumerate(row) if i or not panel] for row in rows]
     body = columns(table, right={"value", block.ends, "items", "clusters"})
-    note_lines = [line for note, n in notes.items() for line in textwrap.wrap(plain(f"[{n}] {note}"), WIDTH)]
     note = textwrap.wrap(block.note, WIDTH)
-    return [plain(block.heading), *note, *body, *note_lines]
+    return [plain(block.heading), *note, *body, *_wrapped(f"[{n}] {note}" for note, n in notes.items())]
 
 
 def columns(rows: list[list[str]], right: set[str]) -> list[str]:
@@ -106,20 +110,9 @@ COLUMNS = [
 
 
 def as_csv(entries: Iterable[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> str:
-    """Return the table; a text that a spreadsheet would evaluate gets a leading apostrophe."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    for entry in entries:
-        flat = {**entry, "raters": ";".join(entry["raters"]), "flags": ";".join(entry["flags"])}
-        writer.writerow([_cell_of_csv_table(flat.get(column)) for column in columns])
-    return out.getvalue()
-
-
-def _cell_of_csv_table(value: object) -> object:
-    if isinstance(value, str):
-        return guarded(value)
-    return "" if value is None else value
+    """Return the table."""
+    flat = ({**e, "raters": ";".join(e["raters"]), "flags": ";".join(e["flags"])} for e in entries)
+    return csv_text([columns, *([entry.get(column) for column in columns] for entry in flat)])
 
 
 # The report's tables in LaTeX (booktabs).
@@ -285,3 +278,226 @@ def _mark(block: Block, entry: Entry, top: int, place: Callable[[float], str]) -
     if result.low is not None and result.high is not None:
         svg += f'<line class="ci" x1="{place(result.low)}" x2="{place(result.high)}" y1="{y}" y2="{y}"/>'
     return f'{svg}<circle cx="{place(result.value or 0.0)}" cy="{y}" r="4"/>'
+
+
+WRITERS: dict[str, Callable[[str, Sequence[Section]], str]] = {
+    "text": as_text,
+    "html": as_html,
+    "latex": as_latex,
+}
+"""The forms with sentences and tables; JSON and CSV hold plain values."""
+
+
+# Tables by level: in a terminal one table a level, in LaTeX and HTML as ComperDial's tables 4 and 5.
+
+BEST, BEST_OF_GROUP = "!", "_"
+SHORT = {"pearson": "r", "spearman": "ρ", "kendall_tau_b": "τ"}
+FURTHER = (
+    "level", "row", "scores", "reference_question", "p", "p_test", "p_method", "p_reason", "starred", "best",
+    "best_of_group", "left_out_turns", "left_out_continuations",
+)  # fmt: skip
+
+
+def p_of(entry: LevelEntry) -> str:
+    """Write a p-value with three decimals, or a dash."""
+    if entry.p is None:
+        return number(None)
+    return "<0.001" if entry.p < 0.001 else f"{entry.p:.3f}"
+
+
+def levels_as_text(name: str, stratum_tables: Sequence[StratumTable]) -> str:
+    """Return the whole report."""
+    return "\n".join(line for stratum_table in stratum_tables for line in _level_section(name, stratum_table))
+
+
+def _level_section(name: str, stratum_table: StratumTable) -> list[str]:
+    table = stratum_table.table
+    heading = plain(
+        f"{name}: {stratum_table.title}" if stratum_table.title else f"{name}: correlations by level"
+    )
+    lines = [heading, "=" * min(len(heading), WIDTH), "", *_wrapped(levels.facts(stratum_table)), ""]
+    for level in levels.levels_of(table):
+        lines += [f"{level.capitalize()} level", *_level_lines(table, level), ""]
+    lines += _wrapped(levels.notes(table, BEST, BEST_OF_GROUP))
+    return [*lines, "", *_wrapped(levels.methods(table)), ""]
+
+
+def _level_lines(table: LevelTable, level: Level) -> list[str]:
+    head = ["scores of"]
+    for name in table.coefficients:
+        head += [SHORT[name], "interval", "p"]
+    rows = [[*head, "n"]]
+    for heading, every in levels.groups(table):
+        members = [row for row in every if levels.meets(row, level)]
+        if heading and members:
+            rows.append([f"({heading})", *[""] * (len(head) - 1), ""])
+        for row in members:
+            entries = [row.entry(level, name) for name in table.coefficients]
+            cells = [
+                cell
+                for entry in entries
+                for cell in (_marked_value(entry), interval(entry.result), p_of(entry))
+            ]
+            rows.append([plain(row.name), *cells, f"{entries[0].result.n_items:,}"])
+    return columns(rows, right=set(rows[0][1:]))
+
+
+def _marked_value(entry: LevelEntry) -> str:
+    if not entry.result.ok:
+        return entry.result.status
+    marks = (STAR * entry.starred, BEST * entry.best, BEST_OF_GROUP * entry.best_of_group)
+    return f"{number(entry.result.value)}{''.join(marks)}"
+
+
+SYMBOLS = {"pearson": "$r$", "spearman": r"$\rho$", "kendall_tau_b": r"$\tau$"}
+
+
+def levels_as_latex(name: str, stratum_tables: Sequence[StratumTable]) -> str:
+    """Return one table per stratum; each value has its interval below it."""
+    out = [r"% needs \usepackage{booktabs,graphicx}"]
+    for stratum_table in stratum_tables:
+        out += _level_table_of_latex(
+            f"{name}{': ' + stratum_table.title if stratum_table.title else ''}", stratum_table.table
+        )
+    return "\n".join(out) + "\n"
+
+
+def _level_table_of_latex(title: str, table: LevelTable) -> list[str]:
+    width, table_levels = len(table.coefficients), levels.levels_of(table)
+    spans = [rf"\multicolumn{{{width}}}{{c}}{{{level.capitalize()} level}}" for level in table_levels]
+    rules = [rf"\cmidrule(lr){{{2 + width * at}-{1 + width * (at + 1)}}}" for at in range(len(table_levels))]
+    symbols = [SYMBOLS[name] for name in table.coefficients] * len(table_levels)
+    body: list[str] = []
+    for heading, members in levels.groups(table):
+        if heading:
+            span = 1 + width * len(table_levels)
+            body.append(rf"\multicolumn{{{span}}}{{l}}{{\emph{{{_cell(heading)}}}}} \\")
+        for row in members:
+            body += _level_row(row, table)
+    tabular = [
+        rf"\begin{{tabular}}{{l{'r' * width * len(table_levels)}}}",
+        r"\toprule",
+        " & ".join(["", *spans]) + r" \\",
+        "".join(rules),
+        " & ".join(["Scores of", *symbols]) + r" \\",
+        r"\midrule",
+        *body,
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    below = " ".join([*levels.notes(table, "Bold", "Underlined"), *levels.methods(table)])
+    return [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_cell(title)}. Correlations with {_cell(table.reference)}.}}",
+        *fitted(tabular, _cell(below)),
+        r"\end{table}",
+        "",
+    ]
+
+
+def _level_row(row: LevelRow, table: LevelTable) -> list[str]:
+    entries = [row.entry(level, name) for level in levels.levels_of(table) for name in table.coefficients]
+    values = " & ".join([_cell(row.name), *(_value_of_latex(entry) for entry in entries)])
+    ends = " & ".join(["", *(_ends(entry) for entry in entries)])
+    return [values + r" \\", ends + r" \\"]
+
+
+def _value_of_latex(entry: LevelEntry) -> str:
+    value = entry.result.value
+    if value is None:
+        return "--"
+    text = f"{value:.3f}".replace("-", "$-$")
+    text = rf"\textbf{{{text}}}" if entry.best else text
+    text = rf"\underline{{{text}}}" if entry.best_of_group else text
+    return text + ("$^{*}$" if entry.starred else "")
+
+
+def _ends(entry: LevelEntry) -> str:
+    result = entry.result
+    if result.low is None or result.high is None:
+        return ""
+    return rf"{{\scriptsize $[{result.low:.2f}, {result.high:.2f}]$}}"
+
+
+LEVEL_STYLE = (
+    "td small{display:block;color:var(--soft)}tbody th{font-weight:400;min-width:8rem}"
+    "th.group{font-style:italic}th.level{text-align:center}abbr{text-decoration:none}"
+)
+
+
+def levels_as_html(name: str, stratum_tables: Sequence[StratumTable]) -> str:
+    """Return the page."""
+    return page(
+        f"Correlations by level: {name}",
+        "".join(_levels_section(stratum_table) for stratum_table in stratum_tables),
+        LEVEL_STYLE,
+    )
+
+
+def _levels_section(stratum_table: StratumTable) -> str:
+    heading = f"<h2>{escape(stratum_table.title)}</h2>" if stratum_table.title else ""
+    fact_lines = "".join(f'<p class="fact">{escape(fact)}</p>' for fact in levels.facts(stratum_table))
+    sentences = levels.notes(stratum_table.table, "Bold", "Underlined")
+    below = "".join(f'<li class="limit">{escape(note)}</li>' for note in sentences)
+    how = "".join(f'<p class="foot">{escape(method)}</p>' for method in levels.methods(stratum_table.table))
+    table = _level_table_of_html(stratum_table.table)
+    return f"<section>{heading}{fact_lines}{table}<ul>{below}</ul>{how}</section>"
+
+
+def _level_table_of_html(table: LevelTable) -> str:
+    width, table_levels = len(table.coefficients), levels.levels_of(table)
+    over = "".join(
+        f'<th scope="colgroup" colspan="{width}" class="level">{level.capitalize()} level</th>'
+        for level in table_levels
+    )
+    titles = "".join(_symbol(name) for name in table.coefficients)
+    head = f'<tr><th scope="col" rowspan="2">Scores of</th>{over}</tr><tr>{titles * len(table_levels)}</tr>'
+    body = ""
+    for heading, members in levels.groups(table):
+        if heading:
+            span = 1 + width * len(table_levels)
+            body += f'<tr><th scope="rowgroup" class="group" colspan="{span}">{escape(heading)}</th></tr>'
+        for row in members:
+            cells = "".join(
+                f'<td class="n">{_level_cell(row.entry(level, name))}</td>'
+                for level in table_levels
+                for name in table.coefficients
+            )
+            body += f'<tr><th scope="row">{escape(row.name)}</th>{cells}</tr>'
+    return f'<div class="scroll"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>'
+
+
+def _symbol(name: str) -> str:
+    full_title = escape(STATISTICS[name].title)
+    return f'<th scope="col" class="n"><abbr title="{full_title}">{SHORT[name]}</abbr></th>'
+
+
+def _level_cell(entry: LevelEntry) -> str:
+    result = entry.result
+    if not result.ok:
+        return escape(number(None))
+    value = escape(number(result.value))
+    value = f"<b>{value}</b>" if entry.best else value
+    value = f"<u>{value}</u>" if entry.best_of_group else value
+    star = "*" if entry.starred else ""
+    return f"{value}{star}<small>{escape(interval(result))}</small><small>p {escape(p_of(entry))}</small>"
+
+
+def render_levels(file: RatingsFile, stratum_tables: list[StratumTable], form: str) -> str:
+    """Return the tables as text, json, csv, latex or html."""
+    if form == "json":
+        read = {"file": file.path.name, "shape": file.shape, "cluster": file.cluster}
+        questions = [
+            {"title": stratum_table.title, "facts": levels.facts(stratum_table)}
+            for stratum_table in stratum_tables
+        ]
+        document = {
+            "input": {**read, "questions": questions},
+            "statistics": list(levels.entries(stratum_tables)),
+        }
+        return json.dumps(document, allow_nan=False)
+    if form == "csv":
+        return as_csv(levels.entries(stratum_tables), (*COLUMNS, *FURTHER))
+    writers = {"html": levels_as_html, "latex": levels_as_latex, "text": levels_as_text}
+    return writers[form](file.path.name, stratum_tables)

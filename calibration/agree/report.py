@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -169,8 +170,9 @@ def answers_of(ratings: Ratings, analysis: Analysis) -> tuple[str, ...]:
     out += [_answered(g.raters[0], ratings) + _gap_sentence(analysis, g, pair_key) for g in highest(gaps)]
     judged = {gap.raters[0] for gap in gaps}
     beside = [e for e in _beside_people(analysis, ratings, pair_key) if e.raters[1] not in judged]
-    out += [_answered(e.raters[1], ratings) + _beside_sentence(e) for e in _strongest(beside)]
-    out += _rest(gaps) + _rest_related(beside)
+    out += [_answered(e.raters[1], ratings) + _beside_sentence(e) for e in highest(beside, _strength)]
+    out += _rest(gaps, _value, ("highest", "lowest"), 0)
+    out += _rest(beside, _strength, ("strongest", "weakest"), 1)
     if not out:
         out += _pair_sentences(analysis.pairs, pair_key)
     tests = [e for e in analysis.replacement if e.result.name == "alt_test_winning_rate"]
@@ -324,42 +326,34 @@ def _pair_sentences(pairs: Sequence[Entry], key: str) -> list[str]:
     return [*out, f"These are the highest of {len(matching)} pairs{tail}. All are in the table."]
 
 
-def highest(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries as they come; of more than a few those of the highest values, the highest first."""
-    if len(entries) <= MOST_PAIRS:
-        return list(entries)
-    return sorted(entries, key=lambda entry: -_value(entry))[:MOST_PAIRS]
-
-
 def _value(entry: Entry) -> float:
     return -2.0 if entry.result.value is None else entry.result.value
 
 
-def _strongest(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries as they come; of more than a few the strongest relations, either way."""
+def _strength(entry: Entry) -> float:
+    return abs(entry.result.value or 0.0)
+
+
+def highest(entries: Sequence[Entry], key: Callable[[Entry], float] = _value) -> list[Entry]:
+    """Return the entries as they come; of more than a few those of the highest values, the highest first."""
     if len(entries) <= MOST_PAIRS:
         return list(entries)
-    return sorted(entries, key=lambda entry: -abs(entry.result.value or 0.0))[:MOST_PAIRS]
+    return sorted(entries, key=lambda entry: -key(entry))[:MOST_PAIRS]
 
 
-def _rest(gaps: Sequence[Entry]) -> list[str]:
-    """Say of how many judges the ones named are the highest, and which is the lowest."""
-    good = [entry for entry in gaps if entry.result.ok]
-    if len(gaps) <= MOST_PAIRS or not good:
+def _rest(
+    entries: Sequence[Entry], key: Callable[[Entry], float], ends: tuple[str, str], place: int
+) -> list[str]:
+    """Say of how many raters those named are the highest or strongest, and which is at the other end.
+
+    `place` is that of the rater among the raters of an entry.
+    """
+    good = [entry for entry in entries if entry.result.ok]
+    if len(entries) <= MOST_PAIRS or not good:
         return []
-    last = min(good, key=_value)
-    lowest = f"the lowest is {last.raters[0]} with {_value_text(last.result)}"
-    return [f"These are the highest of {len(gaps)}; {lowest}. All are in the table."]
-
-
-def _rest_related(beside: Sequence[Entry]) -> list[str]:
-    """Say of how many raters the ones named follow people most, and which does least."""
-    good = [entry for entry in beside if entry.result.ok]
-    if len(beside) <= MOST_PAIRS or not good:
-        return []
-    last = min(good, key=lambda entry: abs(entry.result.value or 0.0))
-    weakest = f"the weakest is {last.raters[1]} with {_value_text(last.result)}"
-    return [f"These are the strongest of {len(beside)}; {weakest}. All are in the table."]
+    (top, bottom), last = ends, min(good, key=key)
+    at_bottom = f"the {bottom} is {last.raters[place]} with {_value_text(last.result)}"
+    return [f"These are the {top} of {len(entries)}; {at_bottom}. All are in the table."]
 
 
 def _test_sentence(entry: Entry, verdict: StandIn, ratings: Ratings, analysis: Analysis) -> str:
@@ -447,6 +441,15 @@ class Section:
         """How the intervals were made, without what a method adds of a single figure."""
         methods = [entry.result.method for entry in self.analysis.entries]
         return next((part for m in methods for part in m.split("; ") if "interval" in part), "")
+
+
+@dataclass
+class Additions:
+    """What an option adds to a report: sections, lists of its JSON by name, and lines of its CSV."""
+
+    sections: list[Section] = field(default_factory=list)
+    lists: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    entries: list[dict[str, Any]] = field(default_factory=list)
 
 
 def section_of(
@@ -548,7 +551,7 @@ def _limits(ratings: Ratings, analysis: Analysis, cluster: str | None) -> tuple[
     if not ratings.declared and ratings.scale is not None:
         out.append("Values that the scale has but nobody used are unknown; declare them with --values.")
     out += [
-        f"{FLAGS[flag][0].upper()}{FLAGS[flag][1:]} ({_join_titles(about)})."
+        f"{FLAGS[flag][0].upper()}{FLAGS[flag][1:]} ({join_titles(about)})."
         for flag, about in _raised(analysis).items()
     ]
     unknown = [
@@ -577,6 +580,7 @@ def _raised(analysis: Analysis) -> dict[str, list[str]]:
     return raised
 
 
-def _join_titles(titles: Sequence[str]) -> str:
+def join_titles(titles: Sequence[str]) -> str:
+    """Return the first three of some titles, each once, and count the others."""
     distinct = list(dict.fromkeys(titles))
     return "; ".join(distinct[:3]) + (f"; and {len(distinct) - 3} more" if len(distinct) > 3 else "")

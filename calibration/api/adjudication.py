@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import FileResponse, Http404
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, status
-from rest_framework.decorators import api_view, permission_classes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.corpora import splits
-from annotation.models import Campaign, Corpus, SchemeVersion
+from annotation.models import SchemeVersion
 from annotation.scheme_store import find
 from annotation.text.views import DEFAULT
 from annotation.work.screens import load_place
@@ -27,48 +24,34 @@ from calibration.adjudication import rounds as reading
 from calibration.adjudication.cases import TITLES, locked_clusters
 from calibration.adjudication.decisions import LONGEST_REASON
 from calibration.adjudication.rounds import MOST_SEED, STATES, Plan, may_decide
-from calibration.api.workbench import person
-from calibration.errors import AdjudicationRefused
-from calibration.models import AdjudicationDecision
+from calibration.api.serializers import PlaceSerializer
+from calibration.models import AdjudicationDecision, AdjudicationRound
+from config import api
 from config.files import file_response
-from config.lists import Pages, paged
 from config.openapi import files as files_of
 from config.permissions import IsSignedIn
 
 # What programs send about adjudication.
 
 
-class PlanSerializer(serializers.Serializer[Any]):
+class PlanSerializer(PlaceSerializer):
     """What a round is about: a corpus or a campaign, a scheme (`key@version`), rules with bounds, a seed."""
 
-    corpus = serializers.PrimaryKeyRelatedField(queryset=Corpus.objects.all(), required=False)
-    campaign = serializers.PrimaryKeyRelatedField(
-        queryset=Campaign.objects.select_related("corpus"), required=False, allow_null=True
-    )
     scheme = serializers.RegexField(r"^.+@[0-9]{1,9}$", max_length=200)
     rules = serializers.DictField(child=serializers.JSONField(allow_null=True))
-    seed = serializers.IntegerField(min_value=0, max_value=MOST_SEED, required=False, default=0)
-    takes_locked = serializers.BooleanField(required=False, default=False)
-
-    def validate(self, attrs: Any) -> Any:
-        """Ask for one of corpus and campaign; a campaign names its corpus."""
-        corpus, campaign = attrs.get("corpus"), attrs.get("campaign")
-        if campaign is None and corpus is None:
-            raise serializers.ValidationError({"corpus": ["Name a corpus or a campaign."]})
-        if campaign is not None and corpus not in (None, campaign.corpus):
-            raise serializers.ValidationError({"corpus": ["The campaign is of another corpus."]})
-        return attrs | {"corpus": corpus or campaign.corpus, "campaign": campaign}
+    seed = serializers.IntegerField(min_value=0, max_value=MOST_SEED, default=0)
+    takes_locked = serializers.BooleanField(default=False)
 
 
 class RoundSerializer(PlanSerializer):
     """A round to begin: its plan, its name, who decides and what they see."""
 
     name = serializers.CharField(max_length=120)
-    adjudicators = serializers.ChoiceField(choices=[1, 2], required=False, default=1)
-    own_items = serializers.BooleanField(required=False, default=False)
-    shows_names = serializers.BooleanField(required=False, default=False)
-    shows_systems = serializers.BooleanField(required=False, default=False)
-    lease_minutes = serializers.IntegerField(min_value=1, max_value=1440, required=False, default=30)
+    adjudicators = serializers.ChoiceField(choices=[1, 2], default=1)
+    own_items = serializers.BooleanField(default=False)
+    shows_names = serializers.BooleanField(default=False)
+    shows_systems = serializers.BooleanField(default=False)
+    lease_minutes = serializers.IntegerField(min_value=1, max_value=1440, default=30)
 
 
 class ChangeRoundSerializer(serializers.Serializer[Any]):
@@ -80,15 +63,15 @@ class ChangeRoundSerializer(serializers.Serializer[Any]):
 class CasesSerializer(serializers.Serializer[Any]):
     """Which cases of a round are listed."""
 
-    state = serializers.ChoiceField(choices=list(STATES), required=False, default="")
-    rule = serializers.ChoiceField(choices=list(TITLES), required=False, default="")
+    state = serializers.ChoiceField(choices=list(STATES), default="")
+    rule = serializers.ChoiceField(choices=list(TITLES), default="")
 
 
 class DecideSerializer(serializers.Serializer[Any]):
     """A decision: an answer on the question's scale, or `cannot`; always with a reason."""
 
-    answer = serializers.JSONField(required=False, allow_null=True, default=None)
-    cannot = serializers.BooleanField(required=False, default=False)
+    answer = serializers.JSONField(allow_null=True, default=None)
+    cannot = serializers.BooleanField(default=False)
     reason = serializers.CharField(max_length=LONGEST_REASON)
 
 
@@ -96,11 +79,11 @@ class CaseDraftSerializer(serializers.Serializer[Any]):
     """A draft: `version` grows with every change, `client` names who writes, `based_on` what it has seen."""
 
     version = serializers.IntegerField(min_value=1, max_value=2**53 - 1)
-    client = serializers.CharField(max_length=64, required=False, allow_blank=True, default="")
+    client = api.optional_text(max_length=64)
     based_on = serializers.IntegerField(min_value=0, max_value=2**53 - 1, required=False, allow_null=True)
     answer = serializers.JSONField(required=False, allow_null=True)
-    cannot = serializers.BooleanField(required=False, default=False)
-    reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True, default="")
+    cannot = serializers.BooleanField(default=False)
+    reason = api.optional_text(max_length=LONGEST_REASON)
 
 
 class WhySerializer(serializers.Serializer[Any]):
@@ -116,141 +99,97 @@ class DecisionsFileSerializer(serializers.Serializer[Any]):
     content = serializers.CharField(max_length=20_000_000, trim_whitespace=False)
 
 
-View = Callable[..., Any]
-HOW = ("name", "adjudicators", "own_items", "shows_names", "shows_systems", "lease_minutes")
-
-
-def answered(view: View) -> View:
-    """Decorator: a refusal becomes its HTTP status with `detail` for people and `code` for programs."""
-
-    @wraps(view)
-    def guarded(request: Request, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return view(request, *args, **kwargs)
-        except AdjudicationRefused as error:
-            refusal = {"detail": str(error), "code": error.code, **error.details()}
-            return Response(refusal, status=error.status)
-
-    return guarded
+ROUND_FIELDS = ("name", "adjudicators", "own_items", "shows_names", "shows_systems", "lease_minutes")
 
 
 def _plan(data: dict[str, Any]) -> Plan:
     version = find(data["scheme"])
     if version is None:
         raise ValidationError({"scheme": [f"There is no scheme {data['scheme']}."]})
-    return Plan(data["corpus"], data["campaign"], version, data["rules"], data["seed"], data["takes_locked"])
+    campaign = data.get("campaign")
+    return Plan(data["corpus"], campaign, version, data["rules"], data["seed"], data["takes_locked"])
 
 
-@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT, operation_id="adjudication_rounds_list")
-@extend_schema(
-    methods=["POST"],
-    request=RoundSerializer,
-    responses={201: OpenApiTypes.OBJECT},
-    operation_id="adjudication_rounds_begin",
+@api.listing(
+    name="adjudication_rounds_list",
+    page=lambda page: [reading.round_as_dict(adjudication_round) for adjudication_round in page],
 )
-@paged
-@api_view(["GET", "POST"])
-@answered
-def rounds(request: Request) -> Response:
-    """List rounds of adjudication, newest first, or draw the cases of a new one."""
-    if request.method == "GET":
-        pager = Pages()
-        page = pager.paginate_queryset(reading.rounds(), request) or []
-        return pager.get_paginated_response(
-            [reading.round_as_dict(adjudication_round) for adjudication_round in page]
-        )
-    serializer = RoundSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    data = serializer.validated_data
-    new_round = actions.begin(by=person(request), plan=_plan(data), **{name: data[name] for name in HOW})
-    return Response(reading.round_as_dict(new_round), status=status.HTTP_201_CREATED)
+def rounds(request: Request) -> QuerySet[AdjudicationRound]:
+    """List rounds of adjudication, newest first."""
+    return reading.rounds()
 
 
-@extend_schema(request=PlanSerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@answered
-def preview(request: Request) -> Response:
+@api.post(RoundSerializer, status=201, name="adjudication_rounds_begin")
+def begin(request: Request) -> dict[str, Any]:
+    """Draw the cases of a new round of adjudication."""
+    data = api.data(request)
+    fields = {name: data[name] for name in ROUND_FIELDS}
+    return reading.round_as_dict(actions.begin(by=api.user(request), plan=_plan(data), **fields))
+
+
+@api.post(PlanSerializer)
+def preview(request: Request) -> dict[str, Any]:
     """Tell how many cases each rule would pick now, by question; nothing is kept."""
-    serializer = PlanSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    return Response(actions.preview(_plan(serializer.validated_data)).as_dict())
+    return actions.preview(_plan(api.data(request))).as_dict()
 
 
-@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
-@extend_schema(
-    methods=["POST"],
-    request=ChangeRoundSerializer,
-    responses=OpenApiTypes.OBJECT,
-    operation_id="adjudication_rounds_change",
-)
-@api_view(["GET", "POST"])
-@answered
-def one_round(request: Request, pk: int) -> Response:
-    """Return a round and how far it is. POST tops it up (by `added` cases), closes or reopens it."""
-    adjudication_round = access.adjudication_round(pk)
-    if request.method == "GET":
-        return Response(reading.round_as_dict(adjudication_round))
-    serializer = ChangeRoundSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    verb, added = serializer.validated_data["verb"], 0
+@api.get()
+def show_round(request: Request, pk: int) -> dict[str, Any]:
+    """Return a round and how far it is."""
+    return reading.round_as_dict(access.adjudication_round(pk))
+
+
+@api.post(ChangeRoundSerializer, name="adjudication_rounds_change")
+def change_round(request: Request, pk: int) -> dict[str, Any]:
+    """Top a round up (by `added` cases), close or reopen it."""
+    adjudication_round, by = access.adjudication_round(pk), api.user(request)
+    verb, added = api.data(request)["verb"], 0
     if verb == "top-up":
-        added = actions.top_up(by=person(request), adjudication_round=adjudication_round)
+        added = actions.top_up(by=by, adjudication_round=adjudication_round)
     else:
-        actions.VERBS[verb](by=person(request), adjudication_round=adjudication_round)
-    return Response(reading.round_as_dict(adjudication_round) | {"added": added})
+        actions.VERBS[verb](by=by, adjudication_round=adjudication_round)
+    return reading.round_as_dict(adjudication_round) | {"added": added}
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT)
-@api_view(["GET"])
-@answered
-def report(request: Request, pk: int) -> Response:
+@api.get()
+def report(request: Request, pk: int) -> dict[str, Any]:
     """Return the decisions' agreement with raters and majority, control apart, and what was overturned."""
-    return Response(agreement.report(access.adjudication_round(pk)).as_dict())
+    return agreement.report(access.adjudication_round(pk)).as_dict()
 
 
-@extend_schema(
-    parameters=[CasesSerializer], responses=OpenApiTypes.OBJECT, operation_id="adjudication_cases_list"
+@api.listing(
+    takes=CasesSerializer,
+    name="adjudication_cases_list",
+    page=lambda page: [reading.case_as_dict(case) for case in page],
 )
-@paged
-@api_view(["GET"])
-def cases(request: Request, pk: int) -> Response:
+def cases(request: Request, pk: int) -> Any:
     """List the cases of a round in their order, in one state or picked by one rule where named."""
     adjudication_round = access.adjudication_round(pk)
-    serializer = CasesSerializer(data=request.query_params)
-    serializer.is_valid(raise_exception=True)
-    pager = Pages()
-    page = (
-        pager.paginate_queryset(reading.cases(adjudication_round, **serializer.validated_data), request) or []
-    )
-    return pager.get_paginated_response([reading.case_as_dict(case) for case in page])
+    return reading.cases(adjudication_round, **api.data(request))
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT)
-@api_view(["GET"])
-def case(request: Request, pk: int, case: int) -> Response:
+@api.get()
+def case(request: Request, pk: int, case: int) -> dict[str, Any]:
     """Return a case with the answers and the decisions; neither where it is in a test part that is locked."""
     adjudication_round = access.adjudication_round(pk)
     adjudication_case = access.adjudication_case(adjudication_round, case)
     locked = splits.of_item(adjudication_case.item) in locked_clusters(adjudication_round.corpus)
-    payload = reading.case_as_dict(adjudication_case) | {"locked": locked, "answers": [], "decisions": []}
-    if not locked:
-        payload["answers"] = [
-            answer.as_dict() for answer in reading.said_about(adjudication_round, adjudication_case)
-        ]
-        payload["decisions"] = [
-            reading.decision_as_dict(decision) for decision in reading.decided_on(adjudication_case)
-        ]
-    return Response(payload)
+    answers = [] if locked else reading.said_about(adjudication_round, adjudication_case)
+    decided = [] if locked else reading.decided_on(adjudication_case)
+    return reading.case_as_dict(adjudication_case) | {
+        "locked": locked,
+        "answers": [answer.as_dict() for answer in answers],
+        "decisions": [reading.decision_as_dict(decision) for decision in decided],
+    }
 
 
-@extend_schema(
-    parameters=[
+@api.get(
+    query=[
         OpenApiParameter("what", str, OpenApiParameter.PATH, enum=list(decisions.TABLES)),
         OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(decisions.FORMS)),
     ],
     responses=files_of(decisions.FORMS.values()),
 )
-@api_view(["GET"])
 def file(request: Request, pk: int, what: str, form: str) -> FileResponse:
     """Stream a round's queue or decisions as csv or jsonl; of a locked test part no answers and decisions."""
     adjudication_round = access.adjudication_round(pk)
@@ -260,58 +199,38 @@ def file(request: Request, pk: int, what: str, form: str) -> FileResponse:
     return file_response(lines, media_type=decisions.FORMS[form], name=name)
 
 
-@extend_schema(request=DecisionsFileSerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@answered
-def import_decisions(request: Request, pk: int) -> Response:
+@api.post(DecisionsFileSerializer)
+def import_decisions(request: Request, pk: int) -> dict[str, Any]:
     """Record decisions made elsewhere as one's own: all, or none and the first line that is wrong."""
     adjudication_round = access.adjudication_round(pk)
-    serializer = DecisionsFileSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    data = serializer.validated_data
+    data = api.data(request)
     n = decisions.import_decisions(
-        by=person(request),
+        by=api.user(request),
         adjudication_round=adjudication_round,
         content=data["content"].encode(),
         name=f"sent.{data['form']}",
     )
-    return Response({"decisions": n})
+    return {"decisions": n}
 
 
-@extend_schema(request=WhySerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@answered
-def withdraw_decision(request: Request, pk: int) -> Response:
+@api.post(WhySerializer)
+def withdraw_decision(request: Request, pk: int) -> dict[str, Any]:
     """Take a decision back, with a reason; its case waits again."""
-    serializer = WhySerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    withdrawn = decisions.withdraw(
-        by=person(request),
-        decision=access.adjudication_decision(pk),
-        reason=serializer.validated_data["reason"],
-    )
-    return Response(reading.decision_as_dict(withdrawn))
+    data = api.data(request)
+    decision = access.adjudication_decision(pk)
+    return reading.decision_as_dict(decisions.withdraw(by=api.user(request), decision=decision, **data))
 
 
 # Deciding on cases over HTTP, for adjudicators of the round; others get 404.
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT)
-@paged
-@api_view(["GET"])
-@permission_classes([IsSignedIn])
+@api.listing(permission=IsSignedIn)
 def my_rounds(request: Request) -> Response:
     """Everyone signed in: the open rounds in which they may decide."""
-    by = person(request)
-    open_rounds = [
-        adjudication_round
-        for adjudication_round in reading.waiting_for(by)
-        if may_decide(by, adjudication_round)
-    ]
-    pager = Pages()
-    page = pager.paginate_queryset(open_rounds, request) or []
-    return pager.get_paginated_response(
-        [
+    by = api.user(request)
+
+    def payload(page: list[AdjudicationRound]) -> list[dict[str, Any]]:
+        return [
             {
                 "id": adjudication_round.pk,
                 "name": adjudication_round.name,
@@ -320,68 +239,45 @@ def my_rounds(request: Request) -> Response:
             }
             for adjudication_round in page
         ]
-    )
+
+    return api.page_of(request, [row for row in reading.waiting_for(by) if may_decide(by, row)], payload)
 
 
-@extend_schema(request=None, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def claim(request: Request, pk: int) -> Response:
+@api.post(permission=IsSignedIn)
+def claim(request: Request, pk: int) -> dict[str, Any]:
     """Adjudicators: the case before them, claimed where they hold none; `decision` is null at the end."""
-    by = person(request)
+    by = api.user(request)
     adjudication_round = access.own_round(by, pk)
     decision = decisions.next_case(by=by, adjudication_round=adjudication_round)
-    return Response(
-        {
-            "round": adjudication_round.pk,
-            "progress": reading.progress(adjudication_round).as_dict(),
-            "decision": _case_in_hand(decision),
-        }
-    )
+    return {
+        "round": adjudication_round.pk,
+        "progress": reading.progress(adjudication_round).as_dict(),
+        "decision": _case_in_hand(decision),
+    }
 
 
-@extend_schema(request=DecideSerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def decide(request: Request, pk: int, decision: int) -> Response:
+@api.post(DecideSerializer, permission=IsSignedIn)
+def decide(request: Request, pk: int, decision: int) -> dict[str, Any]:
     """Adjudicators: decide on a case of their own, or decide anew."""
-    by = person(request)
+    by = api.user(request)
     access.own_round(by, pk)
-    serializer = DecideSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    recorded = decisions.decide(by=by, decision=decision, **serializer.validated_data)
-    return Response(reading.decision_as_dict(recorded))
+    return reading.decision_as_dict(decisions.decide(by=by, decision=decision, **api.data(request)))
 
 
-@extend_schema(request=CaseDraftSerializer, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def draft(request: Request, pk: int, decision: int) -> Response:
+@api.post(CaseDraftSerializer, permission=IsSignedIn)
+def draft(request: Request, pk: int, decision: int) -> dict[str, Any]:
     """Adjudicators: keep the draft of a case of their own; the answer tells the version that is kept."""
-    by = person(request)
+    by = api.user(request)
     access.own_round(by, pk)
-    serializer = CaseDraftSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    return Response(
-        {"version": decisions.save_draft(by=by, decision=decision, draft=serializer.validated_data)}
-    )
+    return {"version": decisions.save_draft(by=by, decision=decision, draft=api.data(request))}
 
 
-@extend_schema(request=WhySerializer, responses={204: None})
-@api_view(["POST"])
-@permission_classes([IsSignedIn])
-@answered
-def pass_on(request: Request, pk: int, decision: int) -> Response:
+@api.post(WhySerializer, status=204, permission=IsSignedIn)
+def pass_on(request: Request, pk: int, decision: int) -> None:
     """Adjudicators: pass a case on to somebody else, with a reason."""
-    by = person(request)
+    by = api.user(request)
     access.own_round(by, pk)
-    serializer = WhySerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    decisions.pass_on(by=by, decision=decision, reason=serializer.validated_data["reason"])
-    return Response(status=204)
+    decisions.pass_on(by=by, decision=decision, **api.data(request))
 
 
 def _case_in_hand(decision: AdjudicationDecision | None) -> dict[str, Any] | None:

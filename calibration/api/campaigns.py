@@ -4,39 +4,46 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.decorators import api_view, permission_classes
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotation import access
 from annotation.access import IsCampaignResearcher
-from annotation.api.refusals import answered
-from annotation.models import CheckPlan, KeyTask
+from annotation.api.campaigns import SettingsSerializer
+from annotation.campaigns.progress import Counts
+from annotation.models import Campaign, CheckPlan, KeyTask
 from annotation.work import check_actions
 from annotation.work.labels import person_called
 from calibration import campaign_checks
 from calibration.api.serializers import ResultSerializer
 from calibration.campaign_checks import STATES, collect_results
-from calibration.campaign_progress import BY, choices, watch
-from calibration.own_agreement import own_agreement
+from calibration.campaign_progress import (
+    BY,
+    Act,
+    Annotator,
+    Forecast,
+    Stratum,
+    choices,
+    watch,
+)
+from calibration.own_agreement import Own, own_agreement
+from config import api
 from config.permissions import IsSignedIn
 
 # The API of a campaign's training, test and checks. For who may manage the campaign.
 
 
-class CheckPlanSerializer(serializers.ModelSerializer[CheckPlan]):
+class CheckPlanSerializer(SettingsSerializer):
     """How a campaign trains, tests and checks; marks are shares from 0 to 1, and null means never or none."""
+
+    settings = check_actions.SETTINGS
 
     class Meta:
         model = CheckPlan
-        exclude = ["id", "campaign"]
+        fields = tuple(check_actions.SETTINGS)
 
 
 class KeyAnswerSerializer(serializers.Serializer[Any]):
@@ -45,7 +52,7 @@ class KeyAnswerSerializer(serializers.Serializer[Any]):
     `item` names the item where the task asks about several.
     """
 
-    item = serializers.CharField(required=False, allow_blank=True, default="")
+    item = api.optional_text()
     question = serializers.CharField()
     values = serializers.ListField(
         child=serializers.JSONField(), min_length=1, help_text="numbers, or names of categories"
@@ -63,7 +70,7 @@ class ChangedKeySerializer(serializers.Serializer[Any]):
     """A key's answers and why they are right."""
 
     answers = KeyAnswerSerializer(many=True)
-    explanation = serializers.CharField(required=False, allow_blank=True, default="")
+    explanation = api.optional_text()
 
 
 class NewKeySerializer(ChangedKeySerializer):
@@ -90,109 +97,97 @@ class DecisionSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(max_length=check_actions.REASON_LIMIT)
 
 
-def _user(request: Request) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
-def _checked(serializer: Any) -> dict[str, Any]:
-    serializer.is_valid(raise_exception=True)
-    return dict(serializer.validated_data)
-
-
-@extend_schema(methods=["GET"], responses=CheckPlanSerializer)
-@extend_schema(methods=["PATCH"], request=CheckPlanSerializer(partial=True), responses=CheckPlanSerializer)
-@api_view(["GET", "PATCH"])
-@permission_classes([IsCampaignResearcher])
-@answered
-def checks(request: Request, campaign: int) -> Response:
-    """Researchers: how a campaign trains, tests and checks; with PATCH, set what is named."""
+@api.get(CheckPlanSerializer, permission=IsCampaignResearcher)
+def checks(request: Request, campaign: int) -> CheckPlan:
+    """Researchers: how a campaign trains, tests and checks."""
     about = access.campaign(campaign)
-    plan = CheckPlan.objects.filter(campaign=about).first() or CheckPlan(campaign=about)
-    if request.method == "PATCH":
-        data = _checked(CheckPlanSerializer(plan, data=request.data, partial=True))
-        plan = check_actions.set_up(by=_user(request), campaign=about, **data)
-    return Response(CheckPlanSerializer(plan).data)
+    return CheckPlan.objects.filter(campaign=about).first() or CheckPlan(campaign=about)
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT)
-@api_view(["GET"])
-@permission_classes([IsCampaignResearcher])
-def results_of(request: Request, campaign: int) -> Response:
+@api.patch(CheckPlanSerializer, CheckPlanSerializer, partial=True, permission=IsCampaignResearcher)
+def set_checks(request: Request, campaign: int) -> CheckPlan:
+    """Researchers: set what is named of how a campaign trains, tests and checks."""
+    about = access.campaign(campaign)
+    return check_actions.set_up(by=api.user(request), campaign=about, **api.data(request))
+
+
+@api.get(permission=IsCampaignResearcher)
+def check_results(request: Request, campaign: int) -> dict[str, Any]:
     """Researchers: each annotator's state and scores with intervals, and agreement with themselves."""
-    return Response(collect_results(access.campaign(campaign)))
+    return collect_results(access.campaign(campaign))
 
 
-@extend_schema(request=DecisionSerializer, responses={204: None})
-@api_view(["POST"])
-@permission_classes([IsCampaignResearcher])
-@answered
-def decide(request: Request, campaign: int) -> Response:
+@api.post(DecisionSerializer, status=204, permission=IsCampaignResearcher)
+def decide(request: Request, campaign: int) -> None:
     """Researchers: let an annotator in, pause, lift, leave out of gold or readmit them, for a reason."""
     about = access.campaign(campaign)
-    data = _checked(DecisionSerializer(data=request.data))
+    data = api.data(request)
     person = person_called(data["annotator"], about)
     if person is None:
-        raise serializers.ValidationError({"annotator": "No annotator of this campaign is called so."})
-    check_actions.VERBS[data["verb"]](by=_user(request), campaign=about, user=person, reason=data["reason"])
-    return Response(status=204)
+        raise ValidationError({"annotator": "No annotator of this campaign is called so."})
+    verb = check_actions.VERBS[data["verb"]]
+    verb(by=api.user(request), campaign=about, user=person, reason=data["reason"])
 
 
-@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT, operation_id="campaigns_checks_keys_list")
-@extend_schema(methods=["POST"], request=NewKeySerializer, responses={201: OpenApiTypes.OBJECT})
-@api_view(["GET", "POST"])
-@permission_classes([IsCampaignResearcher])
-@answered
-def keys_of(request: Request, campaign: int) -> Response:
-    """Researchers: a campaign's tasks with a key (`keys`), or key one more."""
+@api.get(permission=IsCampaignResearcher, name="campaigns_checks_keys_list")
+def list_keys(request: Request, campaign: int) -> dict[str, Any]:
+    """Researchers: a campaign's tasks with a key (`keys`)."""
+    keys = check_actions.list_keys(access.campaign(campaign))
+    return {"keys": [check_actions.key_as_json(key) for key in keys]}
+
+
+@api.post(NewKeySerializer, status=201, permission=IsCampaignResearcher)
+def add_key(request: Request, campaign: int) -> dict[str, Any]:
+    """Researchers: key a task."""
     about = access.campaign(campaign)
-    if request.method == "GET":
-        return Response({"keys": [check_actions.key_as_json(key) for key in check_actions.list_keys(about)]})
-    data = _checked(NewKeySerializer(data=request.data))
+    data = api.data(request)
     spot = check_actions.spot_named(about, data["about"])
     new_key = check_actions.add_key(
-        by=_user(request),
+        by=api.user(request),
         campaign=about,
         occasion=data["occasion"],
         spot=spot,
         answers=check_actions.parse_answers(about, spot, data["answers"]),
         explanation=data["explanation"],
     )
-    return Response(check_actions.key_as_json(new_key), status=201)
+    return check_actions.key_as_json(new_key)
 
 
-@extend_schema(request=KeysFromSerializer, responses={201: OpenApiTypes.OBJECT})
-@api_view(["POST"])
-@permission_classes([IsCampaignResearcher])
-@answered
-def keys_from(request: Request, campaign: int) -> Response:
+@api.post(KeysFromSerializer, status=201, permission=IsCampaignResearcher)
+def add_keys_from(request: Request, campaign: int) -> dict[str, Any]:
     """Researchers: key tasks by answers that are known; says how many `tasks` are keyed."""
     about = access.campaign(campaign)
-    data = _checked(KeysFromSerializer(data=request.data))
-    return Response({"tasks": campaign_checks.add(by=_user(request), campaign=about, **data)}, status=201)
+    return {"tasks": campaign_checks.add(by=api.user(request), campaign=about, **api.data(request))}
 
 
-@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
-@extend_schema(methods=["PUT"], request=ChangedKeySerializer, responses=OpenApiTypes.OBJECT)
-@extend_schema(methods=["DELETE"], responses={204: None})
-@api_view(["GET", "PUT", "DELETE"])
-@permission_classes([IsCampaignResearcher])
-@answered
-def key_one(request: Request, campaign: int, key: int) -> Response:
-    """Researchers: one key; correct it (scores are counted anew), or retire it with DELETE."""
-    about = access.campaign(campaign)
+def _key(campaign: Campaign, pk: int) -> KeyTask:
     related = KeyTask.objects.select_related("campaign", "task__continuation__dialogue", "task__item__turn")
-    keyed_task = get_object_or_404(related, pk=key, campaign=about)
-    if request.method == "DELETE":
-        check_actions.retire_key(by=_user(request), key=keyed_task)
-        return Response(status=204)
-    if request.method == "PUT":
-        data = _checked(ChangedKeySerializer(data=request.data))
-        answers = check_actions.parse_answers(about, check_actions.spot_of(keyed_task), data["answers"])
-        check_actions.change_key(
-            by=_user(request), key=keyed_task, answers=answers, explanation=data["explanation"]
-        )
-    return Response(check_actions.key_as_json(keyed_task))
+    return get_object_or_404(related, pk=pk, campaign=campaign)
+
+
+@api.get(permission=IsCampaignResearcher)
+def show_key(request: Request, campaign: int, key: int) -> dict[str, Any]:
+    """Researchers: one key."""
+    return check_actions.key_as_json(_key(access.campaign(campaign), key))
+
+
+@api.put(ChangedKeySerializer, permission=IsCampaignResearcher)
+def correct_key(request: Request, campaign: int, key: int) -> dict[str, Any]:
+    """Researchers: correct a key; scores are counted anew."""
+    about = access.campaign(campaign)
+    keyed_task = _key(about, key)
+    data = api.data(request)
+    answers = check_actions.parse_answers(about, check_actions.spot_of(keyed_task), data["answers"])
+    check_actions.change_key(
+        by=api.user(request), key=keyed_task, answers=answers, explanation=data["explanation"]
+    )
+    return check_actions.key_as_json(keyed_task)
+
+
+@api.delete(permission=IsCampaignResearcher)
+def retire_key(request: Request, campaign: int, key: int) -> None:
+    """Researchers: retire a key."""
+    check_actions.retire_key(by=api.user(request), key=_key(access.campaign(campaign), key))
 
 
 # Watching a campaign over HTTP. For who may manage the campaign.
@@ -224,16 +219,13 @@ class OwnAgreement(serializers.Serializer[Any]):
     rows = OwnAgreementRow(many=True)
 
 
-@extend_schema(responses=OwnAgreement)
-@api_view(["GET"])
-@permission_classes([IsSignedIn])
-def own(request: Request, campaign: int) -> Response:
+@api.get(OwnAgreement, permission=IsSignedIn)
+def own(request: Request, campaign: int) -> Own:
     """Members of a campaign that shows it: how far they agree with the others."""
-    assert isinstance(request.user, User)
-    member = access.membership(request.user, campaign)
+    member = access.membership(api.user(request), campaign)
     if not member.campaign.shows_agreement:
         raise Http404
-    return Response(OwnAgreement(own_agreement(request.user, member.campaign)).data)
+    return own_agreement(api.user(request), member.campaign)
 
 
 Plain = serializers.Serializer[Any]
@@ -251,46 +243,6 @@ class WatchQuerySerializer(Plain):
     )
 
 
-class WatchCountsSerializer(Plain):
-    """Tasks, their slots, and what became of them."""
-
-    tasks = serializers.IntegerField()
-    slots = serializers.IntegerField()
-    submitted = serializers.IntegerField()
-    held = serializers.IntegerField()
-    skipped = serializers.IntegerField()
-    flagged = serializers.IntegerField()
-    returned = serializers.IntegerField()
-    voided = serializers.IntegerField()
-
-
-class WatchedAnnotatorSerializer(Plain):
-    """One annotator's part, by pseudonym; `attended` and `taken` are median seconds a submitted task."""
-
-    name = serializers.CharField()
-    active = serializers.BooleanField()
-    submitted = serializers.IntegerField()
-    held = serializers.IntegerField()
-    skipped = serializers.IntegerField()
-    expired = serializers.IntegerField()
-    returned = serializers.IntegerField()
-    voided = serializers.IntegerField()
-    flagged = serializers.IntegerField()
-    attended = serializers.FloatField(allow_null=True)
-    taken = serializers.FloatField(allow_null=True)
-    last = serializers.DateTimeField(allow_null=True)
-
-
-class WatchedStratumSerializer(Plain):
-    """The tasks of one stratum and their slots; `taken` are those submitted or held."""
-
-    name = serializers.CharField()
-    tasks = serializers.IntegerField()
-    slots = serializers.IntegerField()
-    submitted = serializers.IntegerField()
-    taken = serializers.IntegerField()
-
-
 class WatchedDaySerializer(Plain):
     """What was submitted on a day of UTC."""
 
@@ -298,23 +250,15 @@ class WatchedDaySerializer(Plain):
     submitted = serializers.IntegerField()
 
 
-class ForecastSerializer(Plain):
-    """Submissions a day over the last seven days, and the days that the rest takes at that pace."""
-
-    left = serializers.IntegerField()
-    a_day = serializers.FloatField()
-    days = serializers.FloatField(allow_null=True)
-
-
 class WatchedProgressSerializer(Plain):
     """How far the campaign is."""
 
-    counts = WatchCountsSerializer()
-    annotators = WatchedAnnotatorSerializer(many=True)
+    counts = api.serializer_of(Counts, "WatchCounts")()
+    annotators = api.serializer_of(Annotator, "WatchedAnnotator")(many=True)
     by = serializers.CharField()
-    strata = WatchedStratumSerializer(many=True)
+    strata = api.serializer_of(Stratum, "WatchedStratum")(many=True)
     days = WatchedDaySerializer(many=True)
-    forecast = ForecastSerializer()
+    forecast = api.serializer_of(Forecast, "Forecast")()
 
 
 class WatchedQuestionSerializer(Plain):
@@ -359,16 +303,6 @@ class WatchedAgreementSerializer(Plain):
     raters = WatchedRaterSerializer(many=True)
     raters_reason = serializers.CharField(allow_blank=True)
     dividing = DividingSerializer(many=True)
-
-
-class ActSerializer(Plain):
-    """What somebody did last."""
-
-    at = serializers.DateTimeField()
-    who = serializers.CharField(allow_blank=True)
-    what = serializers.CharField()
-    submission = serializers.IntegerField(allow_null=True)
-    reason = serializers.CharField(allow_blank=True)
 
 
 class WatchedLeftOutSerializer(Plain):
@@ -421,20 +355,15 @@ class WatchSerializer(Plain):
     everyone = serializers.BooleanField()
     left_out = WatchedLeftOutSerializer(many=True)
     checks = WatchedChecksSerializer(many=True)
-    activity = ActSerializer(many=True)
+    activity = api.serializer_of(Act, "Act")(many=True)
 
 
-@extend_schema(parameters=[WatchQuerySerializer], responses=WatchSerializer)
-@api_view(["GET"])
-@permission_classes([IsCampaignResearcher])
-def campaign_watch(request: Request, campaign: int) -> Response:
+@api.get(WatchSerializer, query=[WatchQuerySerializer], permission=IsCampaignResearcher)
+def campaign_watch(request: Request, campaign: int) -> dict[str, Any]:
     """Tell how far a campaign is, how far its people agree so far, and what happened last."""
     about = access.campaign(campaign)
-    serializer = WatchQuerySerializer(data=request.query_params.dict())
-    serializer.is_valid(raise_exception=True)
-    by = serializer.validated_data.get("by", "")
+    query = api.checked(WatchQuerySerializer(data=request.query_params.dict()))
+    by = query.get("by", "")
     if by and by not in choices(about):
         raise ValidationError({"by": [f"The campaign has no {by} to tell by."]})
-    question, everyone = serializer.validated_data.get("question", ""), serializer.validated_data["everyone"]
-    watched = watch(about, by=by, question=question, everyone=everyone)
-    return Response(watched.as_json())
+    return watch(about, by=by, question=query.get("question", ""), everyone=query["everyone"]).as_json()

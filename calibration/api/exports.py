@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
 
-from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.http import Http404, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, status
-from rest_framework.decorators import api_view, permission_classes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,7 +26,6 @@ from calibration import access
 from calibration.access import must_manage, visible_to, within_campaign
 from calibration.api.serializers import (
     ExportSerializer,
-    LabelExportSerializer,
     LabelOrNoteExportSerializer,
     PackageExportSerializer,
     TranscriptExportSerializer,
@@ -38,10 +39,11 @@ from calibration.exports.parts import PARTS, ExportPart, take
 from calibration.exports.transcripts import FORMS
 from calibration.exports.writing import FORMATS
 from calibration.models import Export, Gold
+from config import api
 from config.idempotency import FILE as AS_FILE
-from config.idempotency import without_keys
-from config.lists import Filters, Pages, numbered, paged, since, with_name
+from config.lists import Filters, numbered, since, with_name
 from config.openapi import files
+from jobs.api import accepted
 from jobs.models import Job
 
 PART = OpenApiParameter("part", str, enum=["", *PARTS])
@@ -49,7 +51,42 @@ PLACE = [OpenApiParameter("corpus", int), OpenApiParameter("campaign", int), PAR
 NOTES = OpenApiParameter("notes", bool, description="notes instead of labels; false unless told")
 FORM = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(FORMATS))
 FILE = files(media_type for _, media_type in FORMATS.values())
-DOWNLOAD = FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
+ZIPPED_FILE = files(["application/zip"])
+TRANSCRIPT_FILE = files(media for *_, media in FORMS.values())
+
+
+def download(
+    takes: type[serializers.Serializer[Any]],
+    *,
+    query: Sequence[OpenApiParameter],
+    path: OpenApiParameter,
+    file: Mapping[Any, Any] = FILE,
+    permission: api.Permission = IsResearcherSomewhere,
+) -> Callable[[api.Handler], tuple[api.Operation, api.Operation]]:
+    """Decorator of a function that sends a file: dev by GET, any part with its purpose by POST.
+
+    A file that takes long is written by a job: 202 with its id.
+    """
+    shared: dict[str, Any] = {
+        "takes": takes,
+        "responses": {**file, (202, "application/json"): OpenApiTypes.OBJECT},
+        "permission": permission,
+        "without_keys": AS_FILE,
+    }
+
+    def decorate(handler: api.Handler) -> tuple[api.Operation, api.Operation]:
+        return api.get(query=[*query, path], **shared)(handler), api.post(query=[path], **shared)(handler)
+
+    return decorate
+
+
+@contextmanager
+def refused_as(field: str, end: str = ".") -> Iterator[None]:
+    """Answer a refusal as what is wrong with a field."""
+    try:
+        yield
+    except CalibrationError as error:
+        raise ValidationError({field: [f"{error}{end}"]}) from error
 
 
 EXPORTS = Filters(
@@ -62,16 +99,10 @@ EXPORTS = Filters(
 )
 
 
-@extend_schema(parameters=EXPORTS.parameters, responses=ExportSerializer(many=True))
-@paged
-@api_view(["GET"])
-@permission_classes([IsResearcherSomewhere])
-def exports(request: Request) -> Response:
+@api.listing(ExportSerializer, filters=EXPORTS, permission=IsResearcherSomewhere)
+def exports(request: Request) -> QuerySet[Export]:
     """List completed downloads with their hashes, newest first."""
-    pager = Pages()
-    rows = visible_to(request.user, Export.objects.all())
-    page = pager.paginate_queryset(EXPORTS.of(request, rows), request) or []
-    return pager.get_paginated_response(ExportSerializer(page, many=True).data)
+    return visible_to(request.user, Export.objects.all())
 
 
 class NamesOf(serializers.Serializer[Any]):
@@ -87,22 +118,15 @@ class PersonBehind(serializers.Serializer[Any]):
     username = serializers.CharField()
 
 
-@extend_schema(request=NamesOf, responses=PersonBehind(many=True))
-@api_view(["POST"])
-def names(request: Request) -> Response:
+@api.post(NamesOf, PersonBehind, many=True)
+def names(request: Request) -> list[dict[str, str]]:
     """Tell who is behind the pseudonyms of a corpus, for who asks for it expressly. Logged."""
-    serializer = NamesOf(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    corpus = annotation_access.corpus(serializer.validated_data["corpus"])
-    return Response(pseudonyms.reveal(by=cast(User, request.user), corpus=corpus))
+    corpus = annotation_access.corpus(api.data(request)["corpus"])
+    return pseudonyms.reveal(by=api.user(request), corpus=corpus)
 
 
-@extend_schema(methods=["GET"], parameters=[*PLACE, NOTES, FORM], responses=DOWNLOAD)
-@extend_schema(methods=["POST"], parameters=[FORM], request=LabelOrNoteExportSerializer, responses=DOWNLOAD)
-@without_keys(AS_FILE)
-@api_view(["GET", "POST"])
-@permission_classes([IsResearcherSomewhere])
-def labels(request: Request, form: str) -> Response | StreamingHttpResponse:
+@download(LabelOrNoteExportSerializer, query=[*PLACE, NOTES], path=FORM)
+def labels(request: Request, form: str) -> HttpResponseBase:
     """Stream the labels of a corpus or campaign as csv, jsonl or parquet.
 
     With `notes` it is what annotators noted beside them: comments and flags on turns and on whole tasks.
@@ -112,42 +136,32 @@ def labels(request: Request, form: str) -> Response | StreamingHttpResponse:
     """
     if form not in FORMATS:
         raise Http404
-    values = request.query_params.dict() if request.method == "GET" else request.data
-    serializer = LabelOrNoteExportSerializer(data=values)
-    serializer.is_valid(raise_exception=True)
-    corpus, campaign = serializer.validated_data["corpus"], serializer.validated_data.get("campaign")
+    data = api.data(request)
+    corpus, campaign = data["corpus"], data.get("campaign")
     must_manage(request.user, campaign)
-    export_part, notes = (
-        taken_by(request, corpus, campaign, serializer.validated_data),
-        serializer.validated_data["notes"],
-    )
-    user: Any = request.user
     return response_of(
         downloads.labels_or_job(
-            corpus=corpus, campaign=campaign, export_part=export_part, form=form, notes=notes, by=user
+            corpus=corpus,
+            campaign=campaign,
+            export_part=taken_by(request, corpus, campaign, data),
+            form=form,
+            notes=data["notes"],
+            by=api.user(request),
         )
     )
 
 
 def response_of(download: Download | Job, name: str = "") -> Response | StreamingHttpResponse:
     """Return a file, or 202 and the id of the job that writes it."""
-    if isinstance(download, Job):
-        return Response({"job": download.pk}, status=status.HTTP_202_ACCEPTED)
-    return download.response(name)
+    return accepted(download) if isinstance(download, Job) else download.response(name)
 
 
 QUESTION = OpenApiParameter("question", str, many=True, description="`scheme@version/key`; all if left out")
 KIND = OpenApiParameter("kind", str, OpenApiParameter.PATH, enum=list(PACKAGES))
-ZIPPED_FILE = files(["application/zip"])
-ZIPPED = ZIPPED_FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
 
 
-@extend_schema(methods=["GET"], parameters=[*PLACE, QUESTION, KIND], responses=ZIPPED)
-@extend_schema(methods=["POST"], parameters=[KIND], request=PackageExportSerializer, responses=ZIPPED)
-@without_keys(AS_FILE)
-@api_view(["GET", "POST"])
-@permission_classes([IsResearcherSomewhere])
-def package(request: Request, kind: str) -> Response | StreamingHttpResponse:
+@download(PackageExportSerializer, query=[*PLACE, QUESTION], path=KIND, file=ZIPPED_FILE)
+def package(request: Request, kind: str) -> HttpResponseBase:
     """Send labels in the form of another tool, as a zip with a manifest of its files.
 
     `label-studio` (tasks and labelling configuration), `hugging-face` (Parquet and a dataset card),
@@ -156,12 +170,10 @@ def package(request: Request, kind: str) -> Response | StreamingHttpResponse:
     """
     if kind not in PACKAGES:
         raise Http404
-    data = _export_data(request, PackageExportSerializer, "question")
-    export_part = taken_by(request, data["corpus"], data.get("campaign"), data)
+    data = api.data(request)
+    must_manage(request.user, data.get("campaign"))
     choice = {"questions": sorted(set(data["question"]))} if data["question"] else {}
-    return _ordered(
-        request, Order(kind, data["corpus"], data.get("campaign"), export_part, ZIP, choice=choice)
-    )
+    return _ordered(request, data, kind, ZIP, choice)
 
 
 CONTINUATION = OpenApiParameter(
@@ -169,84 +181,51 @@ CONTINUATION = OpenApiParameter(
 )
 RATER = OpenApiParameter("rater", str, many=True, description="whose tags; people's if left out")
 TRANSCRIPT = OpenApiParameter("form", str, OpenApiParameter.PATH, enum=list(FORMS))
-WRITTEN_FILE = files(media for *_, media in FORMS.values())
-TRANSCRIPT_RESPONSES = WRITTEN_FILE | {(202, "application/json"): OpenApiTypes.OBJECT}
 
 
-@extend_schema(
-    methods=["GET"], parameters=[*PLACE, CONTINUATION, RATER, TRANSCRIPT], responses=TRANSCRIPT_RESPONSES
+@download(
+    TranscriptExportSerializer, query=[*PLACE, CONTINUATION, RATER], path=TRANSCRIPT, file=TRANSCRIPT_FILE
 )
-@extend_schema(
-    methods=["POST"],
-    parameters=[TRANSCRIPT],
-    request=TranscriptExportSerializer,
-    responses=TRANSCRIPT_RESPONSES,
-)
-@without_keys(AS_FILE)
-@api_view(["GET", "POST"])
-@permission_classes([IsResearcherSomewhere])
-def transcripts(request: Request, form: str) -> Response | StreamingHttpResponse:
+def transcripts(request: Request, form: str) -> HttpResponseBase:
     """Send transcripts with the tags of chosen raters, as csv, md, tex or html; `Concord-Rows` counts turns.
 
     Continuations of the test part are sent by POST with part and purpose, as labels are.
     """
     if form not in FORMS:
         raise Http404
-    data = _export_data(request, TranscriptExportSerializer, "continuation", "rater")
+    data = api.data(request)
+    must_manage(request.user, data.get("campaign"))
     within_campaign(request.user, data.get("campaign"), data["continuation"])
-    export_part = taken_by(request, data["corpus"], data.get("campaign"), data)
-    choice = {
-        "continuations": list(dict.fromkeys(data["continuation"])),
-        "raters": sorted(set(data["rater"])),
-    }
-    return _ordered(
-        request, Order(TRANSCRIPTS, data["corpus"], data.get("campaign"), export_part, form, choice=choice)
-    )
+    continuations = list(dict.fromkeys(data["continuation"]))
+    choice = {"continuations": continuations, "raters": sorted(set(data["rater"]))}
+    return _ordered(request, data, TRANSCRIPTS, form, choice)
 
 
-def _export_data(request: Request, kind: type[LabelExportSerializer], *lists: str) -> dict[str, Any]:
-    """Return what a request asks for; in an address a list is a name that comes several times."""
-    data: Any = request.data
-    if request.method == "GET":
-        query = request.query_params
-        data = query.dict() | {name: query.getlist(name) for name in lists if name in query}
-    serializer = kind(data=data)
-    serializer.is_valid(raise_exception=True)
-    validated: dict[str, Any] = serializer.validated_data
-    must_manage(request.user, validated.get("campaign"))
-    return validated
+def _ordered(
+    request: Request, data: api.Data, what: str, form: str, choice: Mapping[str, Any]
+) -> HttpResponseBase:
+    corpus, campaign = data["corpus"], data.get("campaign")
+    export_part = taken_by(request, corpus, campaign, data)
+    order = Order(what, corpus, campaign, export_part, form, choice=choice)
+    with refused_as("detail"):
+        return response_of(downloads.order_or_job(order=order, by=api.user(request)), order.name)
 
 
-def _ordered(request: Request, order: Order) -> Response | StreamingHttpResponse:
-    user: Any = request.user
-    try:
-        return response_of(downloads.order_or_job(order=order, by=user), order.name)
-    except CalibrationError as refused:
-        raise ValidationError({"detail": f"{refused}."}) from refused
-
-
-@extend_schema(responses=FILE | ZIPPED_FILE | WRITTEN_FILE)
-@api_view(["GET"])
-@permission_classes([IsResearcherSomewhere])
-def written_file(request: Request, pk: int) -> StreamingHttpResponse:
+@api.get(responses=FILE | ZIPPED_FILE | TRANSCRIPT_FILE, permission=IsResearcherSomewhere)
+def written_file(request: Request, pk: int) -> HttpResponseBase:
     """Return the file that an export job wrote, to the account that asked for it; it is kept for a week."""
-    user: Any = request.user
-    job = access.export_job_of(pk, user)
-    must_manage(user, job.params["campaign"])
+    job = access.export_job_of(pk, api.user(request))
+    must_manage(request.user, job.params["campaign"])
     download = downloads.download(job)
     if download is None:
         raise NotFound("This file is not there any more, or not yet: look at the job, or ask for it again.")
     return download.response(downloads.name_of(job))
 
 
-def taken_by(
-    request: Request, corpus: Corpus, about: Campaign | Gold | None, data: dict[str, Any]
-) -> ExportPart:
+def taken_by(request: Request, corpus: Corpus, about: Campaign | Gold | None, data: api.Data) -> ExportPart:
     """Return what a request takes out; test needs POST, because it changes what is logged."""
-    part, user = data["part"], cast(User, request.user)
+    part = data["part"]
     if part in ("test", "all") and request.method == "GET" and splits.lock_of(corpus):
         raise ValidationError({"part": ["Test is locked: use POST with a part and a purpose."]})
-    try:
-        return take(corpus=corpus, about=about, part=part, purpose=data["purpose"], by=user)
-    except CalibrationError as refused:
-        raise ValidationError({"part": [f"{refused}."]}) from refused
+    with refused_as("part"):
+        return take(corpus=corpus, about=about, part=part, purpose=data["purpose"], by=api.user(request))

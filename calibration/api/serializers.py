@@ -15,13 +15,15 @@ from annotation.api.corpora_serializers import TrainingPart
 from annotation.api.people import Text
 from annotation.models import Corpus
 from annotation.models.campaigns import Campaign
-from calibration.comparisons.count_inputs import MOST_RESAMPLES
+from calibration.comparisons.engine import MOST_RESAMPLES
 from calibration.errors import CalibrationError
 from calibration.exports.parts import PARTS
 from calibration.gold.rules import MEANING, RULES, Option, Rule, help_line, known_options
 from calibration.models import Export, Gold, Report, Study
+from calibration.statistics import Result
 from calibration.statistics.core.engine import FLAGS, STATUSES
 from calibration.studies.actions import is_stale, under_way
+from config import api
 
 # The rules of gold as the API shows and takes them, built from the one table.
 
@@ -95,27 +97,19 @@ def rule_out(rule: Rule) -> dict[str, Any]:
 # One statistic as routes tell it: a value never without its interval, its counts and where it came from.
 
 
-class ResultSerializer(serializers.Serializer[Any]):
-    """A statistic; `value` is null exactly when `status` is not ok, and `reason` says why."""
-
-    name = serializers.CharField()
-    value = serializers.FloatField(allow_null=True)
-    low = serializers.FloatField(allow_null=True)
-    high = serializers.FloatField(allow_null=True)
-    n_items = serializers.IntegerField()
-    n_clusters = serializers.IntegerField()
-    n_raters = serializers.IntegerField()
-    n_missing = serializers.IntegerField()
-    method = serializers.CharField(allow_blank=True)
-    status = serializers.ChoiceField(choices=STATUSES)
-    reason = serializers.CharField(allow_blank=True)
-    flags = serializers.ListField(child=serializers.ChoiceField(choices=list(FLAGS)))
+ResultSerializer = api.serializer_of(
+    Result,
+    "Result",
+    "A statistic; `value` is null exactly when `status` is not ok, and `reason` says why.",
+    status=serializers.ChoiceField(choices=STATUSES),
+    flags=serializers.ListField(child=serializers.ChoiceField(choices=list(FLAGS))),
+)
 
 
 # What every request for figures from labels says: of which part and campaign, resampled how often.
 
 Query = TypeVar("Query")
-Result = TypeVar("Result")
+Figures = TypeVar("Figures")
 Serializer = type[serializers.Serializer[Any]]
 
 
@@ -149,10 +143,10 @@ def read_request(request: Request, query: Serializer, test: Serializer) -> tuple
 def made_of(
     request: Request,
     read: Callable[[], Query],
-    compute: Callable[..., Result],
-    compute_on_test: Callable[..., Result],
+    compute: Callable[..., Figures],
+    compute_on_test: Callable[..., Figures],
     purpose: str,
-) -> Result:
+) -> Figures:
     """Return what a query comes to, on test for a POST; a refusal is told as what is wrong with it."""
     try:
         query = read()
@@ -187,7 +181,7 @@ class StudySerializer(PlaceSerializer):
 
     id = serializers.IntegerField(read_only=True)
     name = serializers.CharField(max_length=120)
-    definition = serializers.JSONField(required=False, default=dict)
+    definition = serializers.JSONField(default=dict)
     automatic = serializers.BooleanField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
 
@@ -240,8 +234,8 @@ class PurposeSerializer(serializers.Serializer[Any]):
 class ExportPartSerializer(serializers.Serializer[Any]):
     """Which part of the corpus is taken out, and what for where that is test. Training only where named."""
 
-    part = serializers.ChoiceField(choices=PARTS, required=False, default="")
-    purpose = Text(max_length=500, required=False, default="")
+    part = serializers.ChoiceField(choices=PARTS, default="")
+    purpose = Text(max_length=500, default="")
 
     def validate_purpose(self, purpose: str) -> str:
         """Refuse a purpose that nothing is opened for."""
@@ -264,7 +258,7 @@ class PackageExportSerializer(LabelExportSerializer):
     """What a package is made of; `question` names questions as `scheme@version/key`, all where left out."""
 
     question = serializers.ListField(
-        child=serializers.CharField(max_length=300), required=False, default=list, max_length=100
+        child=serializers.CharField(max_length=300), default=list, max_length=100
     )
 
 
@@ -273,13 +267,10 @@ class TranscriptExportSerializer(LabelExportSerializer):
 
     continuation = serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=2**63 - 1),
-        required=False,
         default=list,
         max_length=500,
     )
-    rater = serializers.ListField(
-        child=serializers.CharField(max_length=300), required=False, default=list, max_length=500
-    )
+    rater = serializers.ListField(child=serializers.CharField(max_length=300), default=list, max_length=500)
 
 
 class PartSerializer(serializers.Serializer[Any]):
@@ -310,8 +301,8 @@ class NewGoldSerializer(PlaceSerializer):
     part = TrainingPart(help_text="training, which is left out where it is not named")
     scheme = serializers.RegexField(regex=r"^.+@\d+$", help_text="key@version")
     rule = serializers.ChoiceField(choices=[], required=False, help_text=f"left out: {MEANING}")
-    options = GoldOptionsSerializer(required=False, default=dict)
-    raters = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    options = GoldOptionsSerializer(default=dict)
+    raters = serializers.ListField(child=serializers.CharField(), default=list)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

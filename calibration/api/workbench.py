@@ -4,38 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, status
-from rest_framework.decorators import api_view
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.models import Item, Question
 from calibration import access
-from calibration.errors import CalibrationError
-from calibration.models import Mark
+from calibration.api.exports import refused_as
+from calibration.models import ForAdjudication, Mark, Search
 from calibration.workbench import as_json, checks, marks, searches
 from calibration.workbench.checks import CHECKS
 from calibration.workbench.searches import BOUNDS
 from calibration.workbench.sheets import Judged, judged_on, sheets
 from calibration.workbench.versions import DIRECTIONS, Difference, differences, side_by_side
-from config.lists import Pages, paged
+from config import api
 from jobs import runs
-from jobs.endpoints.parameter_inputs import parameter_serializer_fields
-from jobs.errors import JobError
+from jobs.endpoints.parameter_inputs import parameter_serializer_fields, serializer_field
 from judges.drafts import actions, benches
 from judges.drafts.benches import USUAL, begun_from, options_of, parent_of, picked, wording_from
-from judges.models import Bench, Draft
+from judges.models import Bench
 from judges.prompts import versions
 from judges.prompts.examples import MOST_SHOWN, RULE_CHOICES
 from judges.protocols.wording import LONGEST
 from judges.runs.lookup import endpoint_named, selection_of
-from judges.runs.plans import LEAST_BUDGET, MOST_SAMPLES
+from judges.runs.plans import BUDGET, SAMPLE_COUNT
 
 # What the workbench's API takes.
 
@@ -47,41 +44,34 @@ class NewBenchSerializer(Plain):
 
     name = serializers.CharField(max_length=100)
     protocol = serializers.CharField(max_length=60)
-    corpus = serializers.CharField(required=False, default="", allow_blank=True)
-    campaign = serializers.CharField(required=False, default="", allow_blank=True)
-    scheme = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
+    corpus = api.optional_text()
+    campaign = api.optional_text()
+    scheme = api.optional_text(
         max_length=140,
         help_text="whose questions a rubric asks: key or key@version; over a campaign its own by default",
     )
-    variant = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=60, help_text="how a rubric asks (json)"
-    )
+    variant = api.optional_text(max_length=60, help_text="how a rubric asks (json)")
     include_self = serializers.BooleanField(
-        required=False, default=False, help_text="dialogues' own turns, too, where they have continuations"
+        default=False, help_text="dialogues' own turns, too, where they have continuations"
     )
-    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
+    seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
 
 
 class DraftExamplesSerializer(Plain):
     """How a draft's worked examples are picked, from dev of its bench, in place of those it has."""
 
     rule = serializers.ChoiceField(choices=RULE_CHOICES)
-    n = serializers.IntegerField(required=False, default=USUAL, min_value=1, max_value=MOST_SHOWN)
-    items = serializers.ListField(
-        child=serializers.CharField(), required=False, default=list, max_length=MOST_SHOWN
-    )
-    judge = serializers.CharField(required=False, default="", allow_blank=True)
-    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
+    n = serializers.IntegerField(default=USUAL, min_value=1, max_value=MOST_SHOWN)
+    items = api.texts(max_length=MOST_SHOWN)
+    judge = api.optional_text()
+    seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
 
 
 class TrySerializer(Plain):
     """A draft and how many targets it is tried on (null: all of dev). `begin` is what it is begun from:
     `draft-3`, `name@2`, or nothing for what comes with Concord; parts left out are those of that text."""
 
-    begin = serializers.CharField(required=False, default="", allow_blank=True, max_length=120)
+    begin = api.optional_text(max_length=120)
     system = serializers.CharField(
         required=False, allow_blank=True, trim_whitespace=False, max_length=LONGEST
     )
@@ -91,19 +81,18 @@ class TrySerializer(Plain):
     endpoint = serializers.CharField(max_length=100, help_text="its name")
     needs = serializers.DictField(
         child=serializers.CharField(),
-        required=False,
         default=dict,
         help_text="per role the judge or metric, by name or fingerprint, or the draft (BENCH/draft-3), that "
         "the protocol reads",
     )
-    budget = serializers.IntegerField(
-        required=False, allow_null=True, min_value=LEAST_BUDGET, max_value=10**9
+    budget = serializer_field(BUDGET, required=False, default=empty)
+    examples = DraftExamplesSerializer(allow_null=True, default=None)
+    targets = serializers.IntegerField(default=5, allow_null=True, min_value=1)
+    samples = serializer_field(
+        SAMPLE_COUNT, default=1, allow_null=False, help_text="How often each item is asked."
     )
-    examples = DraftExamplesSerializer(required=False, allow_null=True, default=None)
-    targets = serializers.IntegerField(required=False, default=5, allow_null=True, min_value=1)
-    samples = serializers.IntegerField(required=False, default=1, min_value=1, max_value=MOST_SAMPLES)
     estimate = serializers.BooleanField(
-        required=False, default=False, help_text="only say what it takes; the draft is written all the same"
+        default=False, help_text="only say what it takes; the draft is written all the same"
     )
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
@@ -114,8 +103,8 @@ class TrySerializer(Plain):
 class KeepSerializer(Plain):
     """Under which name a draft is kept."""
 
-    name = serializers.CharField(required=False, default="", allow_blank=True, max_length=100)
-    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=5000)
+    name = api.optional_text(max_length=100)
+    note = api.optional_text(max_length=5000)
 
 
 class MarkSerializer(Plain):
@@ -125,17 +114,17 @@ class MarkSerializer(Plain):
     item = serializers.IntegerField(help_text="item_id of the disagreement")
     question = serializers.IntegerField(help_text="question_id of the disagreement")
     verdict = serializers.ChoiceField(choices=Mark.Verdict.choices)
-    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=5000)
-    adjudicate = serializers.BooleanField(required=False, default=False)
+    note = api.optional_text(max_length=5000)
+    adjudicate = serializers.BooleanField(default=False)
 
 
 class DifferencesSerializer(Plain):
     """Which disagreements are listed."""
 
-    judged = serializers.CharField(required=False, default="", max_length=40)
-    question = serializers.CharField(required=False, default="", help_text="its key")
-    direction = serializers.ChoiceField(required=False, default="", choices=DIRECTIONS)
-    system = serializers.CharField(required=False, default="")
+    judged = serializers.CharField(default="", max_length=40)
+    question = serializers.CharField(default="", help_text="its key")
+    direction = serializers.ChoiceField(default="", choices=DIRECTIONS)
+    system = serializers.CharField(default="")
 
 
 class CheckSerializer(Plain):
@@ -143,65 +132,37 @@ class CheckSerializer(Plain):
 
     draft = serializers.IntegerField()
     check_key = serializers.ChoiceField(choices=[key for key, check in CHECKS.items() if check.asks])
-    estimate = serializers.BooleanField(required=False, default=False)
+    estimate = serializers.BooleanField(default=False)
 
 
 VERBS = ("cancel", "retry", "keep", "discard")
 
 
-def person(request: Request) -> User:
-    """Return who asks."""
-    assert isinstance(request.user, User)
-    return request.user
+@api.listing(name="benches_list", page=lambda page: [as_json.bench(row) for row in page])
+def list_benches(request: Request) -> QuerySet[Bench]:
+    """List the benches, latest first."""
+    return Bench.objects.select_related("corpus", "campaign", "split").order_by("-pk")
 
 
-@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT, operation_id="benches_list")
-@extend_schema(
-    methods=["POST"],
-    request=NewBenchSerializer,
-    operation_id="benches_open",
-    responses={201: OpenApiTypes.OBJECT},
-)
-@paged
-@api_view(["GET", "POST"])
-def bench_list(request: Request) -> Response:
-    """List the benches, latest first; POST opens one on the dev part of a corpus or campaign."""
-    if request.method == "GET":
-        all_benches: QuerySet[Bench] = Bench.objects.select_related("corpus", "campaign", "split")
-        pager = Pages()
-        rows = pager.paginate_queryset(all_benches.order_by("-pk"), request) or []
-        return pager.get_paginated_response([as_json.bench(row) for row in rows])
-    serializer = NewBenchSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    data = dict(serializer.validated_data)
-    try:
-        place = selection_of(corpus=data.pop("corpus"), campaign=data.pop("campaign"))
-        bench = benches.open_bench(by=person(request), corpus=place.corpus, campaign=place.campaign, **data)
-    except JobError as error:
-        raise ValidationError({"detail": str(error)}) from None
-    return Response(as_json.bench(bench), status=status.HTTP_201_CREATED)
+@api.post(NewBenchSerializer, status=201, name="benches_open")
+def open_bench(request: Request) -> dict[str, Any]:
+    """Open a bench on the dev part of a corpus or campaign."""
+    data = api.data(request)
+    place = selection_of(corpus=data.pop("corpus"), campaign=data.pop("campaign"))
+    by = api.user(request)
+    return as_json.bench(benches.open_bench(by=by, corpus=place.corpus, campaign=place.campaign, **data))
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT, operation_id="benches_read")
-@api_view(["GET"])
-def bench_one(request: Request, pk: int) -> Response:
+@api.get(name="benches_read")
+def show_bench(request: Request, pk: int) -> dict[str, Any]:
     """Return a bench with its drafts in short."""
-    return Response(as_json.bench(access.bench(pk)))
+    return as_json.bench(access.bench(pk))
 
 
-@extend_schema(request=TrySerializer, operation_id="drafts_try", responses={201: OpenApiTypes.OBJECT})
-@api_view(["POST"])
-def bench_try(request: Request, pk: int) -> Response:
+@api.post(TrySerializer, status=201, name="drafts_try")
+def try_draft(request: Request, pk: int) -> Response | dict[str, Any]:
     """Write a draft and try it on the bench's first targets; with `estimate` say only what that takes."""
-    serializer = TrySerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    try:
-        return _tried(access.bench(pk), person(request), serializer.validated_data)
-    except JobError as error:
-        raise ValidationError({"detail": str(error)}) from None
-
-
-def _tried(bench: Bench, by: User, data: dict[str, Any]) -> Response:
+    data, bench, by = api.data(request), access.bench(pk), api.user(request)
     begin = begun_from(bench, data["begin"])
     variant = data.get("variant", begin["variant"])
     wording = wording_from(bench, data["begin"], data)
@@ -218,37 +179,22 @@ def _tried(bench: Bench, by: User, data: dict[str, Any]) -> Response:
         estimate = actions.estimate(draft, data["targets"], data["samples"])
         return Response({"draft": draft.number, "estimate": estimate.as_json()})
     actions.run(by=by, draft=draft, targets=data["targets"], samples=data["samples"])
-    return Response(as_json.draft(access.draft(bench, draft.number)), status=status.HTTP_201_CREATED)
+    return as_json.draft(access.draft(bench, draft.number))
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT, operation_id="drafts_read")
-@api_view(["GET"])
-def draft_one(request: Request, pk: int, number: int) -> Response:
+@api.get(name="drafts_read")
+def show_draft(request: Request, pk: int, number: int) -> dict[str, Any]:
     """Return a draft with its text, how far it is, the agreement so far, and all answers beside people's."""
-    try:
-        return Response(as_json.draft(access.draft(access.bench(pk), number)))
-    except CalibrationError as error:
-        raise ValidationError({"detail": str(error)}) from None
+    return as_json.draft(access.draft(access.bench(pk), number))
 
 
-@extend_schema(request=KeepSerializer, responses=OpenApiTypes.OBJECT, operation_id="drafts_act")
-@api_view(["POST"])
-def draft_act(request: Request, pk: int, number: int, verb: str) -> Response:
+@api.post(KeepSerializer, name="drafts_act")
+def act_on_draft(request: Request, pk: int, number: int, verb: str) -> dict[str, Any]:
     """Cancel a draft, ask again for what failed (`retry`), keep it as a version, or throw it away."""
-    draft = access.draft(access.bench(pk), number)
+    draft, by = access.draft(access.bench(pk), number), api.user(request)
     if verb not in VERBS:
         raise NotFound(f"There is no {verb}; there are {', '.join(VERBS)}.")
-    serializer = KeepSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    try:
-        _done(verb, draft, person(request), serializer.validated_data)
-    except JobError as error:
-        raise ValidationError({"detail": str(error)}) from None
-    return Response(as_json.draft(access.draft(access.bench(pk), number)))
-
-
-def _done(verb: str, draft: Draft, by: User, data: dict[str, Any]) -> None:
-    run = actions.run_of(draft)
+    data, run = api.data(request), actions.run_of(draft)
     if verb == "keep":
         actions.keep(by=by, draft=draft, **data)
     elif verb == "discard":
@@ -257,39 +203,28 @@ def _done(verb: str, draft: Draft, by: User, data: dict[str, Any]) -> None:
         runs.cancel(by=by, run=run)
     elif run is not None:
         runs.retry_failed(by=by, run=run)
+    return as_json.draft(access.draft(access.bench(pk), number))
 
 
 # What the workbench found, over HTTP: disagreements, marks, versions side by side, checks, adjudication.
 
 
-@extend_schema(parameters=[DifferencesSerializer], responses=OpenApiTypes.OBJECT)
-@paged
-@api_view(["GET"])
-def bench_disagreements(request: Request, pk: int) -> Response:
+@api.listing(takes=DifferencesSerializer)
+def list_disagreements(request: Request, pk: int) -> Response:
     """List where a draft or judge and people disagree, largest share of the scale first."""
     bench = access.bench(pk)
-    serializer = DifferencesSerializer(data=request.query_params)
-    serializer.is_valid(raise_exception=True)
-    filters = dict(serializer.validated_data)
+    filters = api.data(request)
     judged = _judged(bench, filters.pop("judged"))
-    try:
-        disagreements = differences(sheets(bench, [judged]), judged, **filters)
-    except CalibrationError as error:
-        raise ValidationError({"detail": str(error)}) from None
-    pager = Pages()
-    rows: list[Difference] = pager.paginate_queryset(disagreements, request) or []
     current = marks.current_marks(bench)
-    return pager.get_paginated_response(
-        [
-            as_json.difference(disagreement, judged)
-            | {"mark": mark.verdict if (mark := current.get(_place(disagreement, judged))) else None}
-            for disagreement in rows
+
+    def payload(page: list[Difference]) -> list[dict[str, Any]]:
+        current_marks = [current.get((row.item, row.sheet.question.id, judged.key)) for row in page]
+        return [
+            as_json.difference(row, judged) | {"mark": current_mark and current_mark.verdict}
+            for row, current_mark in zip(page, current_marks, strict=True)
         ]
-    )
 
-
-def _place(disagreement: Difference, judged: Judged) -> tuple[int, int, str]:
-    return disagreement.item, disagreement.sheet.question.id, judged.key
+    return api.page_of(request, differences(sheets(bench, [judged]), judged, **filters), payload)
 
 
 def _judged(bench: Bench, key: str) -> Judged:
@@ -301,107 +236,83 @@ def _judged(bench: Bench, key: str) -> Judged:
     return matching[0]
 
 
-@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT)
-@extend_schema(methods=["POST"], request=MarkSerializer, responses={201: OpenApiTypes.OBJECT})
-@api_view(["GET", "POST"])
-def bench_marks(request: Request, pk: int) -> Response:
-    """Return the marks that stand, and their numbers; POST says who is wrong (`withdrawn` takes it back)."""
+@api.get()
+def show_marks(request: Request, pk: int) -> dict[str, Any]:
+    """Return the marks that stand, and their numbers."""
     bench = access.bench(pk)
-    if request.method == "GET":
-        return Response({"counts": marks.counts(bench), "marks": marks.marks_as_json(bench)})
-    serializer = MarkSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    data = serializer.validated_data
-    try:
-        new_mark = marks.mark(
-            by=person(request),
-            bench=bench,
-            judged=_judged(bench, data["judged"]),
-            item=get_object_or_404(Item, pk=data["item"]),
-            question=get_object_or_404(Question, pk=data["question"]),
-            verdict=data["verdict"],
-            note=data["note"],
-        )
-        sent = marks.send_to_adjudication(by=person(request), mark=new_mark) if data["adjudicate"] else None
-    except CalibrationError as error:
-        raise ValidationError({"detail": str(error)}) from None
-    return Response(
-        {"id": new_mark.pk, "verdict": new_mark.verdict, "adjudication": sent.pk if sent else None},
-        status=status.HTTP_201_CREATED,
+    return {"counts": marks.counts(bench), "marks": marks.marks_as_json(bench)}
+
+
+@api.post(MarkSerializer, status=201)
+def mark(request: Request, pk: int) -> dict[str, Any]:
+    """Say who is wrong (`withdrawn` takes it back)."""
+    bench, by = access.bench(pk), api.user(request)
+    data = api.data(request)
+    new_mark = marks.mark(
+        by=by,
+        bench=bench,
+        judged=_judged(bench, data["judged"]),
+        item=get_object_or_404(Item, pk=data["item"]),
+        question=get_object_or_404(Question, pk=data["question"]),
+        verdict=data["verdict"],
+        note=data["note"],
     )
+    sent = marks.send_to_adjudication(by=by, mark=new_mark) if data["adjudicate"] else None
+    return {"id": new_mark.pk, "verdict": new_mark.verdict, "adjudication": sent.pk if sent else None}
 
 
-@extend_schema(
-    parameters=[
-        OpenApiParameter("with", str, description="draft-3 or judge-17; the first tried if left out")
-    ],
-    responses=OpenApiTypes.OBJECT,
-)
-@api_view(["GET"])
-def bench_versions(request: Request, pk: int) -> Response:
+WITH = OpenApiParameter("with", str, description="draft-3 or judge-17; the first tried if left out")
+
+
+@api.get(query=[WITH])
+def compare_versions(request: Request, pk: int) -> dict[str, Any]:
     """Put all versions and drafts of a bench side by side, each compared with a chosen one."""
-    try:
-        comparison = side_by_side(access.bench(pk), request.query_params.get("with", ""))
-    except CalibrationError as error:
-        raise ValidationError({"with": [str(error)]}) from None
-    return Response(as_json.side_by_side(comparison))
-
-
-@extend_schema(
-    methods=["GET"],
-    parameters=[
-        OpenApiParameter("draft", int, required=True, description="a draft's number"),
-        OpenApiParameter("own", str, many=True, description="systems of the judge's own family"),
-    ],
-    responses=OpenApiTypes.OBJECT,
-)
-@extend_schema(methods=["POST"], request=CheckSerializer, responses={201: OpenApiTypes.OBJECT})
-@api_view(["GET", "POST"])
-def bench_checks(request: Request, pk: int) -> Response:
-    """Return what checks of a draft found; POST asks what one needs, or says (`estimate`) what it takes."""
     bench = access.bench(pk)
-    if request.method == "GET":
-        number = request.query_params.get("draft", "")
-        if not (number.isdecimal() and len(number) < 10):
-            raise ValidationError({"draft": ["Give a draft's number."]})
-        draft = access.draft(bench, int(number))
-        own = request.query_params.getlist("own")
-        try:
-            findings = [checks.finding(draft, key, own=own) for key in checks.CHECKS]
-        except CalibrationError as error:
-            raise ValidationError({"detail": str(error)}) from None
-        return Response({"findings": [as_json.finding(finding) for finding in findings]})
-    serializer = CheckSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    data = serializer.validated_data
+    with refused_as("with", end=""):
+        return as_json.side_by_side(side_by_side(bench, request.query_params.get("with", "")))
+
+
+FINDINGS = [
+    OpenApiParameter("draft", int, required=True, description="a draft's number"),
+    OpenApiParameter("own", str, many=True, description="systems of the judge's own family"),
+]
+
+
+@api.get(query=FINDINGS)
+def show_findings(request: Request, pk: int) -> dict[str, Any]:
+    """Return what checks of a draft found."""
+    bench = access.bench(pk)
+    number = request.query_params.get("draft", "")
+    if not (number.isdecimal() and len(number) < 10):
+        raise ValidationError({"draft": ["Give a draft's number."]})
+    draft, own = access.draft(bench, int(number)), request.query_params.getlist("own")
+    findings = [checks.finding(draft, key, own=own) for key in checks.CHECKS]
+    return {"findings": [as_json.finding(finding) for finding in findings]}
+
+
+@api.post(CheckSerializer, status=201)
+def start_check(request: Request, pk: int) -> Response | dict[str, Any]:
+    """Ask what a check of a draft needs, or say (`estimate`) what it takes."""
+    bench = access.bench(pk)
+    data = api.data(request)
     draft = access.draft(bench, data["draft"])
-    try:
-        if data["estimate"]:
-            return Response({"estimate": checks.cost(draft, data["check_key"]).as_json()})
-        drafts = checks.start(by=person(request), draft=draft, key=data["check_key"])
-    except (CalibrationError, JobError) as error:
-        raise ValidationError({"detail": str(error)}) from None
-    return Response(
-        {"drafts": [variant_draft.number for variant_draft in drafts]}, status=status.HTTP_201_CREATED
-    )
+    if data["estimate"]:
+        return Response({"estimate": checks.cost(draft, data["check_key"]).as_json()})
+    drafts = checks.start(by=api.user(request), draft=draft, key=data["check_key"])
+    return {"drafts": [variant_draft.number for variant_draft in drafts]}
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT)
-@paged
-@api_view(["GET"])
-def adjudication(request: Request) -> Response:
+@api.listing(page=as_json.waiting)
+def adjudication(request: Request) -> QuerySet[ForAdjudication]:
     """List what waits for adjudication, latest first."""
-    pager = Pages()
-    rows = pager.paginate_queryset(marks.waiting(), request) or []
-    return pager.get_paginated_response(as_json.waiting(rows))
+    return marks.waiting()
 
 
-@extend_schema(request=None, responses=OpenApiTypes.OBJECT)
-@api_view(["POST"])
-def withdraw_adjudication(request: Request, pk: int) -> Response:
+@api.post()
+def withdraw_adjudication(request: Request, pk: int) -> dict[str, Any]:
     """Take an item off the list."""
-    row = marks.withdraw(by=person(request), row=access.for_adjudication(pk))
-    return Response({"id": row.pk, "withdrawn_at": row.withdrawn_at})
+    row = marks.withdraw(by=api.user(request), row=access.for_adjudication(pk))
+    return {"id": row.pk, "withdrawn_at": row.withdrawn_at}
 
 
 # Searches over HTTP: a model proposes texts for a judge. Researchers only, as by default.
@@ -409,7 +320,7 @@ def withdraw_adjudication(request: Request, pk: int) -> Response:
 
 def _number(name: str, default: int) -> serializers.IntegerField:
     least, most = BOUNDS[name]
-    return serializers.IntegerField(required=False, default=default, min_value=least, max_value=most)
+    return serializers.IntegerField(default=default, min_value=least, max_value=most)
 
 
 class SearchParametersSerializer(serializers.Serializer[Any]):
@@ -424,23 +335,21 @@ class NewSearchSerializer(serializers.Serializer[Any]):
     """From which text (`name@number`), by which models, within which bounds."""
 
     begin = serializers.CharField(max_length=120, help_text="a version of a prompt")
-    name = serializers.CharField(
-        required=False, default="", allow_blank=True, max_length=99, help_text="the prompt of the proposals"
-    )
+    name = api.optional_text(max_length=99, help_text="the prompt of the proposals")
     endpoint = serializers.CharField(max_length=100, help_text="where the judge is asked")
     improver = serializers.CharField(max_length=100, help_text="where proposals are asked for")
     rounds = _number("rounds", 8)
     few = _number("few", 5)
     most_calls = _number("most_calls", 1000)
     most_cost = serializers.DecimalField(
-        required=False, allow_null=True, default=None, max_digits=12, decimal_places=4, min_value=0
+        allow_null=True, default=None, max_digits=12, decimal_places=4, min_value=0
     )
-    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
+    seed = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
     needs = serializers.DictField(
-        child=serializers.CharField(), required=False, default=dict, help_text="per role whom the judge reads"
+        child=serializers.CharField(), default=dict, help_text="per role whom the judge reads"
     )
-    parameters = SearchParametersSerializer(required=False, default=dict)
-    improver_parameters = SearchParametersSerializer(required=False, default=dict)
+    parameters = SearchParametersSerializer(default=dict)
+    improver_parameters = SearchParametersSerializer(default=dict)
 
 
 class SearchActSerializer(serializers.Serializer[Any]):
@@ -449,68 +358,47 @@ class SearchActSerializer(serializers.Serializer[Any]):
     text = serializers.IntegerField(required=False, min_value=1, max_value=2**31 - 1)
 
 
-@extend_schema(methods=["GET"], responses=OpenApiTypes.OBJECT, operation_id="searches_list")
-@extend_schema(
-    methods=["POST"],
-    request=NewSearchSerializer,
-    operation_id="searches_start",
-    responses={201: OpenApiTypes.OBJECT},
+@api.listing(
+    name="searches_list",
+    page=lambda page: [{"id": row.pk, "from": row.parent, "state": row.state} for row in page],
 )
-@paged
-@api_view(["GET", "POST"])
-def bench_searches(request: Request, pk: int) -> Response:
-    """List a bench's searches, latest first; POST starts one."""
+def list_searches(request: Request, pk: int) -> QuerySet[Search]:
+    """List a bench's searches, latest first."""
+    return access.bench(pk).searches.order_by("-pk")
+
+
+@api.post(NewSearchSerializer, status=201, name="searches_start")
+def start_search(request: Request, pk: int) -> dict[str, Any]:
+    """Start a search on a bench."""
     bench = access.bench(pk)
-    if request.method == "GET":
-        pager = Pages()
-        rows = pager.paginate_queryset(bench.searches.order_by("-pk"), request) or []
-        return pager.get_paginated_response(
-            [{"id": row.pk, "from": row.parent, "state": row.state} for row in rows]
-        )
-    serializer = NewSearchSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    data = dict(serializer.validated_data)
-    try:
-        search = searches.start(
-            by=person(request),
-            bench=bench,
-            version=versions.find(data.pop("begin")),
-            endpoint=endpoint_named(data.pop("endpoint")),
-            improver=endpoint_named(data.pop("improver")),
-            options={name: data.pop(name) for name in ("needs", "parameters")},
-            **data,
-        )
-    except (CalibrationError, JobError) as error:
-        raise ValidationError({"detail": str(error)}) from None
-    return Response(searches.as_json(search), status=status.HTTP_201_CREATED)
+    data = api.data(request)
+    search = searches.start(
+        by=api.user(request),
+        bench=bench,
+        version=versions.find(data.pop("begin")),
+        endpoint=endpoint_named(data.pop("endpoint")),
+        improver=endpoint_named(data.pop("improver")),
+        options={name: data.pop(name) for name in ("needs", "parameters")},
+        **data,
+    )
+    return searches.as_json(search)
 
 
-@extend_schema(responses=OpenApiTypes.OBJECT, operation_id="searches_read")
-@api_view(["GET"])
-def bench_search(request: Request, pk: int, search: int) -> Response:
+@api.get(name="searches_read")
+def show_search(request: Request, pk: int, search: int) -> dict[str, Any]:
     """Return a search: how far it is, what it took, its texts and what they are worth."""
-    prompt_search = access.search(access.bench(pk), search)
-    try:
-        return Response(searches.as_json(prompt_search))
-    except CalibrationError as error:
-        raise ValidationError({"detail": str(error)}) from None
+    return searches.as_json(access.search(access.bench(pk), search))
 
 
-@extend_schema(request=SearchActSerializer, responses=OpenApiTypes.OBJECT, operation_id="searches_act")
-@api_view(["POST"])
-def search_act(request: Request, pk: int, search: int, verb: str) -> Response:
+@api.post(SearchActSerializer, name="searches_act")
+def act_on_search(request: Request, pk: int, search: int, verb: str) -> dict[str, Any]:
     """Cancel or resume a search, or adopt one of its proposals."""
-    prompt_search = access.search(access.bench(pk), search)
-    serializer = SearchActSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    try:
-        if verb == "adopt":
-            number = str(serializer.validated_data.get("text", ""))
-            searches.adopt(by=person(request), text=access.search_text(prompt_search, number))
-        elif verb in searches.VERBS:
-            prompt_search = searches.VERBS[verb](by=person(request), search=prompt_search)
-        else:
-            raise NotFound
-    except (CalibrationError, JobError) as error:
-        raise ValidationError({"detail": str(error)}) from None
-    return Response(searches.as_json(prompt_search))
+    prompt_search, by = access.search(access.bench(pk), search), api.user(request)
+    data = api.data(request)
+    if verb == "adopt":
+        searches.adopt(by=by, text=access.search_text(prompt_search, str(data.get("text", ""))))
+    elif verb in searches.VERBS:
+        prompt_search = searches.VERBS[verb](by=by, search=prompt_search)
+    else:
+        raise NotFound
+    return searches.as_json(prompt_search)

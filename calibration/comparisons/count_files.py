@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,61 +11,34 @@ from typing import Any
 import vl_convert
 
 from annotation.text.display import number
-from annotation.text.table_cells import guarded
-from calibration.comparisons.count_inputs import SYSTEM
-from calibration.comparisons.counts import Counts, facts
-from calibration.renderings import NEEDS, Rendering, aligned, escaped, fitted, printable
+from calibration.comparisons.count_inputs import read
+from calibration.comparisons.counts import Counts, CountsRow, counts_or_job, facts, open_test, value_text
+from calibration.comparisons.engine import ReportKind
+from calibration.comparisons.responses import CountsSerializer, json_writer
+from calibration.comparisons.tables import (
+    csv_text,
+    latex_comment,
+    latex_headings,
+    latex_line,
+    latex_small,
+    latex_table,
+    markdown_escaped,
+    markdown_table,
+)
+from calibration.renderings import NEEDS, Rendering, aligned, escaped, printable
 from calibration.reports import charts
 from calibration.reports.charts import alt
 from calibration.statistics.core.engine import FLAGS, Result
-from calibration.statistics.counts import Cell, Difference, Row
-from jobs.fake_models import MARK
+from calibration.statistics.counts import Cell
 
 # How a table of counts is worded: rows, columns and figures, the same on the page and in every file.
 
-NOT_GIVEN = "not given"
 DISTANCES = {
     "tv": "Shape (total variation)",
     "js": "Shape (Jensen-Shannon)",
     "amount": "Amount",
 }
 DIGITS = {"tv": 3, "js": 3, "amount": 2}
-RAW, CORRECTED, DIFFERENCE = "as counted", "corrected", "less people"
-PEOPLE_ROW = "people"
-
-
-def value_text(value: Any) -> str:
-    """Return a condition's value as it is read."""
-    if value is None:
-        return NOT_GIVEN
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return str(value)
-
-
-def row_name(counts: Counts, row: Row) -> str:
-    """Return `vanilla, turns_per_call 5` for a row, `people` for theirs: numbers are named by their key.
-
-    A row that holds continuations by a fake model says so.
-    """
-    name = PEOPLE_ROW if row.human else _condition(counts, row)
-    return f"{name} {MARK}" if row.code in counts.fakes else name
-
-
-def _condition(counts: Counts, row: Row) -> str:
-    keys, values = counts.query.by, counts.by[row.code]
-    parts = [
-        f"{key} {value_text(value)}"
-        if key != SYSTEM and (value is None or isinstance(value, bool | int | float))
-        else value_text(value)
-        for key, value in zip(keys, values, strict=True)
-    ]
-    return ", ".join(parts)
-
-
-def by_of(counts: Counts, row: Row) -> dict[str, Any]:
-    """Return a row's values by key, null where there is none."""
-    return dict(zip(counts.query.by, counts.by[row.code], strict=True))
 
 
 def interval(result: Result | None, digits: int = 2) -> str:
@@ -102,6 +73,16 @@ def bounds(cell: Cell) -> str:
     if cell.lowest is None or cell.highest is None:
         return "no bounds: the scale is open"
     return f"{number(cell.lowest)} to {number(cell.highest)} with {cell.result.n_missing:,} missing"
+
+
+def missing_bounds(counts: Counts) -> list[tuple[str, str, str]]:
+    """Return row, column and bounds of each cell with missing values."""
+    return [
+        (row.name, counts.titles[cell.column.key], text)
+        for row in counts.rows
+        for cell in row.figures.cells
+        if (text := bounds(cell))
+    ]
 
 
 def flags(counts: Counts) -> list[tuple[str, str]]:
@@ -152,30 +133,28 @@ def caption(counts: Counts) -> str:
     return f"Bars: means with {counts.query.plan.level:.0%} intervals.{people} {axes}"
 
 
-def charted_cells(row: Row) -> list[Cell]:
+def charted_cells(row: CountsRow) -> list[Cell]:
     """Return the cells that have bars: behaviours and scores, no sums."""
-    return [cell for cell in row.cells if cell.column.kind in ("tag", "alone", "score")]
+    return [cell for cell in row.figures.cells if cell.column.kind in ("tag", "alone", "score")]
 
 
 def own_axes(counts: Counts) -> bool:
     """Whether one panel's highest bar is over three times another's."""
-    highest = [_highest(row) for row in _panels(counts)]
+    highest = [
+        max((cell.result.value or 0.0 for cell in charted_cells(row)), default=0.0) for row in _panels(counts)
+    ]
     return bool(highest) and max(highest) > APART * min(highest)
 
 
-def _panels(counts: Counts) -> list[Row]:
+def _panels(counts: Counts) -> list[CountsRow]:
     """Return the rows with a panel; people's alone where there are no others."""
-    others = [row for row in counts.table.rows if not row.human]
-    return others or list(counts.table.rows)
+    return [row for row in counts.rows if not row.figures.human] or list(counts.rows)
 
 
-def _people(counts: Counts) -> Row | None:
+def _people(counts: Counts) -> CountsRow | None:
+    """Return people's row where it is a line in the others' panels."""
     panels = _panels(counts)
-    return next((row for row in counts.table.rows if row.human and row not in panels), None)
-
-
-def _highest(row: Row) -> float:
-    return max((cell.result.value or 0.0 for cell in charted_cells(row)), default=0.0)
+    return next((row for row in counts.rows if row.figures.human and row not in panels), None)
 
 
 def _frozen(counts: Counts) -> str:
@@ -184,7 +163,7 @@ def _frozen(counts: Counts) -> str:
     line = {} if people is None else {cell.column.key: cell.result.value for cell in charted_cells(people)}
     panels = [
         {
-            "title": row_name(counts, row),
+            "title": row.name,
             "bars": [_bar(counts, cell, line.get(cell.column.key)) for cell in charted_cells(row)],
         }
         for row in _panels(counts)
@@ -307,27 +286,17 @@ def kinds(counts: Counts) -> list[Kind]:
     return tables
 
 
-def rows_of(counts: Counts, kind: Kind) -> list[Row]:
+def rows_of(counts: Counts, kind: Kind) -> list[CountsRow]:
     """Return the rows that a table shows: people have no difference from themselves."""
-    return [row for row in counts.table.rows if any(kind.of(cell) is not None for cell in row.cells)]
-
-
-def cell_text(kind: Kind, cell: Cell) -> str:
-    """Return a cell on one line."""
-    return ", ".join(part for part in (figure(kind.of(cell)), kind.more(cell)) if part)
+    return [row for row in counts.rows if any(kind.of(cell) is not None for cell in row.figures.cells)]
 
 
 def distances(counts: Counts) -> list[tuple[str, list[str]]]:
     """Return a line per row with a distance, and last that of two random halves of people's continuations."""
-    rows = [
-        (row_name(counts, row), [figure(row.distance[name], DIGITS[name]) for name in DISTANCES])
-        for row in counts.table.rows
-        if row.distance is not None
-    ]
-    if rows and counts.table.halves is not None:
-        halves = counts.table.halves
-        rows.append(("two halves of people", [figure(halves[name], DIGITS[name]) for name in DISTANCES]))
-    return rows
+    measured = [(row.name, row.figures.distance) for row in counts.rows if row.figures.distance is not None]
+    if measured and counts.table.halves is not None:
+        measured.append(("two halves of people", counts.table.halves))
+    return [(name, [figure(distance[key], DIGITS[key]) for key in DISTANCES]) for name, distance in measured]
 
 
 # A table of counts for the terminal.
@@ -337,44 +306,35 @@ def write_text(counts: Counts) -> str:
     """Return the table turned round: a line a column, so that it fits a terminal's width, and its notes."""
     lines = [counts.query.scope.name, *facts(counts)]
     for kind in kinds(counts):
-        lines += ["", kind.title, *_turned(counts, kind)]
+        rows = rows_of(counts, kind)
+        table = [
+            ["", *(row.name for row in rows)],
+            ["continuations", *(f"{row.figures.n_continuations:,}" for row in rows)],
+        ]
+        for at, title in enumerate(counts.headings):
+            table.append([title, *(_cell_as_text(kind, row.figures.cells[at]) for row in rows)])
+        lines += ["", kind.title, *aligned(table)]
     if distance_rows := distances(counts):
-        rows = [["", *DISTANCES.values()], *([name, *texts] for name, texts in distance_rows)]
-        lines += ["", "Distance from people", *aligned(rows)]
-    missing = [
-        [row_name(counts, row), counts.titles[cell.column.key], bounds(cell)]
-        for row in counts.table.rows
-        for cell in row.cells
-        if bounds(cell)
-    ]
-    if missing:
+        table = [["", *DISTANCES.values()], *([name, *texts] for name, texts in distance_rows)]
+        lines += ["", "Distance from people", *aligned(table)]
+    if missing := missing_bounds(counts):
         lines += ["", "With all missing at the lowest and at the highest", *aligned(missing)]
     if noted := flags(counts):
         lines += ["", *(f"{flag}: {text}" for flag, text in noted)]
     return "\n".join([*map(printable, lines), ""])
 
 
-def _turned(counts: Counts, kind: Kind) -> list[str]:
-    rows = rows_of(counts, kind)
-    table = [["", *(row_name(counts, row) for row in rows)]]
-    table.append(["continuations", *(f"{row.n_continuations:,}" for row in rows)])
-    for at, column in enumerate(counts.columns):
-        table.append([counts.titles[column.key], *(_cell_as_text(kind, row.cells[at]) for row in rows)])
-    return aligned(table)
-
-
 def _cell_as_text(kind: Kind, cell: Cell) -> str:
     result = kind.of(cell)
     if result is None or result.value is None:
         return "–"
-    return " ".join(part for part in (number(result.value), f"({interval(result)})", kind.more(cell)) if part)
+    return " ".join(part for part in (figure(result), kind.more(cell)) if part)
 
 
 # A table of counts as CSV: one line a cell, and one a distance, unrounded. Also the data of its chart.
 
-FIGURES = ("value", "low", "high")
 HEAD = (
-    "human", "column", *FIGURES, "n", "n_clusters", "n_missing", "lowest", "highest", "raw",
+    "human", "column", "value", "low", "high", "n", "n_clusters", "n_missing", "lowest", "highest", "raw",
     "corrected", "corrected_low", "corrected_high", "corrected_method",
     "difference", "difference_low", "difference_high", "p", "p_holm",
     "halves", "halves_low", "halves_high", "flags", "reason",
@@ -383,35 +343,28 @@ HEAD = (
 
 def write_csv(counts: Counts) -> str:
     """Return the lines; a column `by:KEY` for each key, text guarded against spreadsheets."""
-    out = io.StringIO()
-    writer = csv.DictWriter(
-        out, [*(f"by:{key}" for key in counts.query.by), *HEAD], lineterminator="\n", restval=""
-    )
-    writer.writeheader()
-    for row in counts.table.rows:
-        place = {
-            f"by:{key}": "" if value is None else guarded(value_text(value))
-            for key, value in zip(counts.query.by, counts.by[row.code], strict=True)
-        } | {"human": int(row.human)}
-        for cell in row.cells:
-            writer.writerow(place | _cell_as_csv(cell))
-        for name, result in (row.distance or {}).items():
+    return csv_text([*(f"by:{key}" for key in counts.query.by), *HEAD], _csv_lines(counts))
+
+
+def _csv_lines(counts: Counts) -> Iterator[dict[str, Any]]:
+    for row in counts.rows:
+        place: dict[str, Any] = {
+            f"by:{key}": "" if value is None else value_text(value) for key, value in row.by.items()
+        }
+        place["human"] = int(row.figures.human)
+        for cell in row.figures.cells:
+            yield place | _cell_as_csv(cell)
+        for name, result in (row.figures.distance or {}).items():
             halves = counts.table.halves[name] if counts.table.halves else None
-            writer.writerow(
-                place | _figure(result) | {"column": f"distance:{name}"} | _with_bounds("halves", halves)
-            )
-    return out.getvalue()
+            yield place | {"column": f"distance:{name}"} | _figure(result) | _with_bounds("halves", halves)
 
 
 def _cell_as_csv(cell: Cell) -> dict[str, Any]:
-    line = _figure(cell.result) | {
-        "column": guarded(cell.column.key),
-        "lowest": cell.lowest,
-        "highest": cell.highest,
-        "raw": cell.raw,
-    }
+    line = {"column": cell.column.key} | _figure(cell.result)
+    line |= {"lowest": cell.lowest, "highest": cell.highest, "raw": cell.raw}
+    line |= _with_bounds("corrected", cell.corrected)
     if cell.corrected is not None:
-        line |= _with_bounds("corrected", cell.corrected) | {"corrected_method": cell.corrected.method}
+        line["corrected_method"] = cell.corrected.method
     if cell.difference is not None:
         line |= _with_bounds("difference", cell.difference.result)
         line |= {"p": cell.difference.p, "p_holm": cell.difference.p_holm}
@@ -427,7 +380,7 @@ def _figure(result: Result) -> dict[str, Any]:
         "n_clusters": result.n_clusters,
         "n_missing": result.n_missing,
         "flags": " ".join(result.flags),
-        "reason": guarded(result.reason),
+        "reason": result.reason,
     }
 
 
@@ -437,177 +390,43 @@ def _with_bounds(name: str, result: Result | None) -> dict[str, Any]:
     return {name: result.value, f"{name}_low": result.low, f"{name}_high": result.high}
 
 
-# A table of counts as JSON: everything, unrounded.
-
-
-def write_json(counts: Counts) -> str:
-    """Return the table as one JSON object."""
-    return json.dumps(content(counts), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def content(counts: Counts) -> dict[str, Any]:
-    """Return the table as plain data."""
-    query, selection = counts.query, counts.selection
-    return {
-        "corpus": query.corpus.name,
-        "campaign": query.campaign.name if query.campaign else None,
-        "part": counts.part,
-        "computed_at": counts.cached.at.isoformat() if counts.cached else None,
-        "labels_since": bool(counts.cached and counts.cached.labels_since),
-        "calls_since": bool(counts.cached and counts.cached.calls_since),
-        "rater": selection.name,
-        "kind": selection.kind,
-        "simulated": selection.simulated,
-        "questions": [question.ref for question in selection.questions],
-        "by": list(query.by),
-        "strata": query.strata or None,
-        "n_strata": counts.table.n_strata,
-        "per_turns": query.per_turns,
-        "resamples": query.plan.resamples,
-        "seed": query.plan.seed,
-        "level": query.plan.level,
-        "rows": [_row(counts, row) for row in counts.table.rows],
-        "halves": {name: _result(result) for name, result in counts.table.halves.items()}
-        if counts.table.halves
-        else None,
-        "no_differences": counts.table.no_differences,
-        "no_distance": counts.table.no_distance,
-        "notes": facts(counts),
-        "looks_at_test": [
-            {"by": str(look.by) if look.by else None, "at": look.at.isoformat(), "purpose": look.purpose}
-            for look in counts.looks
-        ],
-    }
-
-
-def _row(counts: Counts, row: Row) -> dict[str, Any]:
-    return {
-        "by": by_of(counts, row),
-        "human": row.human,
-        "fake_model": row.code in counts.fakes,
-        "n_continuations": row.n_continuations,
-        "n_clusters": row.n_clusters,
-        "n_missing": row.n_missing,
-        "cells": {cell.column.key: _cell(cell) for cell in row.cells},
-        "distance": {name: _result(result) for name, result in row.distance.items()}
-        if row.distance
-        else None,
-    }
-
-
-def _cell(cell: Cell) -> dict[str, Any]:
-    fixed = cell.corrected
-    return {
-        "value": cell.result.value,
-        "low": cell.result.low,
-        "high": cell.result.high,
-        "lowest": cell.lowest,
-        "highest": cell.highest,
-        "corrected": None if fixed is None or fixed.value is None else _result(fixed),
-        "difference": _difference(cell.difference),
-        "raw": cell.raw,
-        "n": cell.result.n_items,
-        "n_clusters": cell.result.n_clusters,
-        "n_missing": cell.result.n_missing,
-        "method": cell.result.method,
-        "reason": cell.result.reason,
-        "flags": list(cell.result.flags),
-        "not_corrected": fixed.reason if fixed is not None and fixed.value is None else "",
-        "no_difference": cell.difference.result.reason
-        if cell.difference is not None and cell.difference.result.value is None
-        else "",
-    }
-
-
-def _difference(difference: Difference | None) -> dict[str, Any] | None:
-    if difference is None or difference.result.value is None:
-        return None
-    return _result(difference.result) | {"p": difference.p, "p_holm": difference.p_holm}
-
-
-def _result(result: Result) -> dict[str, Any]:
-    return {
-        "value": result.value,
-        "low": result.low,
-        "high": result.high,
-        "method": result.method,
-        "n": result.n_items,
-        "n_clusters": result.n_clusters,
-        "reason": result.reason,
-        "flags": list(result.flags),
-    }
-
-
 # A table of counts as LaTeX (booktabs), to be read into a paper.
-
-MOST_LEVEL = 4
-"""Headings of more columns than these are turned, so that columns are as narrow as their figures."""
 
 
 def write_latex(counts: Counts) -> str:
     """Return a table for each kind of figure: values over their intervals, people's row first and apart."""
-    lines = [f"% {' '.join(text.split())}" for text in (counts.query.scope.name, *facts(counts))]
+    lines = [latex_comment(text) for text in (counts.query.scope.name, *facts(counts))]
     lines.append(f"{NEEDS}; under each value its interval")
-    head = [counts.titles[column.key] for column in counts.columns]
+    head = latex_headings([escaped(title) for title in counts.headings])
     for kind in kinds(counts):
         lines += [
-            f"% {kind.title}",
-            *_table_as_latex(head, [(row, _lines(counts, kind, row)) for row in rows_of(counts, kind)]),
+            latex_comment(kind.title),
+            *latex_table(f"l{'r' * len(head)}", ["", *head], _latex_body(counts, kind)),
         ]
     if distance_rows := distances(counts):
-        body = [_line_as_latex([escaped(name), *map(escaped, texts)]) for name, texts in distance_rows]
-        columns = _heads(list(DISTANCES.values()), turned=False)
-        lines += ["% Distance from people", *_tabular(columns, body)]
+        body = [latex_line(map(escaped, (name, *texts))) for name, texts in distance_rows]
+        head = ["", *map(escaped, DISTANCES.values())]
+        lines += ["% Distance from people", *latex_table(f"l{'r' * len(DISTANCES)}", head, body)]
     return "\n".join([*lines, ""])
 
 
-def _table_as_latex(head: Sequence[str], rows: Sequence[tuple[Row, list[str]]]) -> list[str]:
+def _latex_body(counts: Counts, kind: Kind) -> list[str]:
+    """Return the values of each row, and under them their intervals."""
     body: list[str] = []
-    for at, (row, lines) in enumerate(rows):
-        body += lines
-        if row.human and at + 1 < len(rows):
+    rows = rows_of(counts, kind)
+    for row in rows:
+        cells = row.figures.cells
+        body.append(latex_line([escaped(row.name), *(_latex_value(kind.of(cell)) for cell in cells)]))
+        body.append(
+            latex_line(["", *(latex_small(_joined(interval(kind.of(c)), kind.more(c))) for c in cells)])
+        )
+        if row.figures.human and row is not rows[-1]:
             body.append(r"\midrule")
-    return _tabular(_heads(head, turned=len(head) > MOST_LEVEL), body)
+    return body
 
 
-def _heads(names: Sequence[str], *, turned: bool) -> list[str]:
-    texts = map(escaped, names)
-    return [rf"\rotatebox{{60}}{{{text}}}" for text in texts] if turned else list(texts)
-
-
-def _tabular(head: Sequence[str], body: Sequence[str]) -> list[str]:
-    return fitted(
-        [
-            rf"\begin{{tabular}}{{l{'r' * len(head)}}}",
-            r"\toprule",
-            _line_as_latex(["", *head]),
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-    )
-
-
-def _lines(counts: Counts, kind: Kind, row: Row) -> list[str]:
-    """Return the values of a row, and under them their intervals."""
-    values = [_value(kind, cell) for cell in row.cells]
-    under = [_interval_below(kind, cell) for cell in row.cells]
-    return [_line_as_latex([escaped(row_name(counts, row)), *values]), _line_as_latex(["", *under])]
-
-
-def _value(kind: Kind, cell: Cell) -> str:
-    result = kind.of(cell)
+def _latex_value(result: Result | None) -> str:
     return "---" if result is None or result.value is None else escaped(number(result.value))
-
-
-def _interval_below(kind: Kind, cell: Cell) -> str:
-    text = ", ".join(part for part in (interval(kind.of(cell)), kind.more(cell)) if part)
-    return rf"{{\scriptsize {escaped(text)}}}" if text else ""
-
-
-def _line_as_latex(cells: Sequence[str]) -> str:
-    return " & ".join(cells) + r" \\"
 
 
 # A table of counts as Markdown.
@@ -615,55 +434,43 @@ def _line_as_latex(cells: Sequence[str]) -> str:
 
 def write_markdown(counts: Counts) -> str:
     """Render the facts, the tables and the meaning of their flags."""
-    lines = [f"# {_plain(f'Counts of {counts.query.scope.name}')}", ""]
-    lines += [_plain(sentence) for sentence in facts(counts)]
-    head = ["Row", "Continuations", "Clusters", "Missing"]
-    titles = [counts.titles[column.key] for column in counts.columns]
+    lines = [f"# {markdown_escaped(f'Counts of {counts.query.scope.name}')}", ""]
+    lines += map(markdown_escaped, facts(counts))
+    head = ["Row", "Continuations", "Clusters", "Missing", *counts.headings]
     for kind in kinds(counts):
-        body = [
+        rows = [
             [
-                row_name(counts, row),
-                f"{row.n_continuations:,}",
-                f"{row.n_clusters:,}",
-                f"{row.n_missing:,}",
-                *(cell_text(kind, cell) for cell in row.cells),
+                row.name,
+                *(
+                    f"{n:,}"
+                    for n in (row.figures.n_continuations, row.figures.n_clusters, row.figures.n_missing)
+                ),
+                *(_joined(figure(kind.of(cell)), kind.more(cell)) for cell in row.figures.cells),
             ]
             for row in rows_of(counts, kind)
         ]
-        lines += ["", f"## {kind.title}", "", *_table([*head, *titles], body)]
+        lines += _section(kind.title, head, rows)
     if distance_rows := distances(counts):
         rows = [[name, *texts] for name, texts in distance_rows]
-        lines += ["", "## Distance from people", "", *_table(["Row", *DISTANCES.values()], rows)]
-    missing = [
-        [row_name(counts, row), counts.titles[cell.column.key], bounds(cell)]
-        for row in counts.table.rows
-        for cell in row.cells
-        if bounds(cell)
-    ]
-    if missing:
-        lines += ["", "## With all missing at the lowest and at the highest", ""]
-        lines += _table(["Row", "Column", "Between"], missing)
+        lines += _section("Distance from people", ["Row", *DISTANCES.values()], rows)
+    if missing := missing_bounds(counts):
+        title = "With all missing at the lowest and at the highest"
+        lines += _section(title, ["Row", "Column", "Between"], missing)
     if noted := flags(counts):
-        lines += ["", *(f"- {_plain(flag)}: {_plain(text)}" for flag, text in noted)]
+        lines += ["", *(f"- {markdown_escaped(flag)}: {markdown_escaped(text)}" for flag, text in noted)]
     return "\n".join([*lines, ""])
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    marks = ["---", *(["---:"] * (len(head) - 1))]
-    return [_line(head), f"| {' | '.join(marks)} |", *map(_line, rows)]
+def _section(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    escaped_rows = [[markdown_escaped(cell) for cell in row] for row in rows]
+    return ["", f"## {title}", "", *markdown_table([*map(markdown_escaped, head)], escaped_rows)]
 
 
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(map(_plain, cells)) + " |"
+def _joined(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)
 
 
-def _plain(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
-    escaped = "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text)
-    return " ".join(escaped.split())
-
-
-# The forms a table of counts is downloaded in, in one table.
+# The forms a table of counts is downloaded in, in one table, and the kind of report.
 
 RENDERINGS: dict[str, Rendering[Counts, Any]] = {
     form.key: form
@@ -671,8 +478,17 @@ RENDERINGS: dict[str, Rendering[Counts, Any]] = {
         Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", write_csv),
         Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", write_markdown),
         Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", write_latex),
-        Rendering("json", "JSON", "json", "application/json", write_json),
+        Rendering("json", "JSON", "json", "application/json", json_writer(CountsSerializer)),
         Rendering("svg", "Chart as SVG", "svg", "image/svg+xml", svg),
         Rendering("png", "Chart as PNG", "png", "image/png", png),
     )
 }
+
+COUNTS = ReportKind(
+    "counts",
+    "Behaviour counts",
+    read,
+    counts_or_job,
+    RENDERINGS,
+    open_test,
+)

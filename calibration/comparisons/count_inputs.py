@@ -14,12 +14,12 @@ from django.db import connection
 from django.db.models import BigIntegerField, Case, Q, QuerySet, Value, When
 
 from annotation.corpora.splits import of_dialogues
-from annotation.errors import SplitRefused
-from annotation.models import Campaign, Continuation, Item, Label, Question, Split, Task
+from annotation.models import Campaign, Continuation, Item, Label, Question, Task
 from annotation.models.corpora import Corpus
 from annotation.records import HUMAN, SELF
+from calibration.comparisons.engine import Parameters
 from calibration.errors import CountsRefused
-from calibration.ratings.scope import PARTS, Census, QuestionInfo, RaterInfo, Scope, scope_of, shown_part
+from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope, scope_of
 from calibration.reports.wording import crowd_of, join_names
 from calibration.statistics import Plan
 from calibration.statistics.core.ratings import Floats, Ints
@@ -36,7 +36,7 @@ SYSTEM = "system"
 """The key that is no condition: a row per system."""
 PEOPLE = "people"
 """The rater that is all people together."""
-MOST_TURNS, MOST_RESAMPLES = 10_000, 20_000
+MOST_TURNS = 10_000
 
 
 @dataclass(frozen=True)
@@ -72,56 +72,25 @@ def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -
 
     Lists are separated by commas. Raises CountsRefused with one clear line.
     """
-    text = {key: str(value).strip() for key, value in params.items() if value is not None}
-    correction, samples = text.get("correction") or "auto", text.get("samples", "")
+    texts = Parameters.of(params, CountsRefused)
+    correction, samples = texts.text("correction", "auto"), texts.text("samples")
     if correction not in CORRECTIONS:
         raise CountsRefused(f"no correction {correction!r}; there are {', '.join(CORRECTIONS)}")
     if samples not in SAMPLES:
         raise CountsRefused(f"samples are first or mean, not {samples!r}")
-    part = text.get("part", "")
-    if part not in PARTS:
-        raise CountsRefused(f"a part is dev, test, all or training, not {part!r}")
-    resamples = _parse_integer("resamples", text.get("resamples", ""), MOST_RESAMPLES)
-    seed = _parse_integer("seed", text.get("seed", ""), 2**31)
-    by = _list(text.get("by", "")) or (SYSTEM,)
     return CountsQuery(
         corpus=corpus,
         campaign=campaign,
-        rater=text.get("rater", ""),
-        questions=_list(text.get("questions", "")),
-        by=tuple(dict.fromkeys(by)),
-        strata=text.get("strata", ""),
-        per_turns=_parse_integer("per_turns", text.get("per_turns", ""), MOST_TURNS, least=1),
+        part=texts.part,
+        plan=texts.plan,
+        rater=texts.text("rater"),
+        questions=texts.names("questions"),
+        by=tuple(dict.fromkeys(texts.names("by") or (SYSTEM,))),
+        strata=texts.text("strata"),
+        per_turns=texts.integer("per_turns", MOST_TURNS, least=1),
         samples=samples,  # type: ignore[arg-type]
         correction=correction,
-        part=part,
-        plan=Plan(2000 if resamples is None else resamples, seed or 0),
     )
-
-
-def _list(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _parse_integer(name: str, text: str, most: int, least: int = 0) -> int | None:
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most):
-        raise CountsRefused(
-            f"{name.replace('_', ' ')}: a whole number from {least} to {most:,}, not {text!r}"
-        )
-    return int(text)
-
-
-def part_of(query: CountsQuery) -> tuple[Split | None, str]:
-    """Return the split that locks the corpus and the part to show: dev unless test or training is asked for.
-
-    Raises CountsRefused for test before it was opened, and for a part that there is not.
-    """
-    try:
-        return shown_part(query.scope, query.part)
-    except SplitRefused as error:
-        raise CountsRefused(str(error)) from error
 
 
 # What can be counted in a scope: which questions, by whom, by which keys. And which of it a query names.
@@ -152,6 +121,11 @@ class Selection:
     questions: tuple[QuestionInfo, ...]
     people: tuple[RaterInfo, ...]
     left_out: tuple[QuestionInfo, ...] = ()
+
+    @property
+    def refs(self) -> list[str]:
+        """The questions by their references."""
+        return [question.ref for question in self.questions]
 
     @property
     def name(self) -> str:

@@ -6,31 +6,29 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from django.contrib.auth.models import User
-from django.db import transaction
 
-from annotation.corpora import splits
-from annotation.errors import SplitRefused
-from annotation.models import Campaign, Corpus, Rater, Split, TestLook
+from annotation.models import Campaign, Corpus, TestLook
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
 from annotation.schemes.cocoeval import GROUPS
 from calibration.comparisons import count_inputs
 from calibration.comparisons.count_inputs import (
     PEOPLE,
+    SYSTEM,
     By,
     CountsQuery,
     Selection,
     Units,
     failed_continuations,
-    part_of,
     read,
     units,
 )
+from calibration.comparisons.engine import Dated, ShownPart, adapter, fix_part, log_look, part_of
 from calibration.errors import CountsRefused
 from calibration.figure_cache import CachedFigures, is_small, kept_or_job, stamp_of
 from calibration.ratings.scope import QuestionInfo, census
@@ -40,7 +38,9 @@ from calibration.statistics.core.ratings import Floats
 from calibration.statistics.counts import (
     ANY,
     GROUP,
+    Cell,
     MixedLengths,
+    Row,
     Table,
     columns_of,
     counts_of,
@@ -50,6 +50,7 @@ from calibration.statistics.counts import (
 from calibration.statistics.judge_errors import Rated
 from calibration.statistics.strata import Column, Counted
 from jobs.errors import JobRefused
+from jobs.fake_models import MARK
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
 
@@ -58,8 +59,49 @@ from jobs.models import Job
 MOST_ROWS = 200
 
 
+NOT_GIVEN = "not given"
+
+
+def value_text(value: Any) -> str:
+    """Return a condition's value as it is read."""
+    if value is None:
+        return NOT_GIVEN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
 @dataclass(frozen=True)
-class Counts:
+class CountsRow:
+    """A row of the table with its values of the query's keys, None where it has none.
+
+    ``fake_model`` says whether it holds a continuation by a fake model.
+    """
+
+    figures: Row
+    by: Mapping[str, Any]
+    fake_model: bool
+
+    @property
+    def name(self) -> str:
+        """`vanilla, turns_per_call 5`, or `people`: numbers are named by their key, and a fake model is."""
+        parts = [
+            f"{key} {value_text(value)}"
+            if key != SYSTEM and (value is None or isinstance(value, bool | int | float))
+            else value_text(value)
+            for key, value in self.by.items()
+        ]
+        name = PEOPLE if self.figures.human else ", ".join(parts)
+        return f"{name} {MARK}" if self.fake_model else name
+
+    @property
+    def cells(self) -> dict[str, Cell]:
+        """The cells by the key of their column."""
+        return {cell.column.key: cell for cell in self.figures.cells}
+
+
+@dataclass(frozen=True)
+class Counts(Dated):
     """A table of counts with what it was made of.
 
     ``by`` gives each row's values of the query's keys, by the row's code. ``people`` says who rated a sample,
@@ -72,9 +114,7 @@ class Counts:
     table: Table
     by: tuple[By, ...]
     titles: dict[str, str]
-    part: str
-    split: Split | None
-    looks: tuple[TestLook, ...]
+    shown: ShownPart
     people: str
     n_rated: int
     fakes: frozenset[int] = frozenset()
@@ -90,6 +130,19 @@ class Counts:
         """The columns, in order."""
         return [cell.column for cell in self.table.rows[0].cells] if self.table.rows else []
 
+    @property
+    def headings(self) -> list[str]:
+        """The headings of the columns."""
+        return [self.titles[column.key] for column in self.columns]
+
+    @cached_property
+    def rows(self) -> tuple[CountsRow, ...]:
+        """The rows, people's first."""
+        return tuple(
+            CountsRow(row, dict(zip(self.query.by, self.by[row.code], strict=True)), row.code in self.fakes)
+            for row in self.table.rows
+        )
+
 
 @dataclass(frozen=True)
 class Ground:
@@ -97,8 +150,7 @@ class Ground:
 
     query: CountsQuery
     selection: Selection
-    part: str
-    split: Split | None
+    shown: ShownPart
     clusters: frozenset[str] | None
 
 
@@ -126,15 +178,11 @@ def compute(*, query: CountsQuery, by: User | None) -> Counts:
 
 def ground_of(*, query: CountsQuery, by: User | None) -> Ground:
     """Resolve a query; little is read for it. Raises CountsRefused as `compute` does."""
-    split, part = part_of(query)
-    if split is not None:
-        splits.fix(split=split, by=by)
-    clusters = None if split is None else splits.clusters(split=split, part=part)
-    counted = census(query.scope)
-    selection = count_inputs.choose(query, counted)
-    if split is not None and part == "test":
-        _check_opened(split, selection)
-    return Ground(query, selection, part, split, clusters)
+    shown = part_of(query, CountsRefused)
+    clusters = fix_part(shown, by)
+    selection = count_inputs.choose(query, census(query.scope))
+    shown.check_opened(selection.raters, CountsRefused)
+    return Ground(query, selection, shown, clusters)
 
 
 def figures_of(ground: Ground) -> Figures:
@@ -143,7 +191,7 @@ def figures_of(ground: Ground) -> Figures:
     inputs = _read(query, selection, ground.clusters)
     units_read, rated = inputs.units, inputs.rated
     if not len(inputs.counted):
-        part = ground.part
+        part = ground.shown.part
         raise CountsRefused(f"{selection.name} has counts or scores of no continuation of the {part} part")
     if len(units_read.by) > MOST_ROWS:
         keys = join_names(query.by)
@@ -168,17 +216,13 @@ def figures_of(ground: Ground) -> Figures:
 
 def counts_of_figures(ground: Ground, figures: Figures, cached: CachedFigures | None = None) -> Counts:
     """Return the table with all that is said of it. `cached` says when its figures were computed."""
-    split = ground.split
-    looks = split.looks.select_related("by") if split is not None and ground.part == "test" else ()
     return Counts(
         ground.query,
         ground.selection,
         figures.table,
         figures.by,
         _titles(ground.selection),
-        ground.part,
-        split,
-        tuple(looks),
+        ground.shown,
         figures.people,
         figures.n_rated,
         figures.fakes,
@@ -186,41 +230,16 @@ def counts_of_figures(ground: Ground, figures: Figures, cached: CachedFigures | 
     )
 
 
-def _check_opened(split: Split, selection: Selection) -> None:
-    raters = Rater.objects.filter(pk__in=[info.id for info in selection.raters])
-    if closed := splits.unopened_raters(split, raters):
-        raise CountsRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
-
-
-@transaction.atomic
 def open_test(*, query: CountsQuery, by: User | None, purpose: str) -> TestLook:
     """Log a look at test, with who and for what. Its counts can then be computed.
 
     Raises CountsRefused without a purpose, or where the corpus has no split.
     """
-    split = splits.lock_of(query.corpus)
-    if split is None:
-        raise CountsRefused(f"the corpus {query.corpus.name} has no split, so there is no test part to open")
     try:
-        return splits.open_test(split=split, by=by, purpose=purpose, raters=_judges(query))
-    except SplitRefused as error:
-        raise CountsRefused(str(error)) from error
-
-
-@transaction.atomic
-def compute_on_test(*, query: CountsQuery, by: User | None, purpose: str) -> Counts:
-    """Log a look at test and return the counts there; where they cannot be made, there was no look."""
-    open_test(query=query, by=by, purpose=purpose)
-    return compute(query=replace(query, part="test"), by=by)
-
-
-def _judges(query: CountsQuery) -> list[Rater]:
-    """Return the judge whose marks a query counts, where it is one."""
-    try:
-        selection = count_inputs.choose(query, census(query.scope))
+        raters = count_inputs.choose(query, census(query.scope)).raters
     except CountsRefused:
-        return []  # it will be refused for that when it is counted
-    return list(Rater.objects.filter(pk__in=[info.id for info in selection.raters], kind=Rater.Kind.JUDGE))
+        raters = ()  # it will be refused for that when it is counted
+    return log_look(query=query, raters=raters, by=by, purpose=purpose, refusal=CountsRefused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,9 +426,6 @@ def facts(counts: Counts) -> list[str]:
 
 # Counts of large corpora: computed by a worker and kept for the same question, its raters and questions.
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 KIND = "counts"
 
 
@@ -436,14 +452,7 @@ def counts_or_job(*, query: CountsQuery, by: User | None, again: bool = False) -
         tuple(rater for rater in ground.selection.raters if rater.id in counted) or ground.selection.raters
     )
     ground = replace(ground, selection=replace(ground.selection, raters=raters))
-    return counts_of_figures(ground, _adapter().validate_json(cached.result["figures"]), cached)
-
-
-@transaction.atomic
-def counts_on_test(*, query: CountsQuery, by: User | None, purpose: str) -> Counts | Job:
-    """Log a look at test and return the counts there, or their job; what is refused at once was no look."""
-    open_test(query=query, by=by, purpose=purpose)
-    return counts_or_job(query=replace(query, part="test"), by=by)
+    return counts_of_figures(ground, adapter(Figures).validate_json(cached.result["figures"]), cached)
 
 
 def _subject(ground: Ground) -> str:
@@ -456,8 +465,8 @@ def _subject(ground: Ground) -> str:
         _params(query),
         PEOPLE if selection.together else selection.raters[0].id,
         [question.id for question in selection.questions],
-        ground.split.pk if ground.split else None,
-        ground.part,
+        ground.shown.split.pk if ground.shown.split else None,
+        ground.shown.part,
     ]
     key = sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
     rater = PEOPLE if selection.together else selection.name
@@ -497,14 +506,7 @@ def run(job: Job, progress: Progress) -> Mapping[str, Any]:
         raise JobRefused(str(refused)) from refused
     progress(1, 1)
     raters = [rater.id for rater in ground.selection.raters]
-    return {"stamp": stamp, "raters": raters, "figures": _adapter().dump_json(figures).decode()}
-
-
-@cache
-def _adapter() -> TypeAdapter[Figures]:
-    from pydantic import TypeAdapter  # a tenth of a second, and most requests need none
-
-    return TypeAdapter(Figures)
+    return {"stamp": stamp, "raters": raters, "figures": adapter(Figures).dump_json(figures).decode()}
 
 
 JOB = JobKind(KIND, "Behaviour counts", run)

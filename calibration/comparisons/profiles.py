@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +16,7 @@ from annotation.kinds import KINDS
 from annotation.models import Continuation, Label, Rater
 from annotation.models.corpora import Corpus
 from annotation.records import HUMAN
-from annotation.text.table_cells import guarded
+from calibration.comparisons.engine import Dated, ReportKind, adapter
 from calibration.comparisons.profile_cells import (
     ALL,
     NOTHING,
@@ -31,6 +28,7 @@ from calibration.comparisons.profile_cells import (
     Part,
     Parts,
     Reasons,
+    Source,
     at_same_points,
     cells_of,
     compared_rows,
@@ -44,10 +42,17 @@ from calibration.comparisons.profile_cells import (
     reasons_of,
     sources_used,
 )
+from calibration.comparisons.tables import (
+    csv_text,
+    latex_comment,
+    latex_headings,
+    latex_line,
+    latex_table,
+)
 from calibration.figure_cache import CachedFigures, is_small, kept_or_job, stamp_of
 from calibration.ratings.calls import calls_of, fake_systems
 from calibration.ratings.scope import of_corpus
-from calibration.renderings import NEEDS, escaped, fitted
+from calibration.renderings import NEEDS, Rendering, escaped
 from calibration.reports import charts
 from calibration.reports.charts import alt
 from jobs.errors import JobRefused
@@ -316,9 +321,6 @@ SENTENCES = {
     SAME: "Systems are compared at the same points: those where each of them has a value.",
     ALL: "Each system at all of its own points: the points of two systems may differ.",
 }
-TEXT = ("metric", "system", "reason")
-MOST_LEVEL = 4
-"""Headings of more columns than these are turned, so that columns are as narrow as their figures."""
 ARROWS = {
     "higher": r" $\uparrow$",
     "lower": r" $\downarrow$",
@@ -330,17 +332,8 @@ ARROWS = {
 def as_csv(panels: Sequence[Panel]) -> str:
     """Return one line per system and metric; text cells are guarded against spreadsheets."""
     rows = as_rows(panels)
-    out = io.StringIO()
-    names = (
-        list(rows[0])
-        if rows
-        else ["items", "aspect", "metric", "system", "fake_model", "given", "points", "n", "mean", "sd"]
-    )
-    writer = csv.DictWriter(out, names, lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({key: guarded(value) if key in TEXT else value for key, value in row.items()})
-    return out.getvalue()
+    names = ["items", "aspect", "metric", "system", "fake_model", "given", "points", "n", "mean", "sd"]
+    return csv_text(list(rows[0]) if rows else names, rows)
 
 
 def as_latex(panels: Sequence[Panel]) -> str:
@@ -350,36 +343,25 @@ def as_latex(panels: Sequence[Panel]) -> str:
 
 def _table(panel: Panel) -> str:
     names = [f"{escaped(column.name)}{ARROWS[column.metric.direction]}" for column in panel.columns]
-    if len(names) > MOST_LEVEL:
-        names = [rf"\rotatebox{{60}}{{{name}}}" for name in names]
     comments = [
-        f"% {panel.title}: mean and standard deviation (dividing by n); bold: highest, underlined: lowest;",
-        "% where the arrow leads to .5, bold: nearest, underlined: farthest",
+        latex_comment(
+            f"{panel.title}: mean and standard deviation (dividing by n); bold: highest, underlined: lowest;"
+        ),
+        latex_comment("where the arrow leads to .5, bold: nearest, underlined: farthest"),
     ]
-    lines = [
-        rf"\begin{{tabular}}{{l{'r' * len(panel.columns)}}}",
-        r"\toprule",
-        " & ".join(["System", *names]) + r" \\",
-        r"\midrule",
-        *(_line(row) for row in panel.systems),
-    ]
-    if panel.people:
-        apart = [r"\midrule"] if panel.systems else []
-        lines += [*apart, *(_line(row) for row in panel.people)]
-    whys = dict.fromkeys(cell.reason for row in panel.rows for cell in row.cells if cell.reason)
-    note = SENTENCES[panel.points] + (f" --: {escaped('; '.join(whys))}." if whys else "")
-    return "\n".join([*comments, *fitted([*lines, r"\bottomrule", r"\end{tabular}"], note)])
-
-
-def _row_name(row: Row) -> str:
-    return f"{row.system} {MARK}" if row.fake_model else row.system
+    apart = [r"\midrule"] if panel.systems and panel.people else []
+    body = [*map(_line, panel.systems), *apart, *map(_line, panel.people)]
+    reasons = dict.fromkeys(cell.reason for row in panel.rows for cell in row.cells if cell.reason)
+    note = SENTENCES[panel.points] + (f" --: {escaped('; '.join(reasons))}." if reasons else "")
+    head = ["System", *latex_headings(names)]
+    return "\n".join([*comments, *latex_table(f"l{'r' * len(names)}", head, body, note)])
 
 
 def _line(row: Row) -> str:
-    values = " & ".join([escaped(_row_name(row)), *map(_figure, row.cells)])
+    name = f"{row.system} {MARK}" if row.fake_model else row.system
     note = rf"{{\scriptsize {escaped(row.note)}}}" if row.note else ""
-    under = " & ".join([note, *map(_spread, row.cells)])
-    return f"{values} \\\\\n{under} \\\\"
+    values = latex_line([escaped(name), *map(_figure, row.cells)])
+    return f"{values}\n{latex_line([note, *map(_spread, row.cells)])}"
 
 
 def _figure(cell: Cell) -> str:
@@ -482,58 +464,59 @@ EXAMPLES = 30
 
 
 @dataclass(frozen=True)
-class Profile:
+class StoredFigures:
+    """What a worker keeps of a profile; names as in `Figures` and `Profile`."""
+
+    cells: list[tuple[tuple[int, Source], Cell]]
+    reasons: list[tuple[tuple[int, Source], dict[str, int]]]
+    fakes: tuple[str, ...]
+    parts: list[tuple[int, list[tuple[Source, list[Part]]]]]
+    doubts: dict[int, Doubt]
+    learned: dict[int, int]
+    examples: list[int]
+
+    @property
+    def figures(self) -> Figures:
+        """The figures, by rater and source."""
+        parts = {rater: dict(sources) for rater, sources in self.parts}
+        return Figures(dict(self.cells), dict(self.reasons), self.fakes, parts)
+
+
+@dataclass(frozen=True)
+class ProfileQuery:
+    """Whose profile, and at which points its systems are compared."""
+
+    corpus: Corpus
+    points: str = SAME
+
+
+@dataclass(frozen=True)
+class Profile(Dated):
     """What a corpus's profile shows. `cached` says when it was computed; None for one of the labels of now.
 
     `doubts` and `learned` are by rater, `examples` some continuations with values.
     """
 
+    points: str
     panels: list[Panel]
     doubts: dict[int, Doubt]
     learned: dict[int, int]
     examples: QuerySet[Continuation]
     cached: CachedFigures | None = None
 
-    @property
-    def computed_at(self) -> datetime | None:
-        """When it was computed, where that was before."""
-        return self.cached.at if self.cached else None
 
-    @property
-    def labels_since(self) -> bool:
-        """Whether labels have come since."""
-        return bool(self.cached and self.cached.labels_since)
-
-    @property
-    def calls_since(self) -> bool:
-        """Whether calls of judges or metrics have ended since."""
-        return bool(self.cached and self.cached.calls_since)
-
-
-def profile_or_job(
-    *, corpus: Corpus, by: User | None, points: str = SAME, again: bool = False
-) -> Profile | Job:
-    """Return a corpus's profile at the same or at all points: of a large one as it was last computed, or the
-    job that computes it."""
+def profile_or_job(*, query: ProfileQuery, by: User | None, again: bool = False) -> Profile | Job:
+    """Return a corpus's profile: of a large one as it was last computed, or the job that computes it."""
+    corpus, points = query.corpus, query.points
     if is_small(of_corpus(corpus)):
         return _read(corpus, points)
     cached = _kept_or_job(corpus, by, again)
     if isinstance(cached, Job):
         return cached
-    stored = cached.result
-    figures = Figures(
-        {
-            (rater, (system, half)): replace(Cell(*rest), given=half)
-            for rater, system, half, *rest in stored["cells"]
-        },
-        {(rater, (system, half)): dict(why) for rater, system, half, why in stored["reasons"]},
-        tuple(stored["fakes"]),
-        _parts_read(stored["parts"]),
-    )
-    doubts = {rater: Doubt(*doubt) for rater, *doubt in stored["doubts"]}
-    learned = {int(rater): n for rater, n in stored["learned"].items()}
-    examples = Continuation.objects.filter(pk__in=stored["examples"]).order_by("pk")
-    return Profile(panels_of(figures, points), doubts, learned, examples, cached)
+    stored = adapter(StoredFigures).validate_json(cached.result["figures"])
+    examples = Continuation.objects.filter(pk__in=stored.examples).order_by("pk")
+    panels = panels_of(stored.figures, points)
+    return Profile(points, panels, stored.doubts, stored.learned, examples, cached)
 
 
 def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = SAME) -> list[dict[str, Any]]:
@@ -566,7 +549,7 @@ def _read(corpus: Corpus, points: str) -> Profile:
     columns = {column.id for panel in panels for column in panel.columns}
     calls = calls_of(of_corpus(corpus), columns)
     doubts, learned = doubtful_values(calls), fitted_on_themselves(calls)
-    return Profile(panels, doubts, learned, _examples(corpus))
+    return Profile(points, panels, doubts, learned, _examples(corpus))
 
 
 def _examples(corpus: Corpus) -> QuerySet[Continuation]:
@@ -577,7 +560,7 @@ def _examples(corpus: Corpus) -> QuerySet[Continuation]:
 
 
 def run(job: Job, progress: Progress) -> Mapping[str, Any]:
-    """Read the figures of a corpus's profile; the result is all that its page shows, as plain lists."""
+    """Read the figures of a corpus's profile; the result is all that its page shows."""
     corpus = Corpus.objects.filter(pk=job.params["corpus"]).first()
     if corpus is None:
         raise JobRefused("the corpus was deleted")
@@ -588,39 +571,41 @@ def run(job: Job, progress: Progress) -> Mapping[str, Any]:
     for number, column in enumerate(columns, 1):
         spread[str(column.id)] = {points: distribution(corpus, column, points) for points in POINTS}
         progress(number, len(columns))
+    stored = StoredFigures(
+        list(figures.cells.items()),
+        list(figures.reasons.items()),
+        figures.fakes,
+        [(rater, list(sources.items())) for rater, sources in figures.parts.items()],
+        doubtful_values(calls),
+        fitted_on_themselves(calls),
+        [continuation.pk for continuation in _examples(corpus)],
+    )
     return {
         "stamp": stamp,
-        "cells": [
-            [rater, system, half, cell.n, cell.missing, cell.mean, cell.spread, cell.low, cell.high]
-            for (rater, (system, half)), cell in figures.cells.items()
-        ],
-        "reasons": [
-            [rater, system, half, list(why.items())]
-            for (rater, (system, half)), why in figures.reasons.items()
-        ],
-        "fakes": list(figures.fakes),
-        "parts": [
-            [rater, *source, {**asdict(part), "rows": sorted(part.rows)}]
-            for rater, sources in figures.parts.items()
-            for source, parts in sources.items()
-            for part in parts
-        ],
-        "doubts": [
-            [rater, doubt.calls, doubt.flagged, doubt.example]
-            for rater, doubt in doubtful_values(calls).items()
-        ],
-        "learned": fitted_on_themselves(calls),
-        "examples": [continuation.pk for continuation in _examples(corpus)],
+        "figures": adapter(StoredFigures).dump_json(stored).decode(),
         "spread": spread,
     }
 
 
-def _parts_read(stored_parts: Iterable[Any]) -> Parts:
-    parts_by_rater: Parts = {}
-    for rater, system, half, part in stored_parts:
-        parts = parts_by_rater.setdefault(rater, {}).setdefault((system, half), [])
-        parts.append(Part(**{**part, "rows": frozenset(part["rows"])}))
-    return parts_by_rater
-
-
 JOB = JobKind(KIND, "Metric scores", run)
+
+CSV, LATEX = "text/csv; charset=utf-8", "text/plain; charset=utf-8"
+FILES: dict[str, Rendering[Profile, str]] = {
+    "csv": Rendering("csv", "CSV", "csv", CSV, lambda profiled: as_csv(profiled.panels)),
+    "tex": Rendering("tex", "LaTeX", "tex", LATEX, lambda profiled: as_latex(profiled.panels)),
+}
+
+
+def points_suffix(points: str) -> str:
+    """Return the end of the name of a file."""
+    return "-all-points" if points == ALL else ""
+
+
+PROFILE = ReportKind(
+    "profile",
+    "What metrics say of each system",
+    lambda params, corpus, campaign: ProfileQuery(corpus, params.get("points", SAME)),
+    profile_or_job,
+    FILES,
+    file_detail=lambda profiled, form: points_suffix(profiled.points),
+)

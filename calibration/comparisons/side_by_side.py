@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 from operator import attrgetter
@@ -20,10 +18,13 @@ from annotation.models.corpora import Dialogue
 from annotation.models.turn_numbers import of_continuations
 from annotation.records import HUMAN, SELF
 from annotation.text.display import number
-from annotation.text.table_cells import guarded
+from calibration.comparisons.engine import ReportKind
 from calibration.comparisons.metric_causes import Line, Telling, metric_labels
 from calibration.comparisons.profiles import Column as MetricColumn
+from calibration.comparisons.responses import SideBySideRowSerializer, SideBySideSerializer
+from calibration.comparisons.tables import csv_text, json_text
 from calibration.errors import CompareRefused
+from calibration.renderings import Rendering
 from config.files import row_id
 from judges.metrics import METRICS, Aspect, aspects
 from judges.metrics.kit.base import PAPER
@@ -83,6 +84,16 @@ class Context:
     at: int
     given: Utterances
     answers: tuple[Answer, ...]
+
+    @property
+    def n_given(self) -> int:
+        """How many turns stand between the history and the answers."""
+        return len(self.given)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the answers."""
+        return [answer.name for answer in self.answers]
 
 
 def contexts(dialogue: Dialogue) -> list[Context]:
@@ -299,11 +310,17 @@ class Cell:
     where either value is missing. `leads` are the turns that the causes speak of: number and anchor.
     """
 
+    column: str
     value: float | str | None
     missing: str = ""
-    difference: float | None = None
     causes: tuple[str, ...] = ()
     leads: tuple[tuple[int, str], ...] = ()
+    difference: float | None = None
+
+    @property
+    def turns(self) -> list[int]:
+        """The numbers of the turns that the causes speak of."""
+        return [number for number, _ in self.leads]
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +358,16 @@ class Column:
     rest: tuple[Line, ...]
     n_rest: int
     scored: bool
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The turns that are shown."""
+        return (self.line, *self.rest)
+
+    @property
+    def n_lines(self) -> int:
+        """All turns from its own on."""
+        return 1 + self.n_rest
 
     @property
     def condition(self) -> str:
@@ -481,15 +508,16 @@ def _cell(metric: MetricColumn, answer: Answer, labels: Labels, telling: Telling
     label = _labels_at(answer, metric.metric.kind, labels).get(metric.id)
     if label is None:
         about_dialogue = not KINDS[metric.metric.kind].has_turn
-        return Cell(None, NO_CONVERSATION if about_dialogue and not answer.is_rollout else NOT_SCORED)
+        reason = NO_CONVERSATION if about_dialogue and not answer.is_rollout else NOT_SCORED
+        return Cell(answer.name, None, reason)
     value = telling.value(label)
-    return Cell(value.value, value.missing, None, value.causes, value.leads)
+    return Cell(answer.name, value.value, value.missing, value.causes, value.leads)
 
 
 def _with_difference(cell: Cell, base: float | str | None, is_base: bool) -> Cell:
     if is_base or not isinstance(cell.value, float) or not isinstance(base, float):
         return cell
-    return Cell(cell.value, cell.missing, cell.value - base, cell.causes, cell.leads)
+    return replace(cell, difference=cell.value - base)
 
 
 def _sections(rows: Sequence[Row]) -> tuple[Section, ...]:
@@ -507,103 +535,29 @@ def _sections(rows: Sequence[Row]) -> tuple[Section, ...]:
 
 # A comparison as JSON and as CSV.
 
-CELLS = (
-    "metric",
-    "items",
-    "aspect",
-    "direction",
-    "continuation",
-    "system",
-    "condition",
-    "fake_model",
-    "trial",
-)
-FIELDS = ("dialogue", "at", *CELLS, "turn", "value", "missing", "difference", "against", "causes")
+FIELDS = (
+    "dialogue", "at", "metric", "items", "aspect", "direction", "continuation", "system", "condition",
+    "fake_model", "trial", "turn", "value", "missing", "difference", "against", "causes",
+)  # fmt: skip
 PLUS = "+"
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:
     """Return everything: the context, the columns, and a row per metric."""
-    return head_out(comparison) | {"rows": [row_out(comparison, row) for row in comparison.rows]}
-
-
-def head_out(comparison: Comparison) -> dict[str, Any]:
-    """Describe the comparison as JSON, without its rows."""
-    return {
-        "corpus": comparison.dialogue.corpus.name,
-        "dialogue": comparison.dialogue.key,
-        "at": comparison.choice.context.at,
-        "contexts": [
-            {
-                "at": context.at,
-                "given": len(context.given),
-                "continuations": [answer.name for answer in context.answers],
-            }
-            for context in comparison.contexts
-        ],
-        "before": [_line_out(line) for line in comparison.context],
-        "n_before": comparison.n_context,
-        "columns": [_column_out(column) for column in comparison.columns],
-        "against": comparison.against.answer.name,
-    }
-
-
-def _column_out(column: Column) -> dict[str, Any]:
-    part = column.answer.continuation
-    return {
-        "name": column.answer.name,
-        "id": part.pk,
-        "continuation": part.key,
-        "system": part.system.name,
-        "human": column.answer.is_human,
-        "fake_model": part.fake_model,
-        "mode": part.mode,
-        "condition": part.condition,
-        "trial": part.trial,
-        "turn": column.answer.position,
-        "turns": [_line_out(line) for line in (column.line, *column.rest)],
-        "n_turns": 1 + column.n_rest,
-    }
-
-
-def _line_out(line: Line) -> dict[str, Any]:
-    return {"number": line.number, "speaker": line.speaker, "how": line.how, "text": line.text}
-
-
-def row_out(comparison: Comparison, row: Row) -> dict[str, Any]:
-    """Return a metric with its cells, one for each column."""
-    return {
-        "metric": row.metric.name,
-        "title": row.metric.metric.title,
-        "items": row.metric.metric.kind,
-        "aspect": str(row.metric.metric.aspect),
-        "direction": row.metric.metric.direction,
-        "cells": [
-            {
-                "column": column.answer.name,
-                "value": cell.value,
-                "missing": cell.missing,
-                "difference": cell.difference,
-                "causes": list(cell.causes),
-                "turns": [place for place, _ in cell.leads],
-            }
-            for column, cell in zip(comparison.columns, row.cells, strict=True)
-        ],
-    }
+    rows = SideBySideRowSerializer(comparison.rows, many=True).data
+    return SideBySideSerializer(comparison).data | {"rows": rows}
 
 
 def as_csv(comparison: Comparison) -> str:
     """Return one line per metric and continuation; text cells are guarded against spreadsheets."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, FIELDS, lineterminator="\n")
-    writer.writeheader()
-    for row in comparison.rows:
-        for column, cell in zip(comparison.columns, row.cells, strict=True):
-            line = _csv_line(comparison, row, column, cell)
-            writer.writerow(
-                {key: guarded(text) if isinstance(text, str) else text for key, text in line.items()}
-            )
-    return out.getvalue()
+    return csv_text(
+        FIELDS,
+        (
+            _csv_line(comparison, row, column, cell)
+            for row in comparison.rows
+            for column, cell in zip(comparison.columns, row.cells, strict=True)
+        ),
+    )
 
 
 def _csv_line(comparison: Comparison, row: Row, column: Column, cell: Cell) -> dict[str, Any]:
@@ -635,11 +589,25 @@ def signed(value: float) -> str:
     return f"{PLUS}{text}" if value > 0 and float(f"{value:.3f}") else text
 
 
-FILES: dict[str, tuple[Callable[[Comparison], str], str]] = {
-    "csv": (as_csv, "text/csv; charset=utf-8"),
-    "json": (
-        lambda comparison: json.dumps(as_json(comparison), ensure_ascii=False, indent=1) + "\n",
-        "application/json; charset=utf-8",
-    ),
+FILES: dict[str, Rendering[Comparison, str]] = {
+    file.key: file
+    for file in (
+        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv),
+        Rendering(
+            "json",
+            "JSON",
+            "json",
+            "application/json; charset=utf-8",
+            lambda comparison: json_text(as_json(comparison), indent=1),
+        ),
+    )
 }
-"""How a comparison is downloaded: what writes it, and what it is."""
+
+SIDE_BY_SIDE = ReportKind(
+    "compare",
+    "Continuations side by side",
+    lambda params, dialogue, campaign: (dialogue, ComparisonQuery(**params)),
+    lambda query, by, again=False: compare(*query),
+    FILES,
+    file_detail=lambda comparison, form: f"-{comparison.choice.context.at}",
+)

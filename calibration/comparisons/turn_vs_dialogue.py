@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from annotation.corpora import splits
 from annotation.models import Campaign, Continuation, Corpus
 from annotation.text.display import percent
-from annotation.text.table_cells import guarded
+from calibration.comparisons.engine import ReportKind
+from calibration.comparisons.responses import InversionsSerializer, LineSerializer, TurnVsDialogueSerializer
+from calibration.comparisons.tables import csv_text, json_text
 from calibration.errors import LevelsRefused
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope, census, scope_of
 from calibration.renderings import Rendering
@@ -40,6 +38,11 @@ class QuestionPair:
     people: tuple[RaterInfo, ...]
 
     @property
+    def n_people(self) -> int:
+        """How many people answered."""
+        return len(self.people)
+
+    @property
     def same_scale(self) -> bool:
         """Whether the two have the same least and greatest value, so that a difference means something."""
         ends = [(min(q.values), max(q.values)) if q.values else None for q in (self.turns, self.dialogues)]
@@ -53,7 +56,7 @@ def offered(counted: Census) -> tuple[list[QuestionInfo], list[QuestionInfo]]:
     return [q for q in rated if q.item_kind == TURN], [q for q in rated if q.item_kind == DIALOGUE]
 
 
-def read(corpus: Corpus, campaign: Campaign | None, params: Mapping[str, str]) -> QuestionPair:
+def read(params: Mapping[str, str], corpus: Corpus, campaign: Campaign | None) -> QuestionPair:
     """Read the two questions from the parameters `turns` and `whole`; by default the pair that fits best.
 
     Raises LevelsRefused, in one line, where people did not answer such questions.
@@ -263,72 +266,23 @@ def _inversions(count: float) -> str:
     return f"{number_text} inversion{'' if count == 1 else 's'}"
 
 
-# Turns and whole as files: CSV of continuations or of dialogues, and JSON of both.
-
-LINE = (
-    *("dialogue", "continuation", "system", "n_turns", "by_turns", "by_whole", "difference"),
-    *("rank_by_turns", "rank_by_whole", "moved"),
-)
-DIALOGUE_COLUMNS = ("dialogue", "continuations", "inversions", "pairs", "share")
-
-
-def line_out(line: Line) -> dict[str, Any]:
-    """Return a continuation as JSON and CSV name its fields."""
-    return {name: getattr(line, name) for name in LINE}
-
-
-def dialogue_out(dialogue: Inversions) -> dict[str, Any]:
-    """Return a dialogue's inversions as JSON and CSV name them."""
-    return {
-        "dialogue": dialogue.dialogue,
-        "continuations": dialogue.n_units,
-        "inversions": dialogue.inversions,
-        "pairs": dialogue.pairs,
-        "share": dialogue.share,
-    }
-
-
-def head_out(result: TurnVsDialogue) -> dict[str, Any]:
-    """Describe the list as JSON: its questions, its people, what is left out, all inversions."""
-    pair = result.pair
-    return {
-        "corpus": pair.scope.corpus.name,
-        "campaign": pair.scope.campaign.name if pair.scope.campaign else None,
-        "turns": pair.turns.ref,
-        "whole": pair.dialogues.ref,
-        "same_scale": pair.same_scale,
-        "people": len(pair.people),
-        "left_out": result.left_out,
-        "test_left_out": result.is_locked,
-        "inversions": result.inversions,
-        "pairs": result.pairs,
-        "dialogues": [dialogue_out(dialogue) for dialogue in result.dialogues],
-    }
+# Turns and whole as files: CSV of continuations or of dialogues, and JSON of both, unrounded.
 
 
 def lines_csv(result: TurnVsDialogue) -> str:
-    """Return a line a continuation, those that changed rank most first, unrounded."""
-    return _csv(LINE, [line_out(line) for line in result.lines])
+    """Return a line a continuation, those that changed rank most first."""
+    return csv_text([*LineSerializer().fields], LineSerializer(result.lines, many=True).data)
 
 
 def dialogues_csv(result: TurnVsDialogue) -> str:
-    """Return a line a dialogue with its inversions, unrounded."""
-    return _csv(DIALOGUE_COLUMNS, [dialogue_out(dialogue) for dialogue in result.dialogues])
+    """Return a line a dialogue with its inversions."""
+    return csv_text([*InversionsSerializer().fields], InversionsSerializer(result.dialogues, many=True).data)
 
 
 def as_json(result: TurnVsDialogue) -> str:
-    """Return everything, unrounded."""
-    content = head_out(result) | {"continuations": [line_out(line) for line in result.lines]}
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def _csv(columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([guarded(v) if isinstance(v := row[name], str) else v for name in columns])
-    return out.getvalue()
+    """Return everything."""
+    lines = LineSerializer(result.lines, many=True).data
+    return json_text(TurnVsDialogueSerializer(result).data | {"continuations": lines})
 
 
 FILES: dict[str, Rendering[TurnVsDialogue, str]] = {
@@ -339,3 +293,12 @@ FILES: dict[str, Rendering[TurnVsDialogue, str]] = {
         Rendering("json", "JSON", "json", "application/json", as_json),
     )
 }
+
+TURN_VS_DIALOGUE = ReportKind(
+    "turns-and-whole",
+    "Turns and whole",
+    read,
+    lambda query, by, again=False: compute(query),
+    FILES,
+    file_detail=lambda result, form: "-dialogues" if form == "dialogues" else "",
+)

@@ -49,8 +49,7 @@ from calibration.models import AdjudicationCase, AdjudicationDecision, Adjudicat
 from calibration.ratings.scope import census
 from calibration.workbench import marks
 from config.files import file_response
-from config.permissions import researcher_only
-from judges.pages.runs import user_of
+from config.permissions import researcher_only, user_of
 
 # The adjudicator's pages: the rounds that wait for them, and the case before them.
 #

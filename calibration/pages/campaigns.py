@@ -18,9 +18,10 @@ from annotation.access import campaign_researcher_only
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Item, KeyTask, turn_numbers
 from annotation.models.checks import CheckPlan
+from annotation.pages.campaign_form import setting_field
 from annotation.scheme_store import Questionnaire, ScreenQuestion, questionnaire_of
 from annotation.work import check_actions
-from annotation.work.check_actions import ORDERED
+from annotation.work.check_actions import ORDERED, SETTINGS
 from annotation.work.check_stages import Key, Place, worded
 from annotation.work.labels import person_called
 from annotation.work.screens import load_place
@@ -39,50 +40,28 @@ from calibration.own_agreement import LEAST, own_agreement
 from calibration.reports.figures import worded as figure_text
 from calibration.statistics.rater_panel import FIGURES
 from config.files import row_id
+from config.permissions import user_of
 
 # A campaign's training, test and checks: setting them up, and what they say about its annotators.
 
 # The form of a campaign's training, test and checks, and the fields of an answer key.
 
-PERCENT = {"test_mark", "warn_below", "pause_below", "leave_out_below"}
-"""The fields that are shares, which the form takes as percentages."""
-
-
-def _percent(label: str, hint: str, *, required: bool = False) -> forms.FloatField:
-    return forms.FloatField(label=label, help_text=hint, required=required, min_value=0, max_value=100)
-
-
-def _count(label: str, hint: str = "", *, least: int = 1, required: bool = True) -> forms.IntegerField:
-    return forms.IntegerField(label=label, help_text=hint, required=required, min_value=least, max_value=1000)
+PERCENT = {name for name, setting in SETTINGS.items() if setting.is_share}
+"""The settings that the form takes in percent."""
 
 
 class ChecksForm(forms.Form):
     """How a campaign trains, tests and checks; shares are written in percent."""
 
-    training_again = forms.BooleanField(label="Training may be done more than once", required=False)
-    test_mark = _percent("Pass mark of the test, %", "", required=True)
-    test_measure = forms.ChoiceField(
-        label="The test's score is",
-        choices=CheckPlan.Measure.choices,
-        help_text="Beyond guessing: (right - expected) / (all - expected), with what guessing evenly among "
-        "the values gives as expected.",
-    )
-    test_tries = _count("Tries at the test")
-    test_tells = forms.ChoiceField(label="After the test people learn", choices=CheckPlan.Tells.choices)
-    check_every = _count("One hidden check in … tasks", "Empty for none.", least=2, required=False)
-    repeat_every = _count("One repeat in … tasks", "Empty for none.", least=2, required=False)
-    repeat_after = _count("A repeat comes after at least … other tasks")
-    window = _count("The rule looks at the last … checks")
-    least = _count("and acts from … checks on")
-    warn_below = _percent("Warn below, % right", "Empty for never.")
-    pause_below = _percent("Pause below, % right", "Empty for never.")
-    leave_out_below = _percent("Leave out of gold below, % right", "Empty for never. Labels stay.")
-
     def __init__(self, *args: Any, plan: CheckPlan, **more: Any) -> None:
-        initial = {name: getattr(plan, name) for name in self.base_fields}
+        initial = {name: getattr(plan, name) for name in SETTINGS}
         for name in PERCENT:
             initial[name] = None if initial[name] is None else f"{100 * initial[name]:g}"
         super().__init__(*args, **more | {"initial": initial})
+        for name, setting in SETTINGS.items():
+            label = setting.label.replace(", share", ", %")
+            percent = {"min_value": 0, "max_value": 100, "label": label} if name in PERCENT else {}
+            self.fields[name] = setting_field(setting, **percent)
 
     def arguments(self) -> dict[str, Any]:
         """Return what was filled in as `actions.set_up` takes it."""
@@ -205,11 +184,6 @@ DONE = {
 NAMES = {"training": "training", "qualification": "test", "check": "hidden checks"}
 
 
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
-
-
 @campaign_researcher_only
 def checks(request: HttpRequest, campaign: int) -> HttpResponse:
     """Researchers: a campaign's annotators and their checks, its keys, and its settings, which are saved."""
@@ -218,7 +192,7 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
     form = ChecksForm(request.POST or None, plan=plan or CheckPlan(campaign=about))
     if request.method == "POST" and form.is_valid():
         try:
-            check_actions.set_up(by=_user(request), campaign=about, **form.arguments())
+            check_actions.set_up(by=user_of(request), campaign=about, **form.arguments())
         except CampaignRefused as error:
             form.refused(error)
         else:
@@ -242,7 +216,7 @@ def checks(request: HttpRequest, campaign: int) -> HttpResponse:
             }
             for key in keys
         ],
-        "sources": campaign_checks.offered(about, _user(request)),
+        "sources": campaign_checks.offered(about, user_of(request)),
         "uses": [(name, NAMES[name]) for name in KeyTask.OCCASIONS],
     }
     return render(request, "calibration/checks.html", context, status=422 if form.errors else 200)
@@ -255,7 +229,7 @@ def add_keys(request: HttpRequest, campaign: int) -> HttpResponse:
     about = access.campaign(campaign)
     try:
         n_tasks = campaign_checks.add(
-            by=_user(request),
+            by=user_of(request),
             campaign=about,
             occasion=request.POST.get("occasion", ""),
             source=request.POST.get("source", ""),
@@ -295,7 +269,7 @@ def key(request: HttpRequest, campaign: int, key: int) -> HttpResponse:
     about = access.campaign(campaign)
     keyed_task = get_object_or_404(KeyTask.objects.select_related("task", "campaign"), pk=key, campaign=about)
     if request.method == "POST" and request.POST.get("verb") == "retire":
-        check_actions.retire_key(by=_user(request), key=keyed_task)
+        check_actions.retire_key(by=user_of(request), key=keyed_task)
         messages.success(request, "The task is given to nobody any more.")
         return redirect("campaign-checks", about.pk)
     return _key_page(request, about, check_actions.spot_of(keyed_task), keyed_task)
@@ -345,10 +319,12 @@ def _save(
 ) -> None:
     explanation = request.POST.get("explanation", "").replace("\r\n", "\n")
     if keyed_task is not None:
-        check_actions.change_key(by=_user(request), key=keyed_task, answers=answers, explanation=explanation)
+        check_actions.change_key(
+            by=user_of(request), key=keyed_task, answers=answers, explanation=explanation
+        )
         return
     check_actions.add_key(
-        by=_user(request),
+        by=user_of(request),
         campaign=campaign,
         occasion=request.POST.get("occasion", ""),
         spot=spot,
@@ -369,7 +345,7 @@ def decide(request: HttpRequest, campaign: int) -> HttpResponse:
         return redirect("campaign-checks", about.pk)
     try:
         check_actions.VERBS[verb](
-            by=_user(request), campaign=about, user=person, reason=request.POST.get("reason", "")
+            by=user_of(request), campaign=about, user=person, reason=request.POST.get("reason", "")
         )
     except CampaignRefused as error:
         messages.error(request, str(error))

@@ -1,13 +1,17 @@
-"""Pages that compare systems: counts, metric scores, outputs, preferences, turn vs. dialogue ratings."""
+"""Pages that compare systems: counts, metric scores, outputs, preferences, turn vs. dialogue ratings.
+
+Researchers only. Each kind of report has a page, and views of one form give its page, its files and its looks
+at the test part.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -18,45 +22,27 @@ from annotation import access
 from annotation.corpora import splits
 from annotation.models import Continuation
 from annotation.models.campaigns import Campaign
-from annotation.models.corpora import Corpus
+from annotation.models.corpora import Corpus, Dialogue
 from annotation.text.display import language_tag
 from calibration.comparisons import count_files, count_inputs, metric_causes, preference_tables, profiles
 from calibration.comparisons import preferences as preference_charts
-from calibration.comparisons.count_files import RENDERINGS as COUNT_FORMS
-from calibration.comparisons.count_files import Kind, distances, kinds, rows_of
-from calibration.comparisons.count_inputs import PEOPLE, SYSTEM
-from calibration.comparisons.count_inputs import read as read_counts_query
-from calibration.comparisons.counts import Counts, counts_or_job
+from calibration.comparisons.count_files import COUNTS
+from calibration.comparisons.count_inputs import SYSTEM
+from calibration.comparisons.counts import Counts
 from calibration.comparisons.counts import facts as count_facts
-from calibration.comparisons.counts import open_test as open_test_counts
+from calibration.comparisons.engine import ReportKind
 from calibration.comparisons.preference_tables import Cell as TableCell
 from calibration.comparisons.preference_tables import Sheet, flags_of, reasons_of, sheets
-from calibration.comparisons.preferences import NAMES, Computed, QuestionReport
-from calibration.comparisons.preferences import RENDERINGS as PREFERENCE_FORMS
-from calibration.comparisons.preferences import compute as compute_preferences
-from calibration.comparisons.preferences import open_test as open_test_preferences
-from calibration.comparisons.preferences import read as read_preferences_query
+from calibration.comparisons.preferences import PREFERENCES, QuestionReport
+from calibration.comparisons.preferences import Report as PreferencesReport
 from calibration.comparisons.profile_cells import ALL, SAME
-from calibration.comparisons.profiles import profile_or_job, spread_of
-from calibration.comparisons.side_by_side import FILES as SIDE_BY_SIDE_FILES
-from calibration.comparisons.side_by_side import (
-    Cell,
-    Column,
-    Comparison,
-    ComparisonQuery,
-    Row,
-    compare,
-    contexts,
-    signed,
-)
-from calibration.comparisons.turn_vs_dialogue import FILES as INVERSION_FILES
-from calibration.comparisons.turn_vs_dialogue import TurnVsDialogue, offered
-from calibration.comparisons.turn_vs_dialogue import compute as compute_inversions
+from calibration.comparisons.profiles import PROFILE, Profile, points_suffix, spread_of
+from calibration.comparisons.side_by_side import SIDE_BY_SIDE, Cell, Column, Comparison, Row, contexts, signed
+from calibration.comparisons.turn_vs_dialogue import TURN_VS_DIALOGUE, TurnVsDialogue, offered
 from calibration.comparisons.turn_vs_dialogue import facts as inversion_facts
-from calibration.comparisons.turn_vs_dialogue import read as read_turn_questions
 from calibration.errors import CalibrationError
 from calibration.ratings import votes
-from calibration.ratings.scope import Census, census, scope_of
+from calibration.ratings.scope import census, scope_of
 from calibration.reports import charts
 from calibration.statistics.core.engine import Result
 from calibration.statistics.judge_errors import CORRECTIONS
@@ -65,256 +51,255 @@ from config.files import row_id
 from config.permissions import researcher_only
 from jobs.models.job import Job
 
-# Counts and scores by system and condition: the table, its chart, its files. Researchers only.
+# What pages of reports share.
 
-TITLE = "Behaviour counts"
-CORRECTION_NAMES = {
-    "auto": "yes, what people rated was drawn at random",
-    "rogan_gladen": "yes, it was not drawn at random",
-    "none": "no",
-}
-SINGLE = (
-    "rater",
-    "beside",
-    "questions",
-    "strata",
-    "per_turns",
-    "samples",
-    "correction",
-    "part",
-    "resamples",
-    "seed",
-    "campaign",
-)
+Context = dict[str, Any]
+Params = dict[str, Any]
 
 
-@require_GET
-@researcher_only
-def counts(request: HttpRequest, pk: int) -> HttpResponse:
-    """The table of what the form asks for, or why there is none."""
-    corpus = access.corpus(pk)
-    campaign = _campaign(request, corpus)
-    parameters = _given_of_counts(request)
-    counted = census(scope_of(corpus, campaign, parameters.get("part", "")))
-    context = _form_of_counts(corpus, campaign, parameters, counted) | {"split": splits.lock_of(corpus)}
-    status = 200
-    if context["raters"]:
+class ReportPage:
+    """The page of a kind of report about a corpus; a subclass says what its form offers and what it shows."""
+
+    kind: ClassVar[ReportKind[Any, Any]]
+    template: ClassVar[str]
+    names: ClassVar[tuple[str, ...]] = ()
+    """Parameters that the page's address may have, one of each."""
+
+    def subject(self, pk: int) -> Any:
+        """Load what the report is about."""
+        return access.corpus(pk)
+
+    def parameters(self, query: QueryDict) -> Params:
+        """Return the parameters of an address."""
+        return {name: str(query[name]).replace("\0", "") for name in self.names if query.get(name)}
+
+    def offers(self, subject: Any, campaign: Campaign | None, params: Params) -> Context:
+        """Return what the form offers; `nothing` is true where there is nothing to report on."""
+        return {}
+
+    def is_error(self, subject: Any, params: Params) -> bool:
+        """Whether a refusal is an error of the address, or only says that there is nothing to show yet."""
+        return bool(params)
+
+    def compute(self, request: HttpRequest, subject: Any, campaign: Campaign | None, params: Params) -> Any:
+        """Return the report, or the job that computes it."""
+        query = self.kind.read(params, subject, campaign)
+        return self.kind.compute(query=query, by=_user(request), again="again" in request.GET)
+
+    def shows(self, request: HttpRequest, report: Any) -> Context:
+        """Return what the page shows of a report."""
+        raise NotImplementedError
+
+
+def report_view(page: ReportPage) -> Callable[..., HttpResponse]:
+    """The report that an address asks for, the progress of the job that computes it, or why there is none."""
+
+    @require_GET
+    @researcher_only
+    def view(request: HttpRequest, pk: int) -> HttpResponse:
+        subject = page.subject(pk)
+        campaign = _campaign(request, subject)
+        params = page.parameters(request.GET)
+        context = {"corpus": subject, "campaign": campaign, "active_room": "corpora", "given": params}
+        context |= {"forms": page.kind.renderings.values()} | page.offers(subject, campaign, params)
+        status = 200
+        if not context.get("nothing"):
+            try:
+                report = page.compute(request, subject, campaign, params)
+                if "again" in request.GET:
+                    return redirect(_page_address(page, pk, request.GET))
+                if isinstance(report, Job):
+                    context |= {"job": report, "title": page.kind.title}
+                    return render(request, "calibration/figures_progress.html", context)
+                context |= page.shows(request, report)
+            except CalibrationError as refused:
+                is_error = page.is_error(subject, params)
+                context |= {"refused": str(refused), "is_error": is_error}
+                status = 422 if is_error else 200
+        return render(request, page.template, context, status=status)
+
+    return view
+
+
+def file_view(page: ReportPage) -> Callable[..., HttpResponse]:
+    """The report as a file in one of its forms."""
+
+    @require_GET
+    @researcher_only
+    def view(request: HttpRequest, pk: int, form: str) -> HttpResponse:
+        subject = page.subject(pk)
+        rendering = page.kind.renderings.get(form)
+        if rendering is None:
+            raise Http404
         try:
-            tables = _tables_or_job(request, corpus, campaign, parameters)
-            if "again" in request.GET:
-                remaining = request.GET.copy()
-                del remaining["again"]
-                return redirect(f"{reverse('counts', args=[corpus.pk])}?{remaining.urlencode()}")
-            if isinstance(tables, Job):
-                page = {"corpus": corpus, "active_room": "corpora", "job": tables, "title": TITLE}
-                return render(request, "calibration/figures_progress.html", page)
-            context |= tables
+            query = page.kind.read(page.parameters(request.GET), subject, _campaign(request, subject))
+            report = page.kind.compute(query=query, by=_user(request))
         except CalibrationError as refused:
-            context["refused"] = str(refused)
-            status = 422 if parameters else 200
-    return render(request, "calibration/counts.html", context, status=status)
+            return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
+        if isinstance(report, Job):
+            return redirect(_page_address(page, pk, request.GET))
+        name = page.kind.file_name(pk, report, form)
+        return _download(rendering.write(report), rendering.media_type, name)
+
+    return view
 
 
-@require_GET
-@researcher_only
-def counts_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
-    """The table as CSV, Markdown, LaTeX or JSON, its chart as SVG or PNG."""
-    corpus = access.corpus(pk)
-    rendering = COUNT_FORMS.get(form)
-    if rendering is None:
-        raise Http404
-    try:
-        query = read_counts_query(_given_of_counts(request), corpus, _campaign(request, corpus))
-        counted = counts_or_job(query=query, by=_user(request))
-    except CalibrationError as refused:
-        return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
-    if isinstance(counted, Job):
-        return redirect(f"{reverse('counts', args=[corpus.pk])}?{request.GET.urlencode()}")
-    response = HttpResponse(rendering.write(counted), content_type=rendering.media_type)
-    response["Content-Disposition"] = f'attachment; filename="counts-{corpus.pk}.{rendering.suffix}"'
-    return response
+def test_view(page: ReportPage) -> Callable[..., HttpResponse]:
+    """Log a look at test with its purpose, and show the report of the test part."""
+
+    @require_POST
+    @researcher_only
+    def view(request: HttpRequest, pk: int) -> HttpResponse:
+        assert page.kind.open_test is not None
+        subject = page.subject(pk)
+        purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
+        address = request.GET.copy()
+        address.pop("part", None)
+        try:
+            query = page.kind.read(page.parameters(address), subject, _campaign(request, subject))
+            page.kind.open_test(query=query, by=_user(request), purpose=purpose)
+            address["part"] = "test"
+        except CalibrationError as refused:
+            messages.error(request, f"Test was not opened: {refused}.")
+        return redirect(_page_address(page, pk, address))
+
+    return view
 
 
-@require_POST
-@researcher_only
-def counts_test(request: HttpRequest, pk: int) -> HttpResponse:
-    """Log a look at test with its purpose, and show the counts of the test part."""
-    corpus = access.corpus(pk)
-    purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
-    query = request.GET.copy()
-    query.pop("part", None)
-    parameters = {name: value for name, value in _given_of_counts(request).items() if name != "part"}
-    campaign = _campaign(request, corpus)
-    try:
-        open_test_counts(
-            query=read_counts_query(parameters, corpus, campaign), by=_user(request), purpose=purpose
-        )
-        query["part"] = "test"
-    except CalibrationError as refused:
-        messages.error(request, f"Test was not opened: {refused}.")
-    return redirect(f"{reverse('counts', args=[corpus.pk])}?{query.urlencode()}")
-
-
-def _given_of_counts(request: HttpRequest) -> dict[str, str]:
-    """Return what the address asks for; keys may be given several times, or by commas."""
-    parameters = {name: request.GET[name].replace("\0", "") for name in SINGLE if request.GET.get(name)}
-    if by := ",".join(key.replace("\0", "") for key in request.GET.getlist("by") if key):
-        parameters["by"] = by
-    return parameters
-
-
-def _campaign(request: HttpRequest, corpus: Corpus) -> Campaign | None:
-    number = row_id(request.GET.get("campaign", ""))
+def _campaign(request: HttpRequest, subject: Corpus | Dialogue) -> Campaign | None:
+    """Load the campaign that an address names; a dialogue is compared without one."""
+    number = row_id(request.GET.get("campaign", "")) if isinstance(subject, Corpus) else None
     if number is None:
         return None
     campaign = access.campaign(number)
-    if campaign.corpus_id != corpus.pk:
+    if campaign.corpus_id != subject.pk:
         raise Http404
     return campaign
 
 
-def _form_of_counts(
-    corpus: Corpus, campaign: Campaign | None, parameters: dict[str, str], counted: Census
-) -> dict[str, Any]:
-    """Return what the form offers and what is chosen."""
-    by = parameters.get("by", SYSTEM).split(",")
-    raters = count_inputs.raters(counted)
-    return {
-        "corpus": corpus,
-        "campaign": campaign,
-        "active_room": "corpora",
-        "given": parameters,
-        "people": PEOPLE,
-        "raters": raters,
-        "rater": parameters.get("rater") or (count_inputs.by_default(counted) if raters else ""),
-        "sets": list(count_inputs.sets(counted).items()),
-        "keys": [(key, key in by) for key in count_inputs.condition_keys(corpus)],
-        "metadata": count_inputs.metadata_keys(corpus),
-        "corrections": [(key, CORRECTION_NAMES[key]) for key in CORRECTIONS],
-        "forms": COUNT_FORMS.values(),
-    }
-
-
-def _shown_of_counts(counted: Counts) -> dict[str, Any]:
-    """Return what the page shows of a table."""
-    tables = [
-        {
-            "title": kind.title,
-            "bodies": _bodies(counted, kind),
-            "first": at == 0,
-        }
-        for at, kind in enumerate(kinds(counted))
-    ]
-    return {
-        "made": counted,
-        "facts": count_facts(counted),
-        "tables": tables,
-        "heads": [counted.titles[column.key] for column in counted.columns],
-        "distances": distances(counted),
-        "distance_names": list(count_files.DISTANCES.values()),
-        "missing": [
-            (count_files.row_name(counted, row), counted.titles[cell.column.key], count_files.bounds(cell))
-            for row in counted.table.rows
-            for cell in row.cells
-            if count_files.bounds(cell)
-        ],
-        "flags": count_files.flags(counted),
-        "chart_title": count_files.title(counted),
-        "chart_caption": count_files.caption(counted),
-        "svg": mark_safe(count_files.inline_svg(counted)),
-    }
-
-
-def _tables_or_job(
-    request: HttpRequest, corpus: Corpus, campaign: Campaign | None, parameters: dict[str, str]
-) -> dict[str, Any] | Job:
-    """Return what the page shows of the tables, or the job that computes one of them.
-
-    Beside them are those of a second rater with the same rows: scores can be equal where counts differ.
-    """
-    again = "again" in request.GET
-    counted = counts_or_job(
-        query=read_counts_query(parameters, corpus, campaign), by=_user(request), again=again
-    )
-    beside: Counts | Job | None = None
-    if "beside" in parameters:
-        other = {key: text for key, text in parameters.items() if key not in ("questions", "samples")}
-        query = read_counts_query(other | {"rater": parameters["beside"]}, corpus, campaign)
-        beside = counts_or_job(query=query, by=_user(request), again=again)
-    if isinstance(counted, Job):
-        return counted
-    if isinstance(beside, Job):
-        return beside
-    return _shown_of_counts(counted) | ({"beside": _shown_of_counts(beside)} if beside else {})
-
-
-def _bodies(counted: Counts, kind: Kind) -> list[list[Any]]:
-    """Return the rows of a table in its parts: people's, and the others."""
-    rows = [
-        (
-            row,
-            count_files.row_name(counted, row),
-            [(kind.of(cell), kind.more(cell), cell) for cell in row.cells],
-        )
-        for row in rows_of(counted, kind)
-    ]
-    parts = [[line for line in rows if line[0].human], [line for line in rows if not line[0].human]]
-    return [part for part in parts if part]
+def _page_address(page: ReportPage, pk: int, query: QueryDict) -> str:
+    """Return the address of a page with its parameters, without a call for newer figures."""
+    params = query.copy()
+    params.pop("again", None)
+    return f"{reverse(page.kind.name, args=[pk])}?{params.urlencode()}"
 
 
 def _user(request: HttpRequest) -> Any:
     return request.user
 
 
-# The profile of a corpus: what metrics say of each system, and of one continuation. Researchers only.
+def _download(content: str | bytes, media_type: str, name: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type=media_type, headers=headers)
 
-PROFILE_TITLE = "What metrics say of each system"
-PROFILE_FILES = {
-    "csv": (profiles.as_csv, "text/csv; charset=utf-8"),
-    "tex": (profiles.as_latex, "text/plain; charset=utf-8"),
+
+# Counts and scores by system and condition: the table, its chart, a second rater beside it.
+
+CORRECTION_NAMES = {
+    "auto": "yes, what people rated was drawn at random",
+    "rogan_gladen": "yes, it was not drawn at random",
+    "none": "no",
 }
 
 
-@require_GET
-@researcher_only
-def profile(request: HttpRequest, pk: int) -> HttpResponse:
-    """Systems as rows, metrics as columns, in their aspects; of a large corpus as they were last computed."""
-    corpus = access.corpus(pk)
-    points = _points(request)
-    profiled = profile_or_job(corpus=corpus, by=_user(request), points=points, again="again" in request.GET)
-    if "again" in request.GET:
-        return redirect(f"{reverse('profile', args=[corpus.pk])}?points={points}")
-    context: dict[str, Any] = {"corpus": corpus, "active_room": "corpora", "points": points}
-    if isinstance(profiled, Job):
-        return render(
-            request, "calibration/figures_progress.html", context | {"job": profiled, "title": PROFILE_TITLE}
-        )
-    columns = {column.id: column.name for panel in profiled.panels for column in panel.columns}
-    context |= {
-        "panels": profiled.panels,
-        "doubts": [(columns[rater], doubt) for rater, doubt in profiled.doubts.items()],
-        "learned": [(columns[rater], n) for rater, n in profiled.learned.items()],
-        "examples": profiled.examples.select_related("dialogue", "system"),
-        "kept": profiled.cached,
-    }
-    return render(request, "calibration/profile.html", context)
+class CountsPage(ReportPage):
+    """Behaviour counts."""
 
-
-@require_GET
-@researcher_only
-def profile_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
-    """The profile as CSV or LaTeX."""
-    corpus = access.corpus(pk)
-    if form not in PROFILE_FILES:
-        raise Http404
-    write, media_type = PROFILE_FILES[form]
-    points = _points(request)
-    profiled = profile_or_job(corpus=corpus, by=_user(request), points=points)
-    if isinstance(profiled, Job):
-        return redirect("profile", corpus.pk)
-    return _download(
-        write(profiled.panels), media_type, f"profile-{corpus.pk}{_points_suffix(points)}.{form}"
+    kind = COUNTS
+    template = "calibration/counts.html"
+    names = (
+        *("rater", "beside", "questions", "strata", "per_turns", "samples", "correction", "part"),
+        *("resamples", "seed", "campaign"),
     )
+
+    def parameters(self, query: QueryDict) -> Params:
+        """Keys of rows may be given several times, or by commas."""
+        by = ",".join(key.replace("\0", "") for key in query.getlist("by") if key)
+        return super().parameters(query) | ({"by": by} if by else {})
+
+    def offers(self, subject: Corpus, campaign: Campaign | None, params: Params) -> Context:
+        """Raters, questions, keys of rows and strata."""
+        counted = census(scope_of(subject, campaign, params.get("part", "")))
+        by = params.get("by", SYSTEM).split(",")
+        raters = count_inputs.raters(counted)
+        return {
+            "nothing": not raters,
+            "split": splits.lock_of(subject),
+            "raters": raters,
+            "rater": params.get("rater") or (count_inputs.by_default(counted) if raters else ""),
+            "sets": list(count_inputs.sets(counted).items()),
+            "keys": [(key, key in by) for key in count_inputs.condition_keys(subject)],
+            "metadata": count_inputs.metadata_keys(subject),
+            "corrections": [(key, CORRECTION_NAMES[key]) for key in CORRECTIONS],
+        }
+
+    def compute(
+        self, request: HttpRequest, subject: Corpus, campaign: Campaign | None, params: Params
+    ) -> tuple[Counts, Counts | None] | Job:
+        """Return the counts, and those of a second rater with the same rows: scores can be equal where
+        counts differ."""
+        counted = super().compute(request, subject, campaign, params)
+        beside: Counts | Job | None = None
+        if "beside" in params:
+            other = {key: text for key, text in params.items() if key not in ("questions", "samples")}
+            beside = super().compute(request, subject, campaign, other | {"rater": params["beside"]})
+        if isinstance(counted, Job):
+            return counted
+        return beside if isinstance(beside, Job) else (counted, beside)
+
+    def shows(self, request: HttpRequest, report: tuple[Counts, Counts | None]) -> Context:
+        """Return the tables with their notes, and the chart of the first."""
+        counted, beside = report
+        return _count_tables(counted) | {
+            "shown": counted.shown,
+            "beside": beside and _count_tables(beside),
+            "distances": count_files.distances(counted),
+            "distance_names": list(count_files.DISTANCES.values()),
+            "missing": count_files.missing_bounds(counted),
+            "flags": count_files.flags(counted),
+            "chart_title": count_files.title(counted),
+            "chart_caption": count_files.caption(counted),
+            "svg": mark_safe(count_files.inline_svg(counted)),
+        }
+
+
+def _count_tables(counted: Counts) -> Context:
+    """Return the tables of counts, with people's rows and the others each in a part."""
+    tables: list[Context] = []
+    for kind in count_files.kinds(counted):
+        rows = [
+            (row.figures, row.name, [(kind.of(cell), kind.more(cell), cell) for cell in row.figures.cells])
+            for row in count_files.rows_of(counted, kind)
+        ]
+        bodies = [[line for line in rows if line[0].human is human] for human in (True, False)]
+        tables.append({"title": kind.title, "bodies": [*filter(None, bodies)], "first": not tables})
+    return {"made": counted, "facts": count_facts(counted), "tables": tables, "heads": counted.headings}
+
+
+# The profile of a corpus: what metrics say of each system, and of one continuation.
+
+
+class ProfilePage(ReportPage):
+    """Metric scores, in their aspects; of a large corpus as they were last computed."""
+
+    kind = PROFILE
+    template = "calibration/profile.html"
+
+    def parameters(self, query: QueryDict) -> Params:
+        """Which points are compared: those that rows share unless all are named."""
+        return {"points": ALL if query.get("points") == ALL else SAME}
+
+    def shows(self, request: HttpRequest, report: Profile) -> Context:
+        """Return the panels, what is doubtful in them, and examples."""
+        columns = {column.id: column.name for panel in report.panels for column in panel.columns}
+        return {
+            "points": report.points,
+            "panels": report.panels,
+            "doubts": [(columns[rater], doubt) for rater, doubt in report.doubts.items()],
+            "learned": [(columns[rater], n) for rater, n in report.learned.items()],
+            "examples": report.examples.select_related("dialogue", "system"),
+            "kept": report.cached,
+        }
 
 
 @require_GET
@@ -325,10 +310,10 @@ def profile_chart(request: HttpRequest, pk: int, metric: int, form: str) -> Http
     column = profiles.column(corpus, metric)
     if column is None or form not in ("part", "svg"):
         raise Http404
-    points = _points(request)
+    points = ProfilePage().parameters(request.GET)["points"]
     values = spread_of(corpus=corpus, column=column, by=_user(request), points=points)
     if form == "svg":
-        name = f"profile-{corpus.pk}-{column.metric.key}{_points_suffix(points)}.svg"
+        name = f"profile-{corpus.pk}-{column.metric.key}{points_suffix(points)}.svg"
         return _download(profiles.svg(values, column), "image/svg+xml", name)
     inline_chart = mark_safe(profiles.inline_svg(values, column))
     return render(request, "calibration/_profile_chart.html", {"svg": inline_chart})
@@ -382,21 +367,7 @@ def _beside(continuation: Continuation, metric: int | None) -> dict[int, str]:
     }
 
 
-def _points(request: HttpRequest) -> str:
-    """Return which points an address asks for: those that rows share unless it names all."""
-    return ALL if request.GET.get("points") == ALL else SAME
-
-
-def _points_suffix(points: str) -> str:
-    return "-all-points" if points == ALL else ""
-
-
-def _download(text: str, media_type: str, name: str) -> HttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(text, content_type=media_type, headers=headers)
-
-
-# Continuations of one context side by side, with what metrics say of each. Researchers only.
+# Continuations of one context side by side, with what metrics say of each.
 
 NEAR = 6
 """Turns of the context that are shown; those before them unfold."""
@@ -404,73 +375,63 @@ FEW = 12
 """Continuations to choose from that are shown; where there are more, they unfold."""
 
 
-@require_GET
-@researcher_only
-def compare_page(request: HttpRequest, pk: int) -> HttpResponse:
-    """One context and its continuations, or why there is nothing to compare."""
-    dialogue = access.dialogue(pk)
-    frame = {"dialogue": dialogue, "corpus": dialogue.corpus, "active_room": "corpora"}
-    try:
-        comparison = compare(dialogue, _selection_from(request))
-    except CalibrationError as refused:
-        shared = contexts(dialogue)
-        context = frame | {"refused": str(refused), "found": shared}
-        return render(request, "calibration/compare.html", context, status=422 if shared else 200)
-    return render(request, "calibration/compare.html", frame | _shown_of_comparing(request, comparison))
+class SideBySidePage(ReportPage):
+    """One context of a dialogue and its continuations."""
+
+    kind = SIDE_BY_SIDE
+    template = "calibration/compare.html"
+
+    def subject(self, pk: int) -> Dialogue:
+        """Load the dialogue."""
+        return access.dialogue(pk)
+
+    def parameters(self, query: QueryDict) -> Params:
+        """Context, continuations and metric; a number of turns that is none is left out."""
+        position = query.get("at", "")
+        return {
+            "at": 0 if position == "0" else row_id(position),
+            "continuations": tuple(filter(None, query.getlist("continuation"))),
+            "against": query.get("against", ""),
+            "metric": query.get("metric", ""),
+        }
+
+    def offers(self, subject: Dialogue, campaign: Campaign | None, params: Params) -> Context:
+        """The dialogue."""
+        return {"dialogue": subject, "corpus": subject.corpus}
+
+    def is_error(self, subject: Dialogue, params: Params) -> bool:
+        """Whether there are other continuations to compare."""
+        return bool(contexts(subject))
+
+    def shows(self, request: HttpRequest, report: Comparison) -> Context:
+        """Return the context, the columns and the metrics in their sections."""
+        metric = request.GET.get("metric", "")
+        columns = {column.answer.name for column in report.columns}
+        at_points: dict[int, int] = {}
+        for shared in report.contexts:
+            at_points[shared.at] = max(at_points.get(shared.at, 0), len(shared.answers))
+        answers = report.choice.context.answers
+        return {
+            "made": report,
+            "far": report.context[:-NEAR],
+            "near": report.context[-NEAR:],
+            "left_out": report.n_context - len(report.context),
+            "points": sorted(at_points.items()),
+            "choices": [(answer, answer.name in columns) for answer in answers],
+            "unfolds": len(answers) > FEW,
+            "has_people": any(column.answer.is_human for column in report.columns),
+            "unscored": [column for column in report.columns if not column.scored],
+            "sections": [
+                (section.title, [(row, _compared_cells(row, report)) for row in section.rows])
+                for section in report.sections
+            ],
+            "language": language_tag(report.dialogue.language),
+            "metric": row_id(metric),
+            "query": _same_columns(report, metric),
+        }
 
 
-@require_GET
-@researcher_only
-def compare_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
-    """The same as CSV or JSON."""
-    dialogue = access.dialogue(pk)
-    if form not in SIDE_BY_SIDE_FILES:
-        raise Http404
-    write, media_type = SIDE_BY_SIDE_FILES[form]
-    try:
-        comparison = compare(dialogue, _selection_from(request))
-    except CalibrationError as refused:
-        return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
-    name = f"compare-{dialogue.pk}-{comparison.choice.context.at}.{form}"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(write(comparison), content_type=media_type, headers=headers)
-
-
-def _selection_from(request: HttpRequest) -> ComparisonQuery:
-    """Return what an address asks for; a number of turns that is none is left out."""
-    position = request.GET.get("at", "")
-    return ComparisonQuery(
-        at=0 if position == "0" else row_id(position),
-        continuations=tuple(filter(None, request.GET.getlist("continuation"))),
-        against=request.GET.get("against", ""),
-        metric=request.GET.get("metric", ""),
-    )
-
-
-def _shown_of_comparing(request: HttpRequest, comparison: Comparison) -> dict[str, Any]:
-    context, points = comparison.choice.context, {shared.at for shared in comparison.contexts}
-    columns = {column.answer.name for column in comparison.columns}
-    return {
-        "made": comparison,
-        "far": comparison.context[:-NEAR],
-        "near": comparison.context[-NEAR:],
-        "left_out": comparison.n_context - len(comparison.context),
-        "points": [
-            (at, max(len(shared.answers) for shared in comparison.contexts if shared.at == at))
-            for at in sorted(points)
-        ],
-        "choices": [(answer, answer.name in columns) for answer in context.answers],
-        "unfolds": len(context.answers) > FEW,
-        "has_people": any(column.answer.is_human for column in comparison.columns),
-        "unscored": [column for column in comparison.columns if not column.scored],
-        "sections": [(section.title, _lines(section.rows, comparison)) for section in comparison.sections],
-        "language": language_tag(comparison.dialogue.language),
-        "metric": row_id(request.GET.get("metric", "")),
-        "query": _query(comparison, request.GET.get("metric", "")),
-    }
-
-
-def _query(comparison: Comparison, metric: str) -> str:
+def _same_columns(comparison: Comparison, metric: str) -> str:
     """Return the parameters that give exactly these columns again."""
     parameters: list[tuple[str, Any]] = [("at", comparison.choice.context.at)]
     parameters += [("continuation", column.answer.name) for column in comparison.columns]
@@ -478,21 +439,12 @@ def _query(comparison: Comparison, metric: str) -> str:
     return urlencode(parameters)
 
 
-def _lines(rows: Iterable[Row], comparison: Comparison) -> list[tuple[Row, list[dict[str, Any]]]]:
-    """Return rows with their cells as the page writes them."""
-    return [
-        (
-            row,
-            [
-                _cell_of_comparing(row, *pair, comparison)
-                for pair in zip(comparison.columns, row.cells, strict=True)
-            ],
-        )
-        for row in rows
-    ]
+def _compared_cells(row: Row, comparison: Comparison) -> list[Context]:
+    pairs = zip(comparison.columns, row.cells, strict=True)
+    return [_compared_cell(row, column, cell, comparison) for column, cell in pairs]
 
 
-def _cell_of_comparing(row: Row, column: Column, cell: Cell, comparison: Comparison) -> dict[str, Any]:
+def _compared_cell(row: Row, column: Column, cell: Cell, comparison: Comparison) -> Context:
     part = column.answer.continuation
     behind = f"{reverse('profile-continuation', args=[part.pk])}?metric={row.metric.id}"
     leads = [
@@ -509,101 +461,40 @@ def _cell_of_comparing(row: Row, column: Column, cell: Cell, comparison: Compari
     }
 
 
-# Preferences between systems: win rates, strengths, agreement, position; their files. Researchers only.
+# Preferences between systems: win rates, strengths, agreement, position.
 
 
-@require_GET
-@researcher_only
-def preferences(request: HttpRequest, pk: int) -> HttpResponse:
-    """The report of what the form asks for, or why there is none."""
-    corpus = access.corpus(pk)
-    campaign = _campaign(request, corpus)
-    parameters = _given_of_preferences(request)
-    context = _form(corpus, campaign, parameters) | {"split": splits.lock_of(corpus)}
-    status = 200
-    if context["questions"]:
-        try:
-            context |= _shown_of_preferences(
-                compute_preferences(
-                    query=read_preferences_query(parameters, corpus, campaign), by=_user(request)
-                )
-            )
-        except CalibrationError as refused:
-            context["refused"] = str(refused)
-            status = 422 if parameters else 200
-    return render(request, "calibration/preferences.html", context, status=status)
+class PreferencesPage(ReportPage):
+    """Preferences, question by question."""
+
+    kind = PREFERENCES
+    template = "calibration/preferences.html"
+    names = ("question", "systems", "ties", "both_bad", "anchor", "part", "resamples", "seed")
+
+    def offers(self, subject: Corpus, campaign: Campaign | None, params: Params) -> Context:
+        """Questions, systems, and how votes are read."""
+        questions = votes.comparing(census(scope_of(subject, campaign, params.get("part", ""))))
+        return {
+            "nothing": not questions,
+            "split": splits.lock_of(subject),
+            "questions": [(question.ref, question.title) for question in questions],
+            "systems": list(subject.systems.order_by("name").values_list("name", flat=True)),
+            "models": list(MODELS.items()),
+            "both_bads": [(key, text[:1].upper() + text[1:]) for key, text in BOTH_BAD_POLICIES.items()],
+        }
+
+    def shows(self, request: HttpRequest, report: PreferencesReport) -> Context:
+        """Return the questions with their charts and tables."""
+        return {
+            "made": report,
+            "shown": report.shown,
+            "plan": report.questions[0].figures.plan,
+            "facts": report.facts,
+            "asked": [_question(question) for question in report.questions],
+        }
 
 
-@require_GET
-@researcher_only
-def preferences_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
-    """The report as CSV, Markdown, LaTeX or JSON, its chart as SVG or PNG."""
-    corpus = access.corpus(pk)
-    rendering = PREFERENCE_FORMS.get(form)
-    if rendering is None:
-        raise Http404
-    try:
-        computed = compute_preferences(
-            query=read_preferences_query(_given_of_preferences(request), corpus, _campaign(request, corpus)),
-            by=_user(request),
-        )
-    except CalibrationError as refused:
-        return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
-    response = HttpResponse(rendering.write(computed.report), content_type=rendering.media_type)
-    response["Content-Disposition"] = f'attachment; filename="preferences-{corpus.pk}.{rendering.suffix}"'
-    return response
-
-
-@require_POST
-@researcher_only
-def preferences_test(request: HttpRequest, pk: int) -> HttpResponse:
-    """Log a look at test with its purpose, and show the preferences of the test part."""
-    corpus = access.corpus(pk)
-    campaign = _campaign(request, corpus)
-    purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
-    query = request.GET.copy()
-    query.pop("part", None)
-    try:
-        open_test_preferences(
-            query=read_preferences_query({}, corpus, campaign), by=_user(request), purpose=purpose
-        )
-        query["part"] = "test"
-    except CalibrationError as refused:
-        messages.error(request, f"Test was not opened: {refused}.")
-    return redirect(f"{reverse('preferences', args=[corpus.pk])}?{query.urlencode()}")
-
-
-def _given_of_preferences(request: HttpRequest) -> dict[str, str]:
-    return {name: request.GET[name].replace("\0", "") for name in NAMES if request.GET.get(name)}
-
-
-def _form(corpus: Corpus, campaign: Campaign | None, parameters: dict[str, str]) -> dict[str, Any]:
-    """Return what the form offers and what is chosen."""
-    questions = votes.comparing(census(scope_of(corpus, campaign, parameters.get("part", ""))))
-    return {
-        "corpus": corpus,
-        "campaign": campaign,
-        "active_room": "corpora",
-        "given": parameters,
-        "questions": [(question.ref, question.title) for question in questions],
-        "systems": list(corpus.systems.order_by("name").values_list("name", flat=True)),
-        "models": [(key, text) for key, text in MODELS.items()],
-        "both_bads": [(key, text[:1].upper() + text[1:]) for key, text in BOTH_BAD_POLICIES.items()],
-        "forms": PREFERENCE_FORMS.values(),
-    }
-
-
-def _shown_of_preferences(computed: Computed) -> dict[str, Any]:
-    """Return what the page shows of a report."""
-    return {
-        "made": computed,
-        "plan": computed.query.plan,
-        "facts": computed.report.facts,
-        "asked": [_question(question) for question in computed.report.questions],
-    }
-
-
-def _question(question: QuestionReport) -> dict[str, Any]:
+def _question(question: QuestionReport) -> Context:
     question_sheets = sheets(question.figures)
     return {
         "title": question.title,
@@ -621,18 +512,17 @@ def _question(question: QuestionReport) -> dict[str, Any]:
     }
 
 
-def _sheet(sheet: Sheet) -> dict[str, Any]:
-    rows = [[_cell(cell) for cell in row] for row in sheet.rows]
+def _sheet(sheet: Sheet) -> Context:
     numeric = [not isinstance(cell, str) for cell in sheet.rows[0]]
     return {
         "title": sheet.title,
         "note": sheet.note,
         "head": list(zip(sheet.head, numeric, strict=True)),
-        "rows": rows,
+        "rows": [[_cell(cell) for cell in row] for row in sheet.rows],
     }
 
 
-def _cell(cell: TableCell) -> dict[str, Any]:
+def _cell(cell: TableCell) -> Context:
     """Return a cell as the template reads it: a text, a count, a figure with its interval, or nothing."""
     if isinstance(cell, Result):
         return {
@@ -646,69 +536,44 @@ def _cell(cell: TableCell) -> dict[str, Any]:
     return {"kind": "text", "text": cell} if isinstance(cell, str) else {"kind": "count", "text": cell}
 
 
-# Turns and whole: continuations by both of people's scores, and inversions. Researchers only.
+# Turn vs. dialogue ratings: the continuations whose rank changes most between people's two scores.
 
 PAGE = 50
-TURN_PARAMETERS = ("campaign", "turns", "whole")
 
 
-@require_GET
-@researcher_only
-def turns_and_whole(request: HttpRequest, pk: int) -> HttpResponse:
-    """The continuations whose rank changes most between the two scores, or why there are none."""
-    corpus = access.corpus(pk)
-    campaign = _campaign(request, corpus)
-    parameters = _turn_parameters(request)
-    turns, dialogue_questions = offered(census(scope_of(corpus, campaign)))
-    context: dict[str, Any] = {
-        "corpus": corpus,
-        "campaign": campaign,
-        "active_room": "corpora",
-        "turns": turns,
-        "whole": dialogue_questions,
-        "query": f"{urlencode(parameters)}&" if parameters else "",
-    }
-    try:
-        inversions = compute_inversions(read_turn_questions(corpus, campaign, parameters))
-    except CalibrationError as refused:
-        status = 422 if "turns" in parameters or "whole" in parameters else 200
-        return render(
-            request, "calibration/turns_and_whole.html", context | {"refused": str(refused)}, status=status
-        )
-    return render(
-        request, "calibration/turns_and_whole.html", context | _inversions_context(request, inversions)
-    )
+class TurnVsDialoguePage(ReportPage):
+    """Continuations by both of people's scores, and inversions."""
+
+    kind = TURN_VS_DIALOGUE
+    template = "calibration/turns_and_whole.html"
+    names = ("campaign", "turns", "whole")
+
+    def offers(self, subject: Corpus, campaign: Campaign | None, params: Params) -> Context:
+        """The questions about turns, and about whole continuations."""
+        turns, dialogue_questions = offered(census(scope_of(subject, campaign)))
+        query = f"{urlencode(params)}&" if params else ""
+        return {"turns": turns, "whole": dialogue_questions, "query": query}
+
+    def is_error(self, subject: Corpus, params: Params) -> bool:
+        """Whether a question is named."""
+        return "turns" in params or "whole" in params
+
+    def shows(self, request: HttpRequest, report: TurnVsDialogue) -> Context:
+        """Return a page of continuations, and the dialogues with inversions."""
+        return {
+            "found": report,
+            "facts": inversion_facts(report),
+            "page": Paginator(report.lines, PAGE).get_page(request.GET.get("page")),
+            "several": [dialogue for dialogue in report.dialogues if dialogue.pairs],
+        }
 
 
-def _inversions_context(request: HttpRequest, inversions: TurnVsDialogue) -> dict[str, Any]:
-    return {
-        "found": inversions,
-        "facts": inversion_facts(inversions),
-        "page": Paginator(inversions.lines, PAGE).get_page(request.GET.get("page")),
-        "several": [dialogue for dialogue in inversions.dialogues if dialogue.pairs],
-        "files": INVERSION_FILES.values(),
-    }
+# The views of all kinds of reports.
 
-
-@require_GET
-@researcher_only
-def turns_and_whole_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
-    """The whole list as CSV, of continuations or of dialogues, or as JSON."""
-    corpus = access.corpus(pk)
-    file = INVERSION_FILES.get(form)
-    if file is None:
-        raise Http404
-    try:
-        inversions = compute_inversions(
-            read_turn_questions(corpus, _campaign(request, corpus), _turn_parameters(request))
-        )
-    except CalibrationError as refused:
-        return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
-    response = HttpResponse(file.write(inversions), content_type=file.media_type)
-    name = f"turns-and-whole-{corpus.pk}{'-dialogues' if form == 'dialogues' else ''}.{file.suffix}"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
-
-
-def _turn_parameters(request: HttpRequest) -> dict[str, str]:
-    return {name: request.GET[name].replace("\0", "") for name in TURN_PARAMETERS if request.GET.get(name)}
+counts, counts_file, counts_test = (make(CountsPage()) for make in (report_view, file_view, test_view))
+preferences, preferences_file, preferences_test = (
+    make(PreferencesPage()) for make in (report_view, file_view, test_view)
+)
+profile, profile_file = report_view(ProfilePage()), file_view(ProfilePage())
+turns_and_whole, turns_and_whole_file = report_view(TurnVsDialoguePage()), file_view(TurnVsDialoguePage())
+compare_page, compare_file = report_view(SideBySidePage()), file_view(SideBySidePage())

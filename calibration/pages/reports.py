@@ -32,14 +32,13 @@ from calibration.reports import charts
 from calibration.reports.figures import worded
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of
+from calibration.reports.tables import PEOPLE as ALL_PEOPLE
 from calibration.reports.view import charts_of, pairs_of, view_of
 from calibration.reports.wording import crowd_of
 from calibration.statistics.planning import GAP
 from calibration.studies import actions as studies
-from calibration.studies import disagreements as measure
 from calibration.studies import plan_texts, plans
-from calibration.studies.disagreements import PEOPLE as ALL_PEOPLE
-from calibration.studies.disagreements import Listing, items_with_answers, listing, value_name
+from calibration.studies.disagreements import Listing, items_with_answers, listing, table, value_name
 from calibration.studies.inputs import split_of
 from calibration.studies.plans import PEOPLE, PLANNED, Choices, PlanAnswer, read
 from config.permissions import researcher_only
@@ -245,8 +244,7 @@ def handed_out(request: HttpRequest, pk: int, form: str) -> HttpResponse:
 def _displayed_report(request: HttpRequest, pk: int) -> Report:
     """Return the report that a file is made of: the named snapshot, else the newest of the part."""
     study = access.study(pk)
-    part = "test" if request.GET.get("part") == "test" else studies.default_part(study)
-    newest = asked_report(study, request) or studies.latest(study, part)
+    newest = asked_report(study, request) or studies.latest(study, _part(request, study))
     if newest is None:
         raise Http404
     return newest
@@ -459,7 +457,7 @@ def _everybody(items_listed: Listing) -> dict[str, str]:
 
 def _table(items_listed: Listing, part: str) -> dict[str, Any] | None:
     """Return the counts of answers that met, each with the parameters that list its items."""
-    counts = measure.table(items_listed.compared)
+    counts = table(items_listed.compared)
     if counts is None:
         return None
     names = [value_name(items_listed.question, value) for value in items_listed.question.ratings.scale or ()]

@@ -15,7 +15,7 @@ from calibration.errors import CalibrationError
 from calibration.pages.workbench import ROOM
 from calibration.workbench import searches
 from calibration.workbench.searches import BOUNDS
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
@@ -23,7 +23,7 @@ from judges.drafts import benches
 from judges.drafts.benches import versions_for
 from judges.models import Bench
 from judges.pages.forms import NEED, need_fields, needs_of
-from judges.pages.runs import sync_endpoints, user_of
+from judges.pages.runs import sync_endpoints
 from judges.prompts import versions
 
 # The form that starts a search.

@@ -38,9 +38,9 @@ from calibration.workbench.versions import (
     systems_of,
 )
 from config.files import row_id
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from jobs import runs
-from jobs.endpoints.parameter_inputs import WithParameters
+from jobs.endpoints.parameter_inputs import WithParameters, form_field
 from jobs.endpoints.parameters import PARAMETERS
 from jobs.errors import JobError
 from jobs.models import Endpoint
@@ -50,7 +50,7 @@ from judges.errors import JudgeError
 from judges.models import Bench, Draft
 from judges.pages.forms import NEED, need_fields, needs_of, scheme_choices
 from judges.pages.prompts import EditorForm, judges_to_disagree_with
-from judges.pages.runs import sync_endpoints, user_of
+from judges.pages.runs import sync_endpoints
 from judges.prompts.examples import MOST_SHOWN, RULES, BadKeys
 from judges.prompts.requests import COUNTED
 from judges.prompts.versions import Version
@@ -59,7 +59,7 @@ from judges.protocols.g_eval import PROBABILITIES, SAMPLES
 from judges.protocols.rubric import EXPECTED, JSON, LINE
 from judges.runs.estimates import Estimate
 from judges.runs.material import asked_on, drafts_of
-from judges.runs.plans import LEAST_BUDGET, MOST_SAMPLES
+from judges.runs.plans import BUDGET, SAMPLE_COUNT
 
 # The forms of the workbench: opening a bench, and the text and settings of a draft.
 
@@ -93,7 +93,7 @@ class BenchForm(forms.Form):
     )
     include_self = forms.BooleanField(
         required=False,
-        label="Dialogues' own turns, too",
+        label="Also rate the original turns",
         help_text="Of dialogues that have continuations; of all others they are there anyway.",
     )
     seed = forms.IntegerField(min_value=0, initial=0, help_text="Decides which dev items come first.")
@@ -175,12 +175,8 @@ class DraftForm(WithExamples, WithParameters, EditorForm):
     begin = forms.CharField(widget=forms.HiddenInput, required=False)
     variant = forms.ChoiceField(required=False)
     endpoint = forms.ModelChoiceField(Endpoint.objects.filter(active=True), empty_label="Choose an endpoint")
-    samples = forms.IntegerField(
-        min_value=1, max_value=MOST_SAMPLES, initial=1, help_text="How often each item is asked."
-    )
-    budget = forms.IntegerField(
-        required=False, min_value=LEAST_BUDGET, max_value=2**31 - 1, label="Most characters of a prompt"
-    )
+    samples = form_field(SAMPLE_COUNT, required=True, initial=1, help_text="How often each item is asked.")
+    budget = form_field(BUDGET, help_text="")
 
     def __init__(self, *args: Any, bench: Bench, begin: str, **kwargs: Any) -> None:
         self.bench = bench

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Sequence
@@ -15,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import vl_convert
 from django.utils.functional import SimpleLazyObject
 
-from annotation.text.table_cells import guarded
-from calibration.reports.contents import SystemDot
+from calibration.renderings import csv_text
 from calibration.reports.figures import (
     JUDGE,
     METRIC,
@@ -25,11 +22,11 @@ from calibration.reports.figures import (
     crowd,
     figures,
     in_order,
+    label,
     ok,
     worded,
 )
-from calibration.reports.snapshot import Figure, Snapshot
-from calibration.reports.tables import label
+from calibration.reports.snapshot import Figure, Snapshot, SystemDot
 from calibration.reports.wording import MIXED, PEOPLE, SIMULATED, Crowd, join_names
 
 # What all charts share: colours that the page turns into its own, type, and the quantitative axis.
@@ -242,19 +239,12 @@ def _with_mean(questions: Sequence[tuple[str, QuestionFigures]], level: str) -> 
 
 def as_csv(chart: Chart) -> str:
     """Return a chart's data as CSV, values unrounded."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     if chart.dots:
-        writer.writerow(["system", "x", "x_low", "x_high", "y", "y_low", "y_high"])
-        for d in chart.dots:
-            writer.writerow([guarded(d.system), d.x, d.x_low, d.x_high, d.y, d.y_low, d.y_high])
-        return out.getvalue()
+        columns = ["system", "x", "x_low", "x_high", "y", "y_low", "y_high"]
+        return csv_text([columns, *([getattr(dot, name) for name in columns] for dot in chart.dots)])
     curve = ["x"] if chart.x_axis else []
-    writer.writerow(["question", "series", *curve, "value", "low", "high", "n_items", "n_clusters", "reason"])
-    for p in chart.points:
-        texts = guarded(p.question), guarded(p.series), *([p.x] if curve else [])
-        writer.writerow([*texts, p.value, p.low, p.high, p.n_items, p.n_clusters, guarded(p.reason)])
-    return out.getvalue()
+    columns = ["question", "series", *curve, "value", "low", "high", "n_items", "n_clusters", "reason"]
+    return csv_text([columns, *([getattr(point, name) for name in columns] for point in chart.points)])
 
 
 def _point(question: str, series: str, entry: Figure) -> Point:
@@ -281,12 +271,16 @@ def curve_specification(chart: dict[str, Any]) -> dict[str, Any]:
     points = [point for point in chart["points"] if point["value"] is not None]
     series = list(dict.fromkeys(point["series"] for point in chart["points"]))
     base = alt.Chart(alt.Data(values=points))
-    layers = [*_marks(chart), *_curves(base, chart, series)]
+    return _layered([*_marks(chart), *_curves(base, chart, series)], ACROSS, HEIGHT, beside=12)
+
+
+def _layered(layers: list[Any], width: int, height: int, *, beside: int = 4) -> dict[str, Any]:
+    """Return the specification of layers without a frame, with so much room at their right."""
     layered = alt.layer(*layers).properties(
-        width=ACROSS,
-        height=HEIGHT,
+        width=width,
+        height=height,
         background="transparent",
-        padding={"left": 4, "right": 12, "top": 4, "bottom": 4},
+        padding={"left": 4, "right": beside, "top": 4, "bottom": 4},
     )
     return dict(layered.configure(font=FONT).configure_view(stroke=None).to_dict())
 
@@ -305,13 +299,7 @@ def _marks(chart: dict[str, Any]) -> list[Any]:
 def _curves(base: Any, chart: dict[str, Any], series: list[str]) -> list[Any]:
     x = alt.X("x:Q", title=chart["x_axis"], scale=_x_scale(chart), axis=_x_axis(chart))
     y = alt.Y("value:Q", title=chart["axis"], scale=_y_scale(chart), axis=axis(".2~f", titleLimit=HEIGHT))
-    legend = None
-    if len(series) > 1:
-        legend = alt.Legend(
-            title=None, orient="top", labelColor=INK, labelFontSize=12, labelLimit=260, columns=3
-        )
-    colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=list(COLOURS)), legend=legend)
-    shape = alt.Shape("series:N", scale=alt.Scale(domain=series, range=list(SHAPES)), legend=legend)
+    colour, shape = _series_marks(series, with_legend=len(series) > 1)
     with_interval = base.transform_filter("datum.low !== null && datum.high !== null")
     return [
         with_interval.mark_rule(strokeWidth=1.5, opacity=0.7).encode(
@@ -322,6 +310,17 @@ def _curves(base: Any, chart: dict[str, Any], series: list[str]) -> list[Any]:
             x=x, y=y, color=colour, shape=shape, size=_size(chart)
         ),
     ]
+
+
+def _series_marks(series: list[str], *, with_legend: bool) -> tuple[Any, Any]:
+    """Return the colour and the shape that tell series apart."""
+    legend = None
+    if with_legend:
+        legend = alt.Legend(
+            title=None, orient="top", labelColor=INK, labelFontSize=12, labelLimit=260, columns=3
+        )
+    colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=list(COLOURS)), legend=legend)
+    return colour, alt.Shape("series:N", scale=alt.Scale(domain=series, range=list(SHAPES)), legend=legend)
 
 
 def _size(chart: dict[str, Any]) -> Any:
@@ -447,13 +446,7 @@ def specification(chart: dict[str, Any]) -> dict[str, Any]:
     beside = base.encode(yOffset=alt.YOffset("series:N", sort=series))
     zero = alt.Chart(alt.Data(values=[{"zero": 0}])).mark_rule(color=STRONG).encode(x="zero:Q")
     layers = [zero, *_figures(beside, chart, series), _reasons(beside), _counts(base)]
-    layered = alt.layer(*layers).properties(
-        width=WIDTH,
-        height=max(2, len(questions)) * (ROW * max(1, len(series)) + 10),
-        background="transparent",
-        padding={"left": 4, "right": 4, "top": 4, "bottom": 4},
-    )
-    return dict(layered.configure(font=FONT).configure_view(stroke=None).to_dict())
+    return _layered(layers, WIDTH, max(2, len(questions)) * (ROW * max(1, len(series)) + 10))
 
 
 def _rows(questions: list[str]) -> Any:
@@ -473,9 +466,7 @@ def _rows(questions: list[str]) -> Any:
 def _figures(beside: Any, chart: dict[str, Any], series: list[str]) -> list[Any]:
     """Intervals as lines, values as marks told apart by colour and shape."""
     with_value = beside.transform_filter("datum.value !== null")
-    legend = _legend(series)
-    colour = alt.Color("series:N", scale=alt.Scale(domain=series, range=list(COLOURS)), legend=legend)
-    shape = alt.Shape("series:N", scale=alt.Scale(domain=series, range=list(SHAPES)), legend=legend)
+    colour, shape = _series_marks(series, with_legend=len(series) != 1 or series[0] not in AMONG)
     low, high = _domain(chart["points"])
     scale = alt.Scale(domain=[low, high], nice=True)
     form = ",.1~f" if chart["bars"] else _decimals(high - low)
@@ -503,12 +494,6 @@ def _counts(base: Any) -> Any:
     counted = base.transform_aggregate(n="max(n_items)", groupby=["question"])
     text = counted.mark_text(align="right", fontSize=11, color=INK_3)
     return text.encode(x=alt.value(WIDTH + 48), text=alt.Text("n:Q", format=","))
-
-
-def _legend(series: list[str]) -> Any:
-    if len(series) == 1 and series[0] in AMONG:
-        return None
-    return alt.Legend(title=None, orient="top", labelColor=INK, labelFontSize=12, labelLimit=260, columns=3)
 
 
 def _domain(points: list[dict[str, Any]]) -> list[float]:
@@ -541,13 +526,7 @@ def scatter(chart: dict[str, Any]) -> dict[str, Any]:
     if len(dots) <= MOST_NAMED:
         text = base.mark_text(align="left", dx=6, dy=-6, fontSize=11, color=INK_2, limit=150)
         layers.append(text.encode(text="system:N"))
-    layered = alt.layer(*layers).properties(
-        width=SIDE,
-        height=SIDE,
-        background="transparent",
-        padding={"left": 4, "right": BESIDE, "top": 4, "bottom": 4},
-    )
-    return dict(layered.configure(font=FONT).configure_view(stroke=None).to_dict())
+    return _layered(layers, SIDE, SIDE, beside=BESIDE)
 
 
 def _span(dots: list[dict[str, Any]], side: str) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.kinds import KINDS
 from calibration.ratings.coverage import ANOTHER
 from calibration.reports.snapshot import Answerer, Figure, Question, Snapshot
 from calibration.reports.wording import Crowd, crowd_of, in_words, without
@@ -228,3 +229,18 @@ def ok(entry: Figure | None) -> bool:
 def in_order(questions: Iterable[QuestionFigures], kind: str) -> list[str]:
     """Return the names of a kind of rater over all questions, each once."""
     return list(dict.fromkeys(name for q in questions for name in q.names(kind)))
+
+
+def label(questions: Sequence[QuestionFigures]) -> list[tuple[str, QuestionFigures]]:
+    """Return each question with a heading of its own: where two share one, what they are about is added."""
+    out = []
+    for question in questions:
+        same = [q for q in questions if q.title == question.title]
+        title = question.title
+        if len(same) > 1:
+            kinds = {q.data.item_kind for q in same}
+            plural = KINDS[question.data.item_kind].plural
+            about = plural if len(kinds) == len(same) else question.data.scheme_title
+            title = f"{title} ({about})"
+        out.append((title, question))
+    return out

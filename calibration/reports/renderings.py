@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -16,15 +14,30 @@ from django.utils.safestring import mark_safe
 
 from annotation.models import TestLook
 from annotation.text.display import number, percent
-from annotation.text.table_cells import guarded
 from calibration.models import Report
-from calibration.renderings import NEEDS, Rendering, escaped, fitted
+from calibration.renderings import (
+    NEEDS,
+    Markdown,
+    Rendering,
+    csv_text,
+    escaped,
+    fitted,
+    markdown,
+    markdown_table,
+)
 from calibration.reports import sentences, tables
-from calibration.reports.contents import Figure, Marks
-from calibration.reports.sections import SECTIONS, CsvLine
-from calibration.reports.snapshot import Snapshot, is_readable, snapshot_of
-from calibration.reports.tables import Cell, Table
-from calibration.reports.view import how_asked, links, looks, openings_of, tables_of, view_of, without_content
+from calibration.reports.snapshot import Figure, Marks, Snapshot, is_readable, snapshot_of
+from calibration.reports.tables import Cell, CsvLine, Table
+from calibration.reports.view import (
+    SECTIONS,
+    how_asked,
+    links,
+    looks,
+    openings_of,
+    tables_of,
+    view_of,
+    without_content,
+)
 from calibration.reports.wording import counted, interval, join_names
 
 # What the written forms of a report share.
@@ -96,28 +109,21 @@ COUNTS = ("n_items", "n_clusters", "n_raters", "n_missing")
 
 def write_csv(report: Report) -> str:
     """Return every figure: of the panel, pairs, the judge's test and gaps, then section by section."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     head = ["question", "title", "name", "raters", "value", "low", "high", "status", "reason", "flags"]
-    writer.writerow([*head, *COUNTS, "method", "part", "inputs_hash"])
     result = snapshot_of(report)
     by_section = (line for section in SECTIONS for line in section.lines(result))
-    for line in chain(_figures(result), by_section):
-        figure = line.figure
-        texts = (line.ref, line.title, line.name, "; ".join(figure.raters))
-        writer.writerow(
-            [
-                *(guarded(text) for text in texts),
-                *(figure.value, figure.low, figure.high, figure.status),
-                guarded(figure.reason),
-                " ".join(figure.flags),
-                *(figure.n_items, figure.n_clusters, figure.n_raters, figure.n_missing),
-                figure.method,
-                report.part,
-                report.inputs_hash,
-            ]
-        )
-    return out.getvalue()
+    rows = (_csv_row(line, report) for line in chain(_figures(result), by_section))
+    return csv_text(chain([[*head, *COUNTS, "method", "part", "inputs_hash"]], rows))
+
+
+def _csv_row(line: CsvLine, report: Report) -> list[object]:
+    figure = line.figure
+    return [
+        *(line.ref, line.title, line.name, "; ".join(figure.raters)),
+        *(figure.value, figure.low, figure.high, figure.status, figure.reason, " ".join(figure.flags)),
+        *(getattr(figure, count) for count in COUNTS),
+        *(figure.method, report.part, report.inputs_hash),
+    ]
 
 
 def _figures(result: Snapshot) -> Iterator[CsvLine]:
@@ -316,11 +322,11 @@ def _line_as_latex(cells: Sequence[str]) -> str:
 def write_markdown(report: Report) -> str:
     """Return the report's answers, caveats and tables."""
     result = snapshot_of(report)
-    lines = [f"# {_plain(report.study.name)}", "", f"{part_line(report)} {summary(report)}.", ""]
+    lines = [f"# {markdown(report.study.name)}", "", f"{part_line(report)} {summary(report)}.", ""]
     for answer in sentences.lede(result):
         figure = f"**{answer.figure}** ({answer.interval}). " if answer.figure else ""
-        lines += [f"- {_plain(answer.title)} {figure}{_plain(answer.text)}"]
-    lines += [""] + [f"> - {_plain(sentence)}" for sentence in sentences.caveats(result)] + [""]
+        lines += [f"- {markdown(answer.title)} {figure}{markdown(answer.text)}"]
+    lines += [""] + [f"> - {markdown(sentence)}" for sentence in sentences.caveats(result)] + [""]
     for table in tables_of(result):
         head = [table.first, *(["Who"] if table.compares else []), "Items", "Clusters"]
         head += headings(table)
@@ -335,42 +341,46 @@ def write_markdown(report: Report) -> str:
             for row in table.rows
         ]
         rows = _under_headings(table, rows)
-        lines += [f"## {_plain(table.title)}", ""]
-        lines += [*_table(head, rows, None if table.compares else len(head) - 1), ""]
-        lines += [*(f"- {_plain(sentence)}" for sentence in table.remarks), *([""] if table.remarks else [])]
+        lines += [f"## {markdown(table.title)}", ""]
+        lines += [*markdown_table(head, rows, len(head) - (2 if table.compares else 1)), ""]
+        lines += [
+            *(f"- {markdown(sentence)}" for sentence in table.remarks),
+            *([""] if table.remarks else []),
+        ]
     if uncompared := result.uncompared:
         rows = [[q.title, q.scheme_title, join_names(q.raters), q.reason] for q in uncompared]
-        lines += ["## Not compared", "", *_table(["Question", "Scheme", "Answered by", "Why"], rows, 0), ""]
+        lines += [
+            "## Not compared",
+            "",
+            *markdown_table(["Question", "Scheme", "Answered by", "Why"], rows, 0),
+            "",
+        ]
     rater_rows = [
         [r.name, r.kind, f"{r.questions:,}", f"{r.n:,}", f"{r.missing:,}"] for r in tables.raters(result)
     ]
     lines += [
         "## Who answered",
         "",
-        *_table(["Rater", "Kind", "Questions", "Items", "Missing"], rater_rows),
+        *markdown_table(["Rater", "Kind", "Questions", "Items", "Missing"], rater_rows, 3),
         "",
     ]
     lines += [
-        *(f"- {_plain(text)}" for text in how_asked(result)),
-        *(f"- Not printed: {_plain(text)}" for text in without_content(result)),
-        *(f"- {_plain(text)}" for text in links(result)),
-        *(f"- Test: {_plain(t)}" for t in look_lines(report)),
+        *(f"- {markdown(text)}" for text in how_asked(result)),
+        *(f"- Not printed: {markdown(text)}" for text in without_content(result)),
+        *(f"- {markdown(text)}" for text in links(result)),
+        *(f"- Test: {markdown(t)}" for t in look_lines(report)),
     ]
     return "\n".join([*lines, "", f"Inputs: `{report.inputs_hash}`", ""])
-
-
-class Ready(str):
-    """Markdown as it is to stand in a cell."""
 
 
 def _cell(entry: Figure | None) -> str:
     """Return a figure, set off as its table marks it: bold, or underlined."""
     if entry is None or entry.marks is None or not entry.ok:
         return cell(entry)
-    plain = _plain(value(entry))
+    plain = markdown(value(entry))
     plain = f"<u>{plain}</u>" if entry.marks.underlined else plain
     plain = f"**{plain}**" if entry.marks.bold else plain
-    return Ready(f"{plain} ({interval(entry)})")
+    return Markdown(f"{plain} ({interval(entry)})")
 
 
 def _under_headings(table: Table, rows: Sequence[list[str]]) -> list[list[str]]:
@@ -380,28 +390,9 @@ def _under_headings(table: Table, rows: Sequence[list[str]]) -> list[list[str]]:
     for row, cells in zip(table.rows, rows, strict=True):
         if row.heading != heading:
             heading = row.heading
-            headed_rows.append([Ready(f"*{_plain(heading)}*"), *("" for _ in cells[1:])])
+            headed_rows.append([Markdown(f"*{markdown(heading)}*"), *("" for _ in cells[1:])])
         headed_rows.append(cells)
     return headed_rows
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: int | None = None) -> list[str]:
-    """Return a table whose last columns hold numbers: all but two, or as many as are said."""
-    right = len(head) - 2 if numbers is None else numbers
-    marks = ["---"] * (len(head) - right) + ["---:"] * right
-    return [_line(head), _line(marks), *(_line(row) for row in rows)]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_plain(text) for text in cells) + " |"
-
-
-def _plain(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
-    if isinstance(text, Ready):
-        return text
-    escaped = "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text)
-    return " ".join(escaped.split())
 
 
 # The forms a report is downloaded in, one file each, in one table.

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
 from annotation.text.display import number, percent
-from calibration.reports.contents import BoundsRow, Figure
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
@@ -22,13 +21,12 @@ from calibration.reports.figures import (
     replaced_text,
     worded,
 )
-from calibration.reports.snapshot import Snapshot
+from calibration.reports.snapshot import Figure, Snapshot
+from calibration.reports.unanswered import of_failures
 from calibration.reports.wording import Crowd, counted, in_words, interval, join_names, signed, units
-from calibration.statistics import Result
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.core.resampling import FEW_CLUSTERS, MODERATE_CLUSTERS
 from calibration.statistics.gaps import beyond_one_more, direction, unknown_of_one_more
-from calibration.statistics.unanswered import GAP, MEAN, NAME, SHARE, WITH_MEAN
 from jobs.fake_models import MARK
 
 # The answers in sentences, which a report begins with.
@@ -311,126 +309,6 @@ def _percent_interval(entry: Figure) -> str:
     return f"{percent(entry.low)} to {percent(entry.high)}"
 
 
-# Bounds over unanswered items in words, the same in a report's caveats, under its table and in `agree`.
-
-ALONE = {SHARE: "the share that it says yes to", MEAN: "its mean"}
-HEADINGS = {SHARE: "Says yes", MEAN: "Mean"}
-BOUNDS_REMARKS = (
-    "Each figure is that of the answered items, with the lowest and the highest that it could be had every "
-    "item it was asked been answered, in whatever way, beside people’s answers as they are. These are "
-    "bounds, no confidence intervals: they say nothing of chance.",
-    "A share, a mean, kappa, MCC and the like have sharp bounds: some way to answer reaches each end. Those "
-    "of correlations are conservative: no way to answer lies beyond, perhaps none reaches them.",
-)
-
-
-def statistic_of(name: str) -> str:
-    """Return the key of the statistic that a bound is of."""
-    prefix = next(prefix for prefix in (WITH_MEAN, GAP, NAME) if name.startswith(prefix))
-    return name.removeprefix(prefix)
-
-
-def heading(name: str, mean: str) -> str:
-    """Heading of a bound's column; `mean` is the name of people's mean."""
-    if name in HEADINGS:
-        return HEADINGS[name]
-    words = worded(statistic_of(name))
-    if name.startswith(GAP):
-        return f"{words.heading}, less people’s own"
-    return f"{words.symbol or words.heading}, {mean}" if name.startswith(WITH_MEAN) else words.heading
-
-
-def figure_name(result: Result) -> str:
-    """Name a bound in a sentence: `Cohen's kappa`, or what a share and a mean are."""
-    name = ALONE.get(result.name)
-    if name is not None:
-        return name
-    words = worded(statistic_of(result.name)).name
-    if result.name.startswith(GAP):
-        return f"{words}, less that of people with each other,"
-    return f"{words} with the people’s mean" if result.name.startswith(WITH_MEAN) else words
-
-
-def sentence(result: Result, title: str) -> str:
-    """Sentence with the bounds of a figure beside its reported value."""
-    where = f"{figure_name(result)} on {title} could lie between {_ends(result)}"
-    return f"{where}; the reported {number(result.value)} leaves them out"
-
-
-def _ends(result: Result) -> str:
-    return f"{number(result.low)} and {number(result.high)}"
-
-
-def leading_bound(row: BoundsRow, question: QuestionFigures | None) -> Figure | None:
-    """Return the bound that stands for a row: of what the report leads with, else the first with people."""
-    names = [f"{NAME}{question.headline}", f"{WITH_MEAN}spearman"] if question is not None else []
-    bounds = [row.figure(name) for name in names] + [f for f in row.figures if f.name not in ALONE]
-    return next((figure for figure in bounds if figure is not None), None)
-
-
-def of_failures(result: Snapshot, rater: str) -> str:
-    """Sentence on how a judge's failures could change its leading figure; '' where nothing is bounded."""
-    questions = {question.data.ref: question for question in figures(result)}
-    rows = [row for row in result.bounds if row.rater == rater and row.n_failed]
-    rows.sort(key=lambda row: _importance(questions.get(row.ref)))
-    for row in rows:
-        question = questions.get(row.ref)
-        figure = leading_bound(row, question)
-        if figure is not None:
-            change = f" Had they all been answered, {sentence(figure, row.title)}."
-            return change + (failure_note(row, figure, question) if question is not None else "")
-    return ""
-
-
-def _importance(question: QuestionFigures | None) -> int:
-    if question is None:
-        return 3
-    return 0 if question.data.pooled else 1 if question.data.key == "overall" else 2
-
-
-def failure_note(row: BoundsRow, figure: Figure, question: QuestionFigures) -> str:
-    """Interpret wide bounds; '' where they are narrow.
-
-    They are wide where the report shows a difference from people with each other and the bounds of that
-    difference hold 0, or where they are wider than the figure's interval.
-    """
-    key = statistic_of(figure.name)
-    gap, moved = question.gap(key, row.rater), row.figure(f"{GAP}{key}")
-    gap_is_clear = gap is not None and gap.low is not None and gap.high is not None and gap.low * gap.high > 0
-    if gap_is_clear and moved is not None and (moved.low or 0) <= 0 <= (moved.high or 0):
-        return " That is enough to turn what is said of it beside people with each other."
-    is_mean = figure.name.startswith(WITH_MEAN)
-    reported = question.with_mean(row.rater, key) if is_mean else question.with_people(key, row.rater)
-    if reported is not None and _width(figure) > _width(reported) > 0:
-        return " That is wider than its interval: the failures matter more than chance does."
-    return ""
-
-
-def _width(figure: Figure) -> float:
-    return 0.0 if figure.low is None or figure.high is None else figure.high - figure.low
-
-
-def left_out(rows: Sequence[BoundsRow]) -> list[str]:
-    """Statistics without bounds, by reason."""
-    by_reason: dict[str, dict[str, None]] = {}
-    for row in rows:
-        for key, reason in row.unbounded:
-            by_reason.setdefault(reason, {})[worded(key).name] = None
-    return [f"Not bounded: {', '.join(names)} ({reason})." for reason, names in by_reason.items()]
-
-
-def counted_row(row: BoundsRow) -> str:
-    """Count the items a rater left unanswered, by cause."""
-    rest = row.n_unanswered - row.n_failed
-    if row.n_failed and rest:
-        why = f"{row.n_failed:,} because a call failed and {rest:,} with a reason"
-    else:
-        why = "each because a call failed" if row.n_failed else "each with a reason"
-    unanswered = f"{row.rater} left {row.n_unanswered:,} of {counted(row.n_asked, 'item')} unanswered"
-    some = f"; {row.n_partial:,} more lack some samples and count as answered" if row.n_partial else ""
-    return f"{unanswered}, {why}{some}"
-
-
 # What limits a report: said where the reader needs it, once, with its numbers.
 
 ENOUGH = 30  # answers that say whether a rater is constant
@@ -467,8 +345,8 @@ def _fake_models(result: Snapshot) -> str:
         return ""
     verb, its = ("asks", "its") if len(names) == 1 else ("ask", "their")
     return (
-        f"{join_names(names)} {verb} a fake model, which reads what stands in braces in the texts and errs "
-        f"as it was told: {its} figures are for trying out and are no results."
+        f"{join_names(names)} {verb} a fake model: {its} answers are planted in the texts, so these figures "
+        "are only for trying out."
     )
 
 
@@ -478,7 +356,7 @@ def _fake_systems(result: Snapshot) -> str:
         return ""
     return (
         f"Continuations by {join_names(list(names))} were written by a fake model, which understands "
-        "nothing: what is measured here is for trying out and is no result."
+        "nothing: these figures are only for trying out."
     )
 
 

@@ -1,37 +1,31 @@
 """A report as it is kept: typed, so that tables, sentences, charts, pages and files read the same fields.
 
 A report's row holds it as JSON (`to_json`), nothing rounded; `snapshot_of` reads it back into these types.
-FORMAT is raised whenever reports compute or record something else, so that nothing is taken for what it is
-not: a report in a format that is not READABLE is told as one of an older format.
+FORMAT is raised whenever reports compute or record something else; a report in an older format is computed
+again where it is shown.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from calibration.errors import OlderFormat
 from calibration.ratings.calls import Calls
-from calibration.ratings.definitions import Definition, ScaleMap, parse
+from calibration.ratings.coverage import Marked
+from calibration.ratings.definitions import Definition, Level, ScaleMap, parse
 from calibration.ratings.ratings import Answered
 from calibration.ratings.votes import Uncompared
-from calibration.reports.contents import (
-    BoundsRow,
-    ComparedJudges,
-    CoverageTable,
-    EvidenceTable,
-    Figure,
-    Floor,
-    KeyTable,
-    LevelTable,
-    PanelSummary,
-    PreferenceTable,
-    QuestionRaters,
-    Scores,
-)
 from calibration.statistics.cocoeval import Policy
+from calibration.statistics.core.engine import Result
+from calibration.statistics.evidence import Asks
+from calibration.statistics.level_correlations import LevelEntry
+from calibration.statistics.panels import Member
+from calibration.statistics.repeats import How
 from calibration.statistics.replacement import StandIn
+from calibration.statistics.unanswered import NAME as BOUNDS
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -39,14 +33,510 @@ if TYPE_CHECKING:
     from calibration.models import Report
 
 FORMAT = 10
-READABLE = frozenset({3, 4, 5, 6, 7, 8, 9, 10})
-"""Format 3 had no tables of tags, format 4 none of the other sections, format 5 no panels and baselines,
-format 6 no bounds over unanswered items, format 7 neither baselines at levels nor the mode in which judges
-were asked, format 8 neither what answers point at nor preferences, format 9 no verdicts on standing in for a
-person and no number of the items that people answered."""
-
 READ = "_snapshot"
 """Where a report's row keeps what was read from it."""
+
+
+# A figure as reports keep it: a result, and whom it compares on which question.
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """How a table sets a figure off: by a sign, bold, underlined. `explanation` says it in words."""
+
+    sign: Literal["", "*", "†"] = ""
+    bold: bool = False
+    underlined: bool = False
+    explanation: str = ""
+
+
+@dataclass(frozen=True)
+class Figure(Result):
+    """A result with the raters it compares (all of them, or the pair) and the question they answered.
+
+    `digits` and `end_digits` are the decimals that pages and printed files show of it and of its interval.
+    `percent`: it is shown in percent. `bare`: it has no interval by its nature, as a p-value. `marks` is how
+    its table sets it off, None in tables that mark nothing.
+    """
+
+    raters: tuple[str, ...] = ()
+    question: str = ""
+    digits: ClassVar[int] = 3
+    end_digits: ClassVar[int] = 2
+    percent: ClassVar[bool] = False
+    bare: ClassVar[bool] = False
+    marks: ClassVar[Marks | None] = None
+
+    @property
+    def bounded(self) -> bool:
+        """Whether `low` and `high` are bounds over unanswered items and no interval."""
+        return self.name.startswith(BOUNDS)
+
+    @property
+    def point(self) -> float:
+        """The value of a figure that has one. Raises ValueError for one without: ask `ok` first."""
+        if self.value is None:
+            raise ValueError(f"{self.name} has no value: {self.reason}")
+        return self.value
+
+    @classmethod
+    def of(cls, result: Result, *, raters: Sequence[str], question: str, reason: str = "") -> Figure:
+        """Return a result as a report keeps it, its reason in the reader's words where these are given."""
+        values = {name: getattr(result, name) for name in Result.__dataclass_fields__}
+        values["reason"] = reason or result.reason
+        return cls(**values, raters=tuple(raters), question=question)
+
+
+T = TypeVar("T")
+
+
+def recorded(kind: type[T], source: object, /, **values: Any) -> T:
+    """Return a record of what was computed: values that are not named are the source's, where it has them."""
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    own = {name: getattr(source, name) for name in names if name not in values and hasattr(source, name)}
+    return kind(**own, **values)
+
+
+# What a report keeps of the behaviours that raters found outside a scheme's list.
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageLine:
+    """A rater: the turns that it marked, and their share of those it answered, with Wilson's interval."""
+
+    name: str
+    kind: str
+    identified: bool
+    simulated: bool
+    marked: int
+    share: Result
+
+
+@dataclass(frozen=True, slots=True)
+class CoverageTable:
+    """A question `another_behaviour`: how many turns people marked, who marked them, and every note.
+
+    `share` is that of the turns that one person or more marked among those that a person answered; None where
+    no person was asked.
+    """
+
+    ref: str
+    title: str
+    scheme_title: str
+    marked: int
+    share: Result | None
+    rows: tuple[CoverageLine, ...]
+    notes: tuple[Marked, ...]
+
+
+# What a report keeps of how alike raters point at turns and words.
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRow:
+    """People with each other ('' as the name), or another rater with people."""
+
+    name: str
+    kind: str
+    raters: tuple[str, ...]
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceTable:
+    """A question whose answers may point at something: `n_answers` of them do so, or might have.
+
+    `n_pointed` of these point at something; no rows where one rater answered alone.
+    """
+
+    ref: str
+    title: str
+    item_kind: str
+    asks: Asks
+    n_answers: int
+    n_pointed: int
+    rows: tuple[EvidenceRow, ...]
+
+
+# What a report keeps of judges beside each other and of raters beside an answer key.
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPair:
+    """Two judges or metrics on one statistic: both values, their difference, p-values.
+
+    `names` are what they are called beside the others, `samples` how repeated answers were read (`first` or
+    `mean`, empty of one who answered once). `reference` is `people` or the name of a key. `n_dropped` items
+    with a reference were answered by one of the two only.
+    """
+
+    raters: tuple[str, str]
+    samples: tuple[str, str]
+    names: tuple[str, str]
+    statistic: str
+    reference: str
+    first: Figure
+    second: Figure
+    difference: Figure
+    p: Figure
+    p_holm: Figure
+    n_dropped: int
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedJudges:
+    """All pairs of judges and metrics of a question; `left_out` pairs of metrics are not compared."""
+
+    ref: str
+    title: str
+    pairs: tuple[ComparedPair, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """A rater or a baseline against a key: accuracy, balanced accuracy, kappa and MCC.
+
+    `difference` is the accuracy less that of the baseline `best`, which is right as often as `best_accuracy`
+    says. `matrix` counts items by the key's value (rows) and the rater's.
+    """
+
+    rater: str
+    kind: str
+    n: int
+    missing: int
+    figures: tuple[Figure, ...]
+    difference: Figure | None
+    best: str
+    best_accuracy: float | None
+    matrix: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTable:
+    """The raters of a question against one of its keys; `reason` says why there is no table."""
+
+    ref: str
+    title: str
+    level: str
+    key: str
+    values: tuple[str, ...]
+    rows: tuple[KeyRow, ...]
+    baselines: tuple[KeyRow, ...]
+    reason: str
+
+
+# Correlations at turn, dialogue and system level as a report keeps them: one table per reference.
+
+
+@dataclass(frozen=True, slots=True)
+class SystemDot:
+    """A system's scores: by the reference (x) and by the row (y), with intervals over dialogues."""
+
+    system: str
+    x: float | None
+    x_low: float | None
+    x_high: float | None
+    y: float | None
+    y_low: float | None
+    y_high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LevelRow:
+    """A rater beside the reference: the kind of item its answers are about, and what it leaves out.
+
+    `heading` is what it stands under, `group` within what its best is marked. `samples` says how a repeated
+    answer was read, where that differs between rows.
+    """
+
+    name: str
+    kind: str
+    scores: str
+    samples: str
+    heading: str
+    group: str
+    cells: tuple[LevelEntry, ...]
+    turns_left_out: int
+    turns: int
+    continuations_left_out: int
+    continuations: int
+    dots: tuple[SystemDot, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LevelTable:
+    """All rows beside one reference, on static continuations, on a dialogue's own turns, or on all.
+
+    `about` is the kind of item that the reference answered about. `made` is static, rollout, or empty where
+    the table has all continuations. Without rows, `reason` says why.
+    """
+
+    question: str
+    title: str
+    scheme_title: str
+    about: str
+    reference: str
+    people: int
+    made: str
+    levels: tuple[Level, ...]
+    n_turns: int
+    n_continuations: int
+    n_dialogues: int
+    n_systems: int
+    rows: tuple[LevelRow, ...] = ()
+    warnings: tuple[str, ...] = ()
+    reason: str = ""
+
+
+# What a report keeps of panels of judges, and of everybody beside the baselines.
+
+
+@dataclass(frozen=True, slots=True)
+class PanelSummary:
+    """A panel on a question: its rule, its members, how many must answer, and what became of the items.
+
+    `basis` is the part that is shown where weights were learned (always on dev), '' for other rules. `reason`
+    says why the panel has no answer at all.
+    """
+
+    ref: str
+    title: str
+    name: str
+    rule: str
+    members: tuple[Member, ...]
+    least: int
+    n_answered: int
+    n_ties: int
+    n_short: int
+    basis: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FloorRow:
+    """A judge, a panel or a baseline beside people; `told` is the value that a baseline always gives."""
+
+    name: str
+    kind: str
+    told: str
+    figures: tuple[Figure, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """A question's judges and panels above baselines `learned` on `dev`, or on `others`: other clusters."""
+
+    ref: str
+    title: str
+    learned: str
+    rows: tuple[FloorRow, ...]
+
+
+# What a report keeps of preferences: tables of systems, meetings, positions and agreement, as computed.
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceRow:
+    """A line of a table: what it is about, and a figure or nothing per column."""
+
+    about: str
+    n_items: int
+    n_clusters: int
+    cells: tuple[Figure | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceSheet:
+    """One table. `of` names the voters it is about, '' for all; `columns` are (name, heading)."""
+
+    key: str
+    title: str
+    of: str
+    first: str
+    note: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[PreferenceRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceTable:
+    """All that was computed on one question that compares responses; `problem` says why nothing was."""
+
+    ref: str
+    title: str
+    item_kind: str
+    voters: tuple[str, ...]
+    sheets: tuple[PreferenceSheet, ...]
+    problem: str = ""
+
+
+# What a report keeps of each rater of a question: how it rates, agrees, and answers again.
+
+
+@dataclass(frozen=True, slots=True)
+class RaterLine:
+    """A rater: its figures by name, its group of raters whom items join (0: none), its use of each value."""
+
+    name: str
+    kind: str
+    simulated: bool
+    group: int
+    figures: tuple[Result, ...]
+    shares: dict[str, float]
+
+    def figure(self, name: str) -> Result | None:
+        """Return a figure by its name, None where it does not apply."""
+        return next((figure for figure in self.figures if figure.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatLine:
+    """A rater's repeated answers: `n_answers` samples of each item, or two occasions; and its figures."""
+
+    name: str
+    kind: str
+    how: How
+    n_answers: int
+    figures: tuple[Result, ...]
+
+    def figure(self, name: str) -> Result | None:
+        """Return a figure by its name, None where it does not apply."""
+        return next((figure for figure in self.figures if figure.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRaters:
+    """The raters of a question, known by its reference; `reason` says why none is described.
+
+    `statistic` is that of the agreement with the rest. `groups` names the raters whom items join, where they
+    fall apart; `through_judges`: people are joined by judges alone. `over` is the mean agreement of pairs of
+    people with an interval over people.
+    """
+
+    ref: str
+    statistic: str
+    rows: tuple[RaterLine, ...]
+    repeats: tuple[RepeatLine, ...] = ()
+    groups: tuple[tuple[str, ...], ...] = ()
+    through_judges: bool = False
+    over: Result | None = None
+    unidentified: int = 0
+    reason: str = ""
+
+
+# Judges' and metrics' scores in people's terms, as a report keeps them.
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreMarks:
+    """Marks that a threshold makes of a score, against people's majority; `reason` where there are none.
+
+    An item is marked from `threshold` up, or where `rising` is False from it down. `least` and `most` are the
+    lowest and highest threshold over the folds, None where it was learned on dev. `n_ties` items were left
+    out because people tie on them.
+    """
+
+    ref: str
+    title: str
+    rater: str
+    kind: str
+    rule: str
+    threshold: float | None
+    rising: bool
+    least: float | None
+    most: float | None
+    n_learned: int
+    n_ties: int
+    figures: tuple[Figure, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBin:
+    """A bin of a reliability diagram: its edges, items, mean probability, and share that people affirm."""
+
+    low: float
+    high: float
+    n: int
+    predicted: float
+    observed: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreProbabilities:
+    """A score as probabilities by one method: figures, and the bins of its diagram; else a `reason`."""
+
+    ref: str
+    title: str
+    rater: str
+    kind: str
+    method: str
+    n_learned: int
+    figures: tuple[Figure, ...]
+    bins: tuple[ScoreBin, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreMap:
+    """A score on people's scale by one map: its errors; `n_learned` is 0 where nothing was learned."""
+
+    ref: str
+    title: str
+    rater: str
+    kind: str
+    map: str
+    n_learned: int
+    figures: tuple[Figure, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Judges' and metrics' scores in people's terms.
+
+    `held_out`: it was learned on dev and is shown on test; else it is cross-fitted over `folds`.
+    """
+
+    held_out: bool
+    folds: int
+    marks: tuple[ScoreMarks, ...]
+    probabilities: tuple[ScoreProbabilities, ...]
+    maps: tuple[ScoreMap, ...]
+
+
+# What a report keeps of how far unanswered items could move a rater's figures.
+
+
+@dataclass(frozen=True, slots=True)
+class BoundsRow:
+    """A judge or metric that left items of a question unanswered; the bounds of its figures.
+
+    Of `n_asked` items it left `n_unanswered` open, `n_failed` of these because a call failed, the others with
+    a reason. `n_partial` have some of its samples and count as answered. A figure's value is what the
+    report says of the answered items, `low` and `high` what it could be; its `name` is one of
+    `statistics.unanswered`. `unbounded` are statistics asked for without bounds, and why.
+    """
+
+    ref: str
+    title: str
+    rater: str
+    kind: str
+    n_asked: int
+    n_unanswered: int
+    n_failed: int
+    n_partial: int
+    figures: tuple[Figure, ...]
+    unbounded: tuple[tuple[str, str], ...]
+
+    def figure(self, name: str) -> Figure | None:
+        """Return a figure by its name, None where there is none."""
+        return next((figure for figure in self.figures if figure.name == name), None)
+
+
+# What a report keeps of each question, of tags, and of how often a behaviour occurs.
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +685,9 @@ class SplitUsed:
     test_share: float
 
 
+# A report as a whole, and how it is stored.
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """A report: what it was asked, what it was computed from, and everything it found."""
@@ -244,7 +737,7 @@ def to_json(snapshot: Snapshot) -> dict[str, Any]:
 
 def is_readable(report: Report) -> bool:
     """Whether a report was kept in a format that this version shows."""
-    return report.result.get("format") in READABLE
+    return report.result.get("format") == FORMAT
 
 
 def snapshot_of(report: Report) -> Snapshot:

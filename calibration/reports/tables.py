@@ -1,13 +1,14 @@
-"""The tables of a report, as rows of entries; pages and files lay them out."""
+"""Tables as every form of a report prints them, the sections they stand in, and the tables of agreement."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Protocol, TypeVar
 from urllib.parse import urlencode
 
-from annotation.kinds import KINDS as ITEM_KINDS
 from calibration.ratings.ratings import Answered
+from calibration.reports.charts import Chart
 from calibration.reports.figures import (
     HUMAN,
     JUDGE,
@@ -15,19 +16,21 @@ from calibration.reports.figures import (
     QuestionFigures,
     crowd,
     figures,
+    label,
     ok,
     replaced_text,
     worded,
 )
-from calibration.reports.snapshot import Figure, Snapshot
+from calibration.reports.snapshot import Figure, Snapshot, recorded
 from calibration.reports.wording import counted
 from calibration.statistics import STATISTICS
 from calibration.statistics.core.ratings import CATEGORIES
 from calibration.statistics.replacement import JUDGE_TESTS
-from calibration.studies.disagreements import PEOPLE
 
-KINDS = (HUMAN, JUDGE, METRIC, "key")
-VERDICTS = {"passed": "passed", "not_passed": "not passed", "cannot_say": "cannot say"}
+# Rows of figures.
+
+PEOPLE = "kind:human"
+"""Stands for all people at once, where a rater is named."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,204 @@ class Table:
         return any(row.compared for row in self.rows)
 
 
+def tabulate(
+    title: str,
+    columns: Sequence[tuple[str, str]],
+    rows: Sequence[Row],
+    *,
+    first: str = "Question",
+    over: Sequence[tuple[str, int]] = (),
+    remarks: Sequence[str] = (),
+) -> Table:
+    """Return a table whose figures without a value point at numbered notes that say why."""
+    notes: list[str] = []
+    noted = [replace(row, cells=[with_note(cell, notes) for cell in row.cells]) for row in rows]
+    return Table(title, list(columns), noted, notes, first, list(over), tuple(remarks))
+
+
+def with_note(entry: Figure | None, notes: list[str]) -> Figure | None:
+    """Return an entry with the number of the note that says why it has no value."""
+    if entry is None or entry.ok:
+        return entry
+    if entry.reason not in notes:
+        notes.append(entry.reason)
+    return Cell(**vars(entry), note=notes.index(entry.reason) + 1)
+
+
+def filled(
+    columns: Sequence[tuple[str, str]], rows: Sequence[Row]
+) -> tuple[list[tuple[str, str]], list[Row]]:
+    """Return columns and rows without the columns that no row fills."""
+    used = [at for at in range(len(columns)) if any(row.cells[at] is not None for row in rows)]
+    return [columns[at] for at in used], [replace(row, cells=[row.cells[at] for at in used]) for row in rows]
+
+
+# How the figures of a table are printed, where it is not with three decimals and an interval.
+
+
+@dataclass(frozen=True)
+class Bare(Figure):
+    """A figure that has no interval by its nature."""
+
+    bare: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class PValue(Bare):
+    """The p-value of a test: with 2,000 swaps the least is 0.0005."""
+
+    digits: ClassVar[int] = 4
+
+
+@dataclass(frozen=True)
+class Percent(Figure):
+    """A share that is shown in percent."""
+
+    percent: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class Count(Bare):
+    """A number of items."""
+
+    digits: ClassVar[int] = 0
+
+
+Printed = TypeVar("Printed", bound=Figure)
+
+
+def as_printed(figure: Figure, kind: type[Printed]) -> Printed:
+    """Return a figure with the decimals that its kind is read with."""
+    return kind(**{attribute.name: getattr(figure, attribute.name) for attribute in fields(Figure)})
+
+
+def count(name: str, number: int, like: Figure | None = None) -> Count:
+    """Return a number as a figure of a table; its items and clusters are those of another figure."""
+    n_items, n_clusters = (like.n_items, like.n_clusters) if like else (0, 0)
+    return Count(name, float(number), n_items=n_items, n_clusters=n_clusters)
+
+
+# Sections: tables on one matter, shown in every form of a report.
+
+PageParams = Mapping[str, str]
+"""The switches of the page that a table was asked with, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class CsvLine:
+    """A line of the CSV: the reference and the title of the question, and a figure by name."""
+
+    ref: str
+    title: str
+    name: str
+    figure: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Another way to show a table: its words, its place in the address, and whether it is the present one."""
+
+    words: str
+    params: Mapping[str, str]
+    current: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A table of a section as it is shown, with the remarks under it.
+
+    A table without rows is not drawn: `remarks` then say why. `template` shows, under the table, what is no
+    table (a confusion matrix, notes); it is given this view as `view`, and reads `data`.
+    """
+
+    table: Table
+    remarks: tuple[str, ...] = ()
+    switches: tuple[Switch, ...] = ()
+    template: str = ""
+    data: Any = None
+
+    @property
+    def has_content(self) -> bool:
+        """Whether it shows a figure, or counts where its table holds nothing else."""
+        cells = [cell for row in self.table.rows for cell in row.cells if cell]
+        substantial = [cell for cell in cells if not isinstance(cell, Count)] or cells
+        return self.data is not None or any(cell.ok for cell in substantial)
+
+    @property
+    def why_empty(self) -> str:
+        """What is said in place of a view without content: its title and the reasons."""
+        why = "; ".join(self.table.notes) or " ".join(self.remarks).rstrip(".") or "there is nothing to show"
+        return f"{self.table.title}: {why}."
+
+
+def no_charts(result: Snapshot) -> Sequence[Chart]:
+    """Return the charts of a section that has none."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Tables on one matter. `key` is its anchor on the page.
+
+    `views` is asked with the switches of the page, or with None for files, which show every way there is.
+    `lines` are all its figures, unrounded. A section that `leads` stands before the charts and tables of
+    agreement: it is what its study was made for. The JSON holds the field of the snapshot, so it needs no
+    function.
+    """
+
+    key: str
+    views: Callable[[Snapshot, PageParams | None], Sequence[View]]
+    lines: Callable[[Snapshot], Iterable[CsvLine]]
+    charts: Callable[[Snapshot], Sequence[Chart]] = no_charts
+    leads: bool = False
+
+
+# One question at a time on the page, all of them in files.
+
+
+class OfQuestion(Protocol):
+    """Whatever a report holds of one question."""
+
+    @property
+    def ref(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+
+
+T = TypeVar("T", bound=OfQuestion)
+
+
+def headed(result: Snapshot, records: Sequence[T]) -> list[tuple[str, T]]:
+    """Pair each record with its question's heading, in the order of the report."""
+    titles = {question.data.ref: title for title, question in label(figures(result))}
+    order = list(titles)
+    titled = [(titles.get(record.ref, record.title), record) for record in records]
+    return sorted(titled, key=lambda pair: order.index(pair[1].ref) if pair[1].ref in order else len(order))
+
+
+def select_question(
+    titled: Sequence[tuple[str, T]], key: str, params: PageParams | None
+) -> tuple[list[tuple[str, T]], tuple[Switch, ...]]:
+    """Return the question that the page asks for, with the way to the others; for files every question.
+
+    `key` is the name of the switch in the address. A question that is not there gives the first.
+    """
+    refs = dict.fromkeys(record.ref for _, record in titled)
+    if params is None or len(refs) < 2:
+        return list(titled), ()
+    ref = params.get(key)
+    ref = ref if ref in refs else next(iter(refs))
+    words = {record.ref: title for title, record in titled}
+    switches = tuple(Switch(words[other], {key: other}, other == ref) for other in refs)
+    return [pair for pair in titled if pair[1].ref == ref], switches
+
+
+# Agreement of people, of judges with people, and of metrics.
+
+KINDS = (HUMAN, JUDGE, METRIC, "key")
+VERDICTS = {"passed": "passed", "not_passed": "not passed", "cannot_say": "cannot say"}
+
+
 def agreement(result: Snapshot) -> list[Table]:
     """Return people with people, judges with judges, and each judge with people, question by question.
 
@@ -99,7 +300,6 @@ def agreement(result: Snapshot) -> list[Table]:
 def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
     """Return the alternative annotator test of each judge: its verdict and figures, and why it is no pass."""
     rows: list[Row] = []
-    notes: list[str] = []
     remarks: list[str] = []
     for title, question in questions:
         judges = [name for name in question.judging if question.replacement(name)]
@@ -107,7 +307,7 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
             entry = question.replacement(judge)
             assert entry is not None
             of = {e.name: e for e in (entry, question.corrected(judge), question.advantage(judge)) if e}
-            cells = [with_note(of.get(key), notes) for key in JUDGE_TESTS]
+            cells = [of.get(key) for key in JUDGE_TESTS]
             verdict = question.stand_in(judge)
             state = verdict.state if verdict is not None else "cannot_say"
             compared = f"{judge}: {VERDICTS[state]}"
@@ -116,34 +316,17 @@ def _replacement(questions: Sequence[tuple[str, QuestionFigures]]) -> Table:
             elif verdict is not None and ok(entry):
                 remarks.append(f"{judge} on {title} is not passed: {verdict.why}.")
             rows.append(replace(_row(title, question, compared, cells), first=place == 0))
-    used = [n for n in range(len(JUDGE_TESTS)) if any(row.cells[n] is not None for row in rows)]
-    rows = [replace(row, cells=[row.cells[n] for n in used]) for row in rows]
-    columns = [(key, worded(key).heading) for key in JUDGE_TESTS]
-    return Table(
-        "Alternative annotator test", [columns[n] for n in used], rows, notes, remarks=tuple(remarks)
-    )
+    columns, rows = filled([(key, worded(key).heading) for key in JUDGE_TESTS], rows)
+    return tabulate("Alternative annotator test", columns, rows, remarks=remarks)
 
 
-def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], columns: list[str]) -> Table:
-    """Return a table without the columns that nothing fills, its missing figures explained in notes."""
-    rows = [row for name, question in questions for row in _rows(name, question, columns)]
-    used = [i for i, _ in enumerate(columns) if any(row.cells[i] is not None for row in rows)]
-    notes: list[str] = []
-    for row in rows:
-        row.cells[:] = [with_note(row.cells[i], notes) for i in used]
+def _table(title: str, questions: Sequence[tuple[str, QuestionFigures]], keys: list[str]) -> Table:
+    """Return a table without the columns that nothing fills."""
     people = crowd(question for _, question in questions)
     others = {"gap": "Gap", "with_mean": f"{worded('spearman').symbol}, {people.own} mean"}
-    headings = [(key, others.get(key) or worded(key).heading) for key in columns]
-    return Table(title, [headings[i] for i in used], rows, notes)
-
-
-def with_note(entry: Figure | None, notes: list[str]) -> Figure | None:
-    """Return an entry with the number of the note that says why it has no value."""
-    if entry is None or entry.ok:
-        return entry
-    if entry.reason not in notes:
-        notes.append(entry.reason)
-    return Cell(**vars(entry), note=notes.index(entry.reason) + 1)
+    columns = [(key, others.get(key) or worded(key).heading) for key in keys]
+    rows = [row for name, question in questions for row in _rows(name, question, keys)]
+    return tabulate(title, *filled(columns, rows))
 
 
 def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list[Row]:
@@ -163,11 +346,7 @@ def _rows(title: str, question: QuestionFigures, columns: Sequence[str]) -> list
     if not question.people and len(question.names(JUDGE)) > 1:
         cells = [question.among(column, JUDGE) if column in STATISTICS else None for column in columns]
         rows.append(_row(title, question, counted(len(question.names(JUDGE)), "judge"), cells))
-    return [_first(row) if n == 0 else row for n, row in enumerate(rows)]
-
-
-def _first(row: Row) -> Row:
-    return replace(row, first=True)
+    return [replace(row, first=place == 0) for place, row in enumerate(rows)]
 
 
 def items_params(question: QuestionFigures, a: str, b: str) -> str:
@@ -213,35 +392,18 @@ def metrics(result: Snapshot) -> Table | None:
         key for key, s in STATISTICS.items() if not s.needs_scale and key in result.definition.statistics
     ]
     columns = order_statistics or ["spearman"]
-    notes: list[str] = []
     rows: list[Row] = []
     for title, question in questions:
         first = True
         for name in question.names(METRIC):
             cells = [question.with_mean(name, key) for key in columns]
             if any(cells):
-                noted_cells = [with_note(cell, notes) for cell in cells]
-                row = _row(title, question, name, noted_cells, items_params(question, name, PEOPLE))
+                row = _row(title, question, name, cells, items_params(question, name, PEOPLE))
                 rows.append(replace(row, first=first))
                 first = False
     own = crowd(question for _, question in questions)
     heads = [(key, f"{worded(key).heading}, {own.own} mean") for key in columns]
-    return Table(f"Metrics with {own.many}", heads, rows, notes) if rows else None
-
-
-def label(questions: Sequence[QuestionFigures]) -> list[tuple[str, QuestionFigures]]:
-    """Return each question with a heading of its own: where two share one, what they are about is added."""
-    out = []
-    for question in questions:
-        same = [q for q in questions if q.title == question.title]
-        title = question.title
-        if len(same) > 1:
-            kinds = {q.data.item_kind for q in same}
-            plural = ITEM_KINDS[question.data.item_kind].plural
-            about = plural if len(kinds) == len(same) else question.data.scheme_title
-            title = f"{title} ({about})"
-        out.append((title, question))
-    return out
+    return tabulate(f"Metrics with {own.many}", heads, rows) if rows else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,11 +428,9 @@ def raters(result: Snapshot) -> list[WhoAnswered]:
 
 def _answered(rater: Answered) -> WhoAnswered:
     answered = [question for question in rater.questions if question.n]
-    return WhoAnswered(
-        rater.name,
-        rater.kind,
-        rater.identified,
-        rater.simulated,
+    return recorded(
+        WhoAnswered,
+        rater,
         titles=tuple(dict.fromkeys(question.title for question in answered)),
         questions=len(answered),
         n=sum(question.n for question in answered),

@@ -17,17 +17,45 @@ from calibration.models import Report, Study
 from calibration.ratings import scope
 from calibration.ratings.calls import AT_ONCE, CACHED, IN_BATCHES, Calls
 from calibration.ratings.scope import leaves_out, of_study
-from calibration.reports import charts, sentences, tables
-from calibration.reports.contents import Figure
-from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, crowd, figures, worded
-from calibration.reports.sections import SECTIONS, PageParams, Section, View
-from calibration.reports.snapshot import Snapshot, snapshot_of
-from calibration.reports.tables import Row, Table, items_params, label, with_note
+from calibration.reports import (
+    behaviours,
+    charts,
+    judges,
+    levels,
+    preferences,
+    raters,
+    scores,
+    sentences,
+    tables,
+    unanswered,
+)
+from calibration.reports.figures import HUMAN, JUDGE, QuestionFigures, crowd, figures, label, worded
+from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
+from calibration.reports.tables import PageParams, Row, Section, Table, View, filled, items_params, tabulate
 from calibration.reports.wording import counted
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.panel import POOLED
 from calibration.statistics.table import STATISTICS
 from calibration.studies import actions as studies
+
+# The sections of a report, in the order of its page.
+
+SECTIONS: tuple[Section, ...] = (
+    levels.SCORE_LEVELS,
+    preferences.PREFERENCES,
+    judges.FLOORS,
+    judges.JUDGES_COMPARED,
+    judges.AGAINST_KEY,
+    behaviours.TABLE_SEVEN,
+    unanswered.UNANSWERED_ITEMS,
+    behaviours.COVERAGE,
+    behaviours.EVIDENCE,
+    behaviours.PREVALENCE,
+    scores.SCORES,
+    raters.RATERS,
+    raters.INTRACLASS,
+)
+
 
 # In which mode judges were asked, where their calls say it: at once, or in the provider's batches.
 
@@ -172,17 +200,12 @@ def means(result: Snapshot) -> list[Table]:
             _row(title, question, compared, cells) for compared, cells in _compared(question, keys)
         ]
         rows += [Row(**(vars(row) | {"first": place == 0})) for place, row in enumerate(question_rows)]
-    used = [place for place in range(2 * len(keys)) if any(row.cells[place] for row in rows)]
-    notes: list[str] = []
-    for row in rows:
-        row.cells[:] = [with_note(row.cells[place], notes) for place in used]
-    headings = [(key, worded(key).heading) for key in keys]
     columns = [
-        column
-        for key, heading in headings
-        for column in ((key, f"{heading}, one table"), (f"mean_{key}", f"{heading}, mean over pairs"))
+        (name, f"{worded(key).heading}, {how}")
+        for key in keys
+        for name, how in ((key, "one table"), (f"mean_{key}", "mean over pairs"))
     ]
-    return [Table(TITLE, [columns[place] for place in used], rows, notes)] if rows else []
+    return [tabulate(TITLE, *filled(columns, rows))] if rows else []
 
 
 def _row(title: str, question: QuestionFigures, compared: str, cells: Both) -> Row:

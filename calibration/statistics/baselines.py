@@ -218,6 +218,20 @@ class Learned:
     overall_constant: float
 
 
+def rater_row(beside: BesidePeople, column: int, *, in_units: bool = True) -> Row:
+    """Return a rater beside people; its error only where its values are ``in_units`` of their scale."""
+    ratings = beside.ratings
+    name, values, answered = ratings.raters[column], ratings.values[:, column], ratings.as_answered()
+    figures: dict[str, Result] = {}
+    if answered.on_scale[column]:
+        figures |= beside.on_scale(name, answered.values[:, column])
+    if beside.correlations:
+        figures |= beside.correlated(name, values)
+    if beside.is_ordered and in_units:
+        figures[ERROR] = beside.error(name, values)
+    return Row(name, ratings.kinds[column], figures)
+
+
 def baselines(
     beside: BesidePeople,
     *,

@@ -7,7 +7,7 @@ difference from people, paired by dialogue, and, where people rated a sample, th
 judge's errors. A row's distribution over the tags is compared with people's in shape and in amount.
 
 CoCoEval (table 3, figures 4 to 7) prints means with bootstrap intervals; the differences, distances and
-corrections are Concord's choice. See docs/statistics/counts.md.
+corrections are Concord's choice. See docs/statistics/prevalence.md.
 """
 
 from __future__ import annotations

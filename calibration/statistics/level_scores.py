@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.stats import rankdata
 
 from calibration.statistics.core.engine import Result, estimates, result_of
-from calibration.statistics.core.ratings import Floats, Ints, Ratings
+from calibration.statistics.core.ratings import Floats, Ints, Ratings, codes
 from calibration.statistics.core.resampling import Plan, Resampling, Scheme, resampling_of
 from calibration.statistics.core.samples import Sample
 from calibration.statistics.permutation import Correlation
@@ -46,12 +46,18 @@ class Units:
         """Refuse codes of different lengths, or without a name."""
         if not len(self.dialogues) == len(self.clusters) == len(self.systems):
             raise ValueError("every unit has one dialogue, one cluster and one system")
-        for codes, names, noun in (
+        for numbers, names, noun in (
             (self.dialogues, self.dialogue_names, "dialogue"),
             (self.systems, self.system_names, "system"),
         ):
-            if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < len(names):
-                raise ValueError(f"{len(names)} {noun} names for codes up to {int(codes.max())}")
+            if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < len(names):
+                raise ValueError(f"{len(names)} {noun} names for codes up to {int(numbers.max())}")
+
+    @staticmethod
+    def of(dialogues: Sequence[str], clusters: Sequence[str], systems: Sequence[str]) -> Units:
+        """Number the dialogue, the cluster and the system of each unit in the order of their appearance."""
+        names = tuple(dict.fromkeys(dialogues)), tuple(dict.fromkeys(systems))
+        return Units(codes(dialogues), codes(clusters), codes(systems), *names)
 
     def __len__(self) -> int:
         """Return the number of units."""

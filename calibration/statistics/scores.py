@@ -238,6 +238,15 @@ class Probabilities:
     calibration: Calibration | None
     reason: str = ""
 
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """The calibration error, the Brier score and its parts; none without a calibration."""
+        if self.calibration is None:
+            return ()
+        parts = self.calibration.parts
+        own = (self.calibration.expected_calibration_error, self.calibration.brier)
+        return (*own, parts.reliability, parts.resolution, parts.uncertainty, parts.within)
+
 
 @dataclass(frozen=True)
 class Mapped:

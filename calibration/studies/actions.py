@@ -208,9 +208,6 @@ def _log(by: User | None, verb: str, study: Study, **detail: Any) -> None:
     Event.objects.create(by=by, verb=verb, subject=f"study {study.pk}: {study.name}"[:300], detail=detail)
 
 
-__all__ = ["DefinitionError", "StudyError", "automatic", "compute", "create", "default_part", "open_test"]
-
-
 # Reports that take a while: computed by a worker, with progress that any process can read.
 #
 # Small studies are computed while the page waits. Larger ones are a job.
@@ -269,11 +266,17 @@ def _subject(study: Study, part: str) -> str:
     return f"study {study.pk}, {part}: {study.name}"[:300]
 
 
-def run(job: Job, progress: JobProgress) -> dict[str, Any]:
-    """Compute the report that a job asks for; its result is {report: id}."""
+def study_of(job: Job) -> Study:
+    """Return the study that a job is about. Raises JobRefused where it was deleted."""
     study = Study.objects.select_related("corpus", "campaign__corpus").filter(pk=job.params["study"]).first()
     if study is None:
         raise JobRefused("the study was deleted")
+    return study
+
+
+def run(job: Job, progress: JobProgress) -> dict[str, Any]:
+    """Compute the report that a job asks for; its result is {report: id}."""
+    study = study_of(job)
     try:
         report = compute(study=study, part=job.params["part"], by=job.created_by, progress=progress)
     except CalibrationError as error:

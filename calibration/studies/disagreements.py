@@ -22,17 +22,15 @@ from calibration.models import Study
 from calibration.ratings.definitions import parse
 from calibration.ratings.ratings import Subject, SubjectData, load, places, subjects_of
 from calibration.ratings.scope import QuestionInfo, Scope, census, of_study
+from calibration.reports.tables import PEOPLE
 from calibration.statistics import RatingError
 from calibration.statistics.core.ratings import CATEGORIES, Floats, Ratings
-from calibration.studies.computing import POOLED, pooled
-from calibration.studies.inputs import clusters_of, split_of
+from calibration.studies.inputs import POOLED, clusters_of, pooled, split_of
 
 # One question of a study as its report reads it, on the labels of now.
 
 # How far raters are apart on each item, and which answers met which.
 
-PEOPLE = "kind:human"
-"""Stands for all people at once, where a rater is named."""
 LARGEST_TABLE = 11
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
@@ -30,7 +30,7 @@ from calibration.ratings.ratings import (
     places,
     subjects_of,
 )
-from calibration.ratings.scope import Census, Scope, census, of_study
+from calibration.ratings.scope import Census, QuestionInfo, Scope, census, of_study
 from calibration.ratings.votes import Compared, Uncompared, compared, uncompared
 from calibration.reports.snapshot import FORMAT
 from calibration.statistics import Record
@@ -222,3 +222,63 @@ def clusters_of(split: Split | None, part: str) -> frozenset[str] | None:
     if split is None or part == "all":
         return None
     return splits.clusters(split=split, part=part)
+
+
+# Questions that are tags of one scheme, by themselves and read as one.
+
+POOLED, ALL_TAGS = "all", "All tags, pooled"
+T = TypeVar("T")
+
+
+def tag_sets(subjects: Sequence[SubjectData]) -> list[list[SubjectData]]:
+    """Return, per scheme, its binary questions that stand in a group with others; the rest stays out."""
+    return in_sets(subjects, lambda data: data.subject.question)
+
+
+def in_sets(members: Sequence[T], question: Callable[[T], QuestionInfo]) -> list[list[T]]:
+    """Return, per scheme, the members whose question is a tag: binary, and in a group with others."""
+    sets: dict[str, list[T]] = {}
+    groups: dict[tuple[str, str], int] = {}
+    tagged = [m for m in members if question(m).level == "binary" and question(m).group]
+    for member in tagged:
+        place = question(member).scheme, question(member).group
+        groups[place] = groups.get(place, 0) + 1
+    for member in tagged:
+        tag_question = question(member)
+        if groups[tag_question.scheme, tag_question.group] > 1:
+            sets.setdefault(tag_question.scheme, []).append(member)
+    return list(sets.values())
+
+
+def pooled(subjects: Sequence[SubjectData]) -> list[SubjectData]:
+    """Return, per scheme, all its grouped binary questions read as one: an item is then a turn's question.
+
+    This is the overall agreement of a set of tags: rated items of all questions, one below the other, per
+    rater. Questions that stand alone in their group, and raters on other scales, stay out.
+    """
+    return [_pool(members) for members in tag_sets(subjects)]
+
+
+def _pool(members: Sequence[SubjectData]) -> SubjectData:
+    first = members[0]
+    question = replace(
+        first.subject.question,
+        key=POOLED,
+        ref=f"{first.subject.question.scheme}/{POOLED}",
+        wording=ALL_TAGS,
+        group="",
+    )
+    records, unanswered = _renamed(members, "records"), _renamed(members, "unanswered")
+    raters = {info.name: info for data in members for info in data.raters if info.name not in data.off_scale}
+    subject = replace(first.subject, question=question, links=())
+    return SubjectData(subject, records, tuple(raters.values()), frozenset(), 0, "", unanswered=unanswered)
+
+
+def _renamed(members: Sequence[SubjectData], which: str) -> tuple[Record, ...]:
+    """Return the answers of all questions, each item named with its question."""
+    return tuple(
+        replace(record, item=f"{record.item}/{data.subject.question.key}")
+        for data in members
+        for record in getattr(data, which)
+        if record.rater not in data.off_scale and record.kind != "metric"
+    )

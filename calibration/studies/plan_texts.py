@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import textwrap
 from collections.abc import Callable
 
 from annotation.text.display import number, percent
-from annotation.text.table_cells import guarded
 from calibration.agree.report import plain
-from calibration.renderings import Rendering
+from calibration.renderings import Rendering, csv_text, markdown
 from calibration.reports.charts import Chart, Point
 from calibration.reports.figures import worded
 from calibration.reports.wording import counted, units
@@ -379,37 +376,28 @@ def as_json(answer: PlanAnswer) -> str:
 
 def as_csv(answer: PlanAnswer) -> str:
     """Return the table, unrounded; without a plan one line that says why."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["question", "rater", "statistic", "target", *COLUMNS, "reason"])
-    about = [guarded(text) for text in (answer.question, answer.rater, answer.statistic)]
-    for row in answer.rows:
-        writer.writerow([*about, answer.target, *(getattr(row, column) for column in COLUMNS), ""])
-    if not answer.rows:
-        writer.writerow([*about, answer.target, *("" for _ in COLUMNS), guarded(answer.reason)])
-    return out.getvalue()
+    about = [answer.question, answer.rater, answer.statistic, answer.target]
+    lines: list[list[object]] = [
+        [*about, *(getattr(row, column) for column in COLUMNS), ""] for row in answer.rows
+    ]
+    without = [[*about, *("" for _ in COLUMNS), answer.reason]]
+    return csv_text([["question", "rater", "statistic", "target", *COLUMNS, "reason"], *(lines or without)])
 
 
 def as_markdown(answer: PlanAnswer) -> str:
     """Return the plan as Markdown."""
-    lines = [f"# {_plain(title(answer))}", ""]
-    lines += [_plain(" ".join(sentences(answer))), ""]
+    lines = [f"# {markdown(title(answer))}", "", markdown(" ".join(sentences(answer))), ""]
     if answer.rows:
         lines += [f"| {' | '.join(headings(answer))} |", "| ---: | ---: | ---: |"]
-        lines += [f"| {' | '.join(map(_plain, row))} |" for row in rows(answer)]
+        lines += [f"| {' | '.join(map(markdown, row))} |" for row in rows(answer)]
         lines += [""]
     if answer.efforts:
         heads = effort_headings(answer)
         lines += [f"| {' | '.join(heads)} |", f"|{' ---: |' * len(heads)}"]
-        lines += [f"| {' | '.join(map(_plain, row))} |" for row in efforts(answer)]
+        lines += [f"| {' | '.join(map(markdown, row))} |" for row in efforts(answer)]
         lines += [""]
-    lines += [f"- {_plain(sentence)}" for sentence in cautions(answer)]
-    return "\n".join([*lines, "", _plain(answer.method), ""])
-
-
-def _plain(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
-    return " ".join("".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text).split())
+    lines += [f"- {markdown(sentence)}" for sentence in cautions(answer)]
+    return "\n".join([*lines, "", markdown(answer.method), ""])
 
 
 FORMS: dict[str, Rendering[PlanAnswer, str]] = {

@@ -46,10 +46,8 @@ from calibration.statistics.planning import (
 )
 from calibration.statistics.table import STATISTICS
 from calibration.studies import actions as studies
-from calibration.studies.computing import ALL_TAGS, pooled
-from calibration.studies.computing import POOLED as POOLED_RATERS
-from calibration.studies.inputs import clusters_of, split_of
-from calibration.studies.raters import in_sets
+from calibration.studies.inputs import ALL_TAGS, clusters_of, in_sets, pooled, split_of
+from calibration.studies.inputs import POOLED as POOLED_RATERS
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
@@ -589,7 +587,16 @@ def _with_width(answer: PlanAnswer, ratings: Ratings, plan: Plan, progress: Repo
         width_plan = clusters_for_width(figure, target, plan=plan, progress=progress)
     except ValueError as error:
         return replace(answer, reason=str(error))
-    answer = _fill_width(answer, width_plan)
+    answer = _filled(
+        answer,
+        width_plan,
+        value=width_plan.value,
+        width=width_plan.width,
+        design_effect=width_plan.design_effect,
+        rows=tuple(
+            PlanRow(w.n_clusters, w.width, w.low, w.high, w.share_undefined) for w in width_plan.widths
+        ),
+    )
     return replace(answer, crowds=_crowds(answer, ratings, plan))
 
 
@@ -616,21 +623,17 @@ def half_of(width: float) -> float:
     return float(f"{width / 2:.2g}")
 
 
-def _fill_width(answer: PlanAnswer, width_plan: WidthPlan) -> PlanAnswer:
+def _filled(answer: PlanAnswer, plan: WidthPlan | PowerPlan, **values: Any) -> PlanAnswer:
+    """Return an answer with what was planned: how many dialogues, and how that was computed."""
     return replace(
         answer,
-        value=width_plan.value,
-        width=width_plan.width,
-        needed=width_plan.needed,
-        needed_low=width_plan.needed_low,
-        needed_high=width_plan.needed_high,
-        more=width_plan.more,
-        rough=width_plan.is_rough,
-        design_effect=width_plan.design_effect,
-        rows=tuple(
-            PlanRow(w.n_clusters, w.width, w.low, w.high, w.share_undefined) for w in width_plan.widths
-        ),
-        method=width_plan.method,
+        needed=plan.needed,
+        needed_low=plan.needed_low,
+        needed_high=plan.needed_high,
+        more=plan.more,
+        rough=plan.is_rough,
+        method=plan.method,
+        **values,
     )
 
 
@@ -650,7 +653,15 @@ def _with_power(answer: PlanAnswer, ratings: Ratings, plan: Plan, progress: Repo
         plan=plan,
         progress=progress,
     )
-    return _fill_power(answer, power_plan)
+    return _filled(
+        answer,
+        power_plan,
+        raters=(power_plan.judge, *power_plan.people),
+        reaching=power_plan.reaching,
+        n_pilot=power_plan.n_pilot,
+        n_items=power_plan.n_items,
+        rows=tuple(PlanRow(p.n_clusters, p.power, p.low, p.high, 0.0) for p in power_plan.powers),
+    )
 
 
 def _tested(ratings: Ratings, rater: str) -> bool:
@@ -659,23 +670,6 @@ def _tested(ratings: Ratings, rater: str) -> bool:
     if ratings.kinds[column] != "judge":
         return False
     return ratings.on_scale[column] or ratings.level not in ("binary", "nominal")
-
-
-def _fill_power(answer: PlanAnswer, power_plan: PowerPlan) -> PlanAnswer:
-    return replace(
-        answer,
-        raters=(power_plan.judge, *power_plan.people),
-        needed=power_plan.needed,
-        needed_low=power_plan.needed_low,
-        needed_high=power_plan.needed_high,
-        more=power_plan.more,
-        reaching=power_plan.reaching,
-        rough=power_plan.is_rough,
-        n_pilot=power_plan.n_pilot,
-        n_items=power_plan.n_items,
-        rows=tuple(PlanRow(p.n_clusters, p.power, p.low, p.high, 0.0) for p in power_plan.powers),
-        method=power_plan.method,
-    )
 
 
 # Plans that take a while: computed by a worker, with progress that any process can read.
@@ -736,9 +730,7 @@ def _subject(study: Study, query: PlanQuery) -> str:
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
     """Compute the plan that a job asks for; its result is {plan: the answer, stamp}."""
-    study = Study.objects.select_related("corpus", "campaign__corpus").filter(pk=job.params["study"]).first()
-    if study is None:
-        raise JobRefused("the study was deleted")
+    study = studies.study_of(job)
     query = PlanQuery(**job.params["query"])
     stamp = of_study(study).stamp()
     try:

@@ -13,6 +13,7 @@ from annotation.models.corpora import ITEM_PARTS
 from calibration.errors import WorkbenchRefused
 from calibration.ratings.scope import QuestionInfo
 from calibration.reports.figures import worded
+from calibration.reports.tables import PEOPLE
 from calibration.statistics import Plan, Result
 from calibration.statistics.analysis import mean_of
 from calibration.statistics.core.ratings import CATEGORIES, Floats
@@ -27,7 +28,6 @@ from calibration.statistics.judges_compared import (
     references_of,
 )
 from calibration.studies import disagreements
-from calibration.studies.disagreements import PEOPLE
 from calibration.workbench.sheets import Judged, Sheet, judged_on, sheets, statistics_of, unanswered, why_none
 from judges.drafts import benches
 from judges.models import Bench

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from decimal import Decimal
 from typing import Any
 
 from django import forms
@@ -12,6 +13,9 @@ from rest_framework import serializers
 
 from jobs.endpoints.parameters import LONGEST_STOP, MOST_STOPS, PARAMETERS, Parameter, checked
 from jobs.errors import JobError
+
+MONEY: dict[str, Any] = {"max_digits": 14, "decimal_places": 6}
+TYPES: Mapping[str, type] = {"number": float, "whole": int, "money": Decimal}
 
 # Form fields of the sampling parameters, made from their table.
 
@@ -36,7 +40,7 @@ class LinesField(forms.CharField):
 
 def parameter_fields() -> dict[str, forms.Field]:
     """Return one field for each parameter, by its name, none of them required."""
-    return {parameter.name: _field_of_parameter_fields(parameter) for parameter in PARAMETERS.values()}
+    return {parameter.name: form_field(parameter) for parameter in PARAMETERS.values()}
 
 
 def given_parameters(form: forms.Form) -> dict[str, Any]:
@@ -78,13 +82,17 @@ class WithParameters(forms.Form):
         return any(field.errors or field.value() for field in self.parameters())
 
 
-def _field_of_parameter_fields(parameter: Parameter) -> forms.Field:
+def form_field(parameter: Parameter, **options: Any) -> forms.Field:
+    """Return the form field of a parameter; `options` are told to Django in place of the usual."""
     shared: dict[str, Any] = {"required": False, "label": parameter.label, "help_text": parameter.help}
+    shared |= options
     bounds: dict[str, Any] = {"min_value": parameter.least, "max_value": parameter.most}
     if parameter.kind == "number":
         return forms.FloatField(**shared, **bounds)
     if parameter.kind == "whole":
         return forms.IntegerField(**shared, **bounds)
+    if parameter.kind == "money":
+        return forms.DecimalField(**shared, **bounds, **MONEY)
     if parameter.kind == "choice":
         return forms.ChoiceField(
             **shared, choices=[("", "not sent"), *((key, key) for key in parameter.choices)]
@@ -97,7 +105,7 @@ def _field_of_parameter_fields(parameter: Parameter) -> forms.Field:
 
 def parameter_serializer_fields() -> dict[str, serializers.Field[Any, Any, Any, Any]]:
     """Return one field for each parameter, by its name; one that is left out or null is not sent."""
-    return {parameter.name: _field(parameter) for parameter in PARAMETERS.values()}
+    return {parameter.name: serializer_field(parameter) for parameter in PARAMETERS.values()}
 
 
 def parameters_from_data(data: dict[str, Any]) -> dict[str, Any]:
@@ -108,15 +116,14 @@ def parameters_from_data(data: dict[str, Any]) -> dict[str, Any]:
         raise serializers.ValidationError(str(error)) from None
 
 
-def _field(parameter: Parameter) -> serializers.Field[Any, Any, Any, Any]:
-    shared: dict[str, Any] = {
-        "required": False,
-        "default": None,
-        "allow_null": True,
-        "help_text": parameter.help,
-    }
+def serializer_field(parameter: Parameter, **options: Any) -> serializers.Field[Any, Any, Any, Any]:
+    """Return the field of a parameter in the API; `options` are told to DRF in place of the usual."""
+    shared: dict[str, Any] = {"default": None, "allow_null": True, "help_text": parameter.help}
+    shared |= options
     if parameter.kind == "number":
         return serializers.FloatField(min_value=parameter.least, max_value=parameter.most, **shared)
+    if parameter.kind == "money":
+        return serializers.DecimalField(min_value=_as_integer(parameter.least), **MONEY, **shared)
     if parameter.kind == "whole":
         return serializers.IntegerField(
             min_value=_as_integer(parameter.least), max_value=_as_integer(parameter.most), **shared
@@ -145,7 +152,7 @@ def add_parameters(parser: CommandParser, of: str = "", *, leave: Collection[str
     owner = f" of the {of}" if of else ""
     group = parser.add_argument_group(f"sampling parameters{owner}", "sent to the model only where given")
     for parameter in (parameter for name, parameter in PARAMETERS.items() if name not in leave):
-        group.add_argument(f"--{_option_name(of, parameter.name).replace('_', '-')}", **_how(parameter))
+        group.add_argument(f"--{_option_name(of, parameter.name).replace('_', '-')}", **option(parameter))
 
 
 def parameters_from_options(options: Mapping[str, Any], of: str = "") -> dict[str, Any]:
@@ -158,12 +165,13 @@ def _option_name(of: str, name: str) -> str:
     return f"{of}_{name}" if of else name
 
 
-def _how(parameter: Parameter) -> dict[str, Any]:
-    how: dict[str, Any] = {"help": parameter.help.replace("%", "%%")}
+def option(parameter: Parameter, **options: Any) -> dict[str, Any]:
+    """Return how a command takes a parameter; `options` are told to argparse in place of the usual."""
+    how: dict[str, Any] = {"help": parameter.help.replace("%", "%%"), **options}
     if parameter.kind == "yes":
         return how | {"action": "store_true", "default": None}
     if parameter.kind == "texts":
         return how | {"action": "append", "metavar": "TEXT", "help": "a text that ends a reply; at most four"}
     if parameter.kind == "choice":
         return how | {"choices": parameter.choices}
-    return how | {"type": float if parameter.kind == "number" else int}
+    return how | {"type": TYPES[parameter.kind]}

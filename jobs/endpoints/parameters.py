@@ -43,7 +43,7 @@ def response_format(form: str, prompt: Prompt) -> dict[str, Any]:
     return {"response_format": {"type": "json_object"}} if form == JSON else {}
 
 
-Kind = Literal["number", "whole", "choice", "texts", "yes"]
+Kind = Literal["number", "whole", "money", "choice", "texts", "yes"]
 MOST_WHOLE = 2**31 - 1
 MOST_SEED = 2_000_000_000
 """So that the seeds of all samples fit into what servers take."""

@@ -14,49 +14,115 @@ MOST_IN_A_BATCH = 10_000
 class Endpoint(models.Model):
     """An OpenAI-compatible server and a model on it. The key stays in the environment, named by `key_env`.
 
-    Prices are in `currency` per million tokens; null where unknown, and then no cost is shown. One that the
-    environment declares is changed there (`from_environment`). `concurrency` is shared by all workers.
-    `allow_private` lets it be at this machine or in its private network; see `jobs.endpoints.wire`. The
-    `test_` fields say what the last test came to: asked for, done once a worker answered; `test_error` is
-    empty where a reply came, after `test_ms` milliseconds. `requests_per_minute` and `tokens_per_minute` are
-    limits of the provider, shared by all workers; null where there is none. `reply_form` is the form of
-    structured output that it was found to take (`jobs.endpoints.parameters`), empty until it was asked.
-    `batch_share` is the share of its prices that a call in a batch costs, null where it takes no batches; a
-    file of a batch has at most `batch_most` requests, and `keep_batch_files` leaves the files of batches
-    that have ended where they are. `family` is that of its model (gpt, llama ...): checks ask whether a
-    judge favours systems of its own. `revision` names what is served there under the model's name (a
-    commit, a quantisation), where somebody said so. `fake_model` says that its replies had the mark of one.
-    `tokenizer` is a file, or a folder with one, by which estimates count its tokens, empty where none is
-    known.
+    Prices are in `currency` per million tokens. One that the environment declares is changed there
+    (`from_environment`). `allow_private` lets it be at this machine or in its private network; see
+    `jobs.endpoints.wire`. `reply_form` is one of `jobs.endpoints.parameters`, empty until it was asked.
+    `batch_share` is null where it takes no batches; a file of a batch has at most `batch_most` requests.
+    `fake_model` says that its replies had the mark of one. The `test_` fields say what the last test came to:
+    asked for, done once a worker answered; `test_error` is empty where a reply came, after `test_ms`
+    milliseconds.
     """
 
     name = models.CharField(max_length=100, unique=True)
-    base_url = models.URLField(max_length=LONGEST_ADDRESS)
+    base_url = models.URLField(
+        "Base URL",
+        max_length=LONGEST_ADDRESS,
+        help_text="Of an OpenAI-compatible API, such as https://api.openai.com/v1",
+    )
     model = models.CharField(max_length=200)
-    revision = models.CharField(max_length=200, blank=True, default="", db_default="")
-    key_env = models.CharField(max_length=100, blank=True)
-    price_in = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
-    price_out = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    revision = models.CharField(
+        "Served revision",
+        max_length=200,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="What the server really serves under this name: a commit, a date, a quantisation such as "
+        "Q4. It is part of who a judge is, as the address is. May stay empty.",
+    )
+    family = models.CharField(
+        "Family of the model",
+        max_length=60,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Such as gpt or llama: a check asks whether a judge favours its own. May stay empty.",
+    )
+    tokenizer = models.CharField(
+        max_length=300,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="A tokenizer.json on this machine, or a folder with one: estimates of what is written "
+        "count tokens by it. Empty: four characters to a token.",
+    )
+    key_env = models.CharField(
+        "Variable of the key",
+        max_length=100,
+        blank=True,
+        help_text="The environment variable that holds the key, where the workers run. Whoever runs the "
+        "server lists those that may be named here in CONCORD_KEY_VARIABLES.",
+    )
+    price_in = models.DecimalField(
+        "Price of a million tokens read",
+        max_digits=12,
+        decimal_places=6,
+        null=True,
+        blank=True,
+        help_text="Leave prices empty where unknown: then no cost is shown.",
+    )
+    price_out = models.DecimalField(
+        "Price of a million tokens written", max_digits=12, decimal_places=6, null=True, blank=True
+    )
     currency = models.CharField(max_length=10, default="USD")
-    concurrency = models.PositiveIntegerField(default=16)
-    requests_per_minute = models.PositiveIntegerField(null=True, blank=True)
-    tokens_per_minute = models.PositiveIntegerField(null=True, blank=True)
-    family = models.CharField(max_length=60, blank=True, default="", db_default="")
+    concurrency = models.PositiveIntegerField(
+        "Requests at once", default=16, help_text="Shared by all workers."
+    )
+    requests_per_minute = models.PositiveIntegerField(
+        "Requests a minute", null=True, blank=True, help_text="Shared by all workers; empty: no limit."
+    )
+    tokens_per_minute = models.PositiveIntegerField(
+        "Tokens a minute",
+        null=True,
+        blank=True,
+        help_text="Read and written, shared by all workers; empty: no limit.",
+    )
     fake_model = models.BooleanField(default=False, db_default=False, editable=False)
-    tokenizer = models.CharField(max_length=300, blank=True, default="", db_default="")
-    reply_form = models.CharField(max_length=10, blank=True)
+    reply_form = models.CharField(
+        "Structured output",
+        max_length=10,
+        blank=True,
+        help_text="How replies with fields are asked for; what the endpoint takes is remembered here.",
+    )
     batch_share = models.DecimalField(
+        "Share of the price in a batch",
         max_digits=5,
         decimal_places=4,
         null=True,
         blank=True,
         validators=[MinValueValidator(0), MaxValueValidator(1)],
+        help_text="0 to 1: what a call in a batch costs of the prices above, such as 0.5. Empty: the "
+        "endpoint takes no batches.",
     )
-    batch_most = models.PositiveIntegerField(default=MOST_IN_A_BATCH, validators=[MinValueValidator(1)])
-    keep_batch_files = models.BooleanField(default=False, db_default=False)
-    timeout_s = models.PositiveIntegerField(default=120)
+    batch_most = models.PositiveIntegerField(
+        "Most requests of a batch",
+        default=MOST_IN_A_BATCH,
+        validators=[MinValueValidator(1)],
+        help_text=f"Of its file; providers say how many they take. Empty: {MOST_IN_A_BATCH:,}.",
+    )
+    keep_batch_files = models.BooleanField(
+        "Keep the files of batches at the provider",
+        default=False,
+        db_default=False,
+        help_text="Without this they are deleted there once a batch is collected.",
+    )
+    timeout_s = models.PositiveIntegerField("Seconds to wait for a reply", default=120)
+    allow_private = models.BooleanField(
+        "At this machine or in its private network",
+        default=False,
+        help_text="Without this, addresses such as 127.0.0.1 or 10.0.0.5 are not connected to, whatever name "
+        "leads there.",
+    )
     active = models.BooleanField(default=True)
-    allow_private = models.BooleanField(default=False)
     from_environment = models.BooleanField(default=False)
     test_asked = models.DateTimeField(null=True, editable=False)
     test_done = models.DateTimeField(null=True, editable=False)

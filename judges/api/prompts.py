@@ -6,22 +6,22 @@ from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpResponse
-from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, status
-from rest_framework.decorators import api_view
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
-from rest_framework.response import Response
 
 from annotation.api.corpora_serializers import TrainingPart
 from annotation.text.yaml_tree import MOST_BYTES
-from config.lists import Pages, paged
+from config import api
 from config.openapi import files as file_answers
-from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
-from jobs.errors import JobError
+from jobs.endpoints.parameter_inputs import (
+    parameter_serializer_fields,
+    parameters_from_data,
+    serializer_field,
+)
 from judges import access
-from judges.errors import JudgeError
-from judges.models import Prompt, PromptVersion
+from judges.models import PromptVersion
 from judges.pages.prompts import file_of
 from judges.prompts import actions, files, requests
 from judges.prompts import versions as listing
@@ -30,7 +30,7 @@ from judges.prompts.versions import Version
 from judges.protocols import Wording
 from judges.protocols.wording import LONGEST
 from judges.runs.lookup import corpus_named, endpoint_named
-from judges.runs.plans import LEAST_BUDGET, Judge
+from judges.runs.plans import BUDGET, Judge
 
 # What the API reads and writes about prompts.
 
@@ -83,13 +83,13 @@ class VersionSerializer(serializers.Serializer[Any]):
 class NewVersionSerializer(serializers.Serializer[Any]):
     """A text to be saved as the next version. `made_from` is the number of its parent (the newest)."""
 
-    system = _text(required=False, default="")
+    system = _text(default="")
     user = _text()
     form = serializers.CharField(required=False, allow_blank=True, max_length=40)
-    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
+    note = api.optional_text(max_length=2000)
     made_from = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
     keep_examples = serializers.BooleanField(
-        required=False, default=True, help_text="Keep the worked examples of the parent."
+        default=True, help_text="Keep the worked examples of the parent."
     )
 
 
@@ -98,12 +98,12 @@ class NewPromptSerializer(serializers.Serializer[Any]):
     given."""
 
     name = serializers.CharField(max_length=99)
-    description = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
+    description = api.optional_text(max_length=2000)
     copy_of = serializers.CharField(help_text="The version to begin with, as name@number or name.")
     system = _text(required=False)
     user = _text(required=False)
     form = serializers.CharField(required=False, allow_blank=True, max_length=40)
-    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
+    note = api.optional_text(max_length=2000)
 
 
 class ArchivedSerializer(serializers.Serializer[Any]):
@@ -117,20 +117,15 @@ class ExamplesSerializer(serializers.Serializer[Any]):
 
     corpus = serializers.CharField()
     rule = serializers.ChoiceField(choices=list(RULES))
-    n = serializers.IntegerField(required=False, default=4, min_value=1, max_value=MOST_SHOWN)
-    items = serializers.ListField(
-        child=serializers.CharField(), required=False, default=list, max_length=MOST_SHOWN
-    )
-    scheme = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
+    n = serializers.IntegerField(default=4, min_value=1, max_value=MOST_SHOWN)
+    items = api.texts(max_length=MOST_SHOWN)
+    scheme = api.optional_text(
         help_text="Whose questions a rubric asks, where its prompt is for no scheme: key or key@version.",
     )
-    judge = serializers.CharField(required=False, default="", allow_blank=True)
-    seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=LARGEST)
+    judge = api.optional_text()
+    seed = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST)
     whole_corpus = serializers.BooleanField(
-        required=False, default=False, help_text="The corpus has no split, and all of it is for development."
+        default=False, help_text="The corpus has no split, and all of it is for development."
     )
     part = TrainingPart(help_text="training, where examples come from it and not from dev")
     version = serializers.IntegerField(
@@ -139,14 +134,14 @@ class ExamplesSerializer(serializers.Serializer[Any]):
         max_value=LARGEST,
         help_text="Whose text: the newest version's by default.",
     )
-    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
+    note = api.optional_text(max_length=2000)
 
 
 class FileSerializer(serializers.Serializer[Any]):
     """A prompt's file as a text."""
 
     text = serializers.CharField(trim_whitespace=False, max_length=MOST_BYTES)
-    name = serializers.CharField(required=False, default="", allow_blank=True, max_length=99)
+    name = api.optional_text(max_length=99)
 
 
 class ImportedSerializer(serializers.Serializer[Any]):
@@ -172,21 +167,14 @@ class AskSerializer(serializers.Serializer[Any]):
     system = _text(required=False)
     user = _text(required=False)
     corpus = serializers.CharField()
-    item = serializers.CharField(
-        required=False, default="", allow_blank=True, help_text="The item's key; any item of dev without one."
-    )
-    endpoint = serializers.CharField(required=False, default="", allow_blank=True)
-    budget = serializers.IntegerField(
-        required=False, default=None, allow_null=True, min_value=LEAST_BUDGET, max_value=LARGEST
-    )
-    shows = serializers.ListField(child=serializers.CharField(), required=False, default=list)
-    scheme = serializers.CharField(
-        required=False,
-        default="",
-        allow_blank=True,
+    item = api.optional_text(help_text="The item's key; any item of dev without one.")
+    endpoint = api.optional_text()
+    budget = serializer_field(BUDGET)
+    shows = api.texts()
+    scheme = api.optional_text(
         help_text="Whose questions a rubric asks, where its prompt is for no scheme: key or key@version.",
     )
-    needs = serializers.DictField(child=serializers.CharField(), required=False, default=dict)
+    needs = serializers.DictField(child=serializers.CharField(), default=dict)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Check the parameters against each other."""
@@ -217,56 +205,37 @@ class RequestSerializer(serializers.Serializer[Any]):
 
 
 NUMBER = OpenApiParameter("number", int, description="a version; the newest by default")
+REFS = [OpenApiParameter(name, str, required=True, description="name@number") for name in ("a", "b")]
 DOWNLOAD = file_answers([media for _, media in files.FORMS.values()])
 
 
-def _refused(error: JobError) -> ValidationError:
-    return ValidationError({"detail": str(error).splitlines() if "\n" in str(error) else str(error)})
+def _listed() -> list[listing.PromptSummary]:
+    return [*listing.own(), *listing.coming_with_concord()]
 
 
-def _validated(serializer: Any, request: Request) -> dict[str, Any]:
-    form = serializer(data=request.data)
-    form.is_valid(raise_exception=True)
-    validated: dict[str, Any] = form.validated_data
-    return validated
+@api.listing(PromptSerializer, page=lambda page: [entry.as_json() for entry in page])
+def prompts(request: Request) -> list[listing.PromptSummary]:
+    """List people's prompts and those that come with Concord."""
+    return _listed()
 
 
-def _user(request: Request) -> Any:
-    return request.user
-
-
-@extend_schema(methods=["GET"], responses=PromptSerializer(many=True))
-@extend_schema(methods=["POST"], request=NewPromptSerializer, responses={201: VersionSerializer})
-@paged
-@api_view(["GET", "POST"])
-def prompts(request: Request) -> Response:
-    """List people's prompts and those that come with Concord; POST makes one from another one's text."""
-    if request.method == "POST":
-        return Response(_create_prompt(request), status=status.HTTP_201_CREATED)
-    pager = Pages()
-    rows: Any = [entry.as_json() for entry in (*listing.own(), *listing.coming_with_concord())]
-    page = pager.paginate_queryset(rows, request) or []
-    return pager.get_paginated_response(page)
-
-
-def _create_prompt(request: Request) -> dict[str, Any]:
-    data = _validated(NewPromptSerializer, request)
-    try:
-        base = listing.find(data["copy_of"])
-        row = actions.create(
-            by=_user(request),
-            name=data["name"],
-            description=data["description"],
-            protocol=base.protocol,
-            variant=base.variant,
-            scheme_version=base.scheme_version,
-            wording=_changed(base.wording, data),
-            parent=base.ref,
-            origin=PromptVersion.Origin.COPIED,
-            note=data["note"],
-        )
-    except JudgeError as error:
-        raise _refused(error) from None
+@api.post(NewPromptSerializer, VersionSerializer, status=201)
+def create(request: Request) -> dict[str, Any]:
+    """Make a prompt from another one's text."""
+    data = api.data(request)
+    base = listing.find(data["copy_of"])
+    row = actions.create(
+        by=api.user(request),
+        name=data["name"],
+        description=data["description"],
+        protocol=base.protocol,
+        variant=base.variant,
+        scheme_version=base.scheme_version,
+        wording=_changed(base.wording, data),
+        parent=base.ref,
+        origin=PromptVersion.Origin.COPIED,
+        note=data["note"],
+    )
     return listing.as_json(listing.version_of(row))
 
 
@@ -275,131 +244,94 @@ def _changed(wording: Wording, data: dict[str, Any]) -> Wording:
     return replace(wording, **{name: data[name] for name in ("system", "user", "form") if name in data})
 
 
-@extend_schema(methods=["GET"], responses=PromptSerializer)
-@extend_schema(methods=["PATCH"], request=ArchivedSerializer, responses=PromptSerializer)
-@api_view(["GET", "PATCH"])
-def prompt(request: Request, name: str) -> Response:
-    """Return a prompt; PATCH archives or restores one of people's."""
-    if request.method == "PATCH":
-        prompt_row = access.prompt(name)
-        actions.archive(by=_user(request), prompt=prompt_row, **_validated(ArchivedSerializer, request))
-    rows = (*listing.own(), *listing.coming_with_concord())
-    entry = next((candidate for candidate in rows if candidate.name == name), None)
+@api.get(PromptSerializer)
+def prompt(request: Request, name: str) -> dict[str, Any]:
+    """Return a prompt."""
+    return _prompt_json(name)
+
+
+@api.patch(ArchivedSerializer, PromptSerializer)
+def archive(request: Request, name: str) -> dict[str, Any]:
+    """Archive or restore one of people's prompts."""
+    prompt_row = access.prompt(name)
+    actions.archive(by=api.user(request), prompt=prompt_row, **api.data(request))
+    return _prompt_json(name)
+
+
+def _prompt_json(name: str) -> dict[str, Any]:
+    entry = next((candidate for candidate in _listed() if candidate.name == name), None)
     if entry is None:
         raise Http404
-    return Response(entry.as_json())
+    return entry.as_json()
 
 
-@extend_schema(methods=["GET"], responses=VersionSerializer(many=True))
-@extend_schema(methods=["POST"], request=NewVersionSerializer, responses={201: VersionSerializer})
-@paged
-@api_view(["GET", "POST"])
-def versions(request: Request, name: str) -> Response:
-    """List a prompt's versions, the newest first; POST saves the next one.
+@api.listing(VersionSerializer, page=lambda page: [listing.as_json(version) for version in page])
+def versions(request: Request, name: str) -> list[Version]:
+    """List a prompt's versions, the newest first."""
+    newest = access.version(name)
+    return listing.versions_of(newest.row.prompt) if newest.row else [newest]
+
+
+@api.post(NewVersionSerializer, VersionSerializer, status=201)
+def save(request: Request, name: str) -> dict[str, Any]:
+    """Save a prompt's next version.
 
     A text that the newest version has already makes none: that version is returned.
     """
-    if request.method == "POST":
-        return Response(_added(request, name), status=status.HTTP_201_CREATED)
-    newest = access.version(name)
-    prompt_versions = listing.versions_of(newest.row.prompt) if newest.row else [newest]
-    pager = Pages()
-    rows: Any = [listing.as_json(version) for version in prompt_versions]
-    page = pager.paginate_queryset(rows, request) or []
-    return pager.get_paginated_response(page)
-
-
-def _added(request: Request, name: str) -> dict[str, Any]:
-    data = _validated(NewVersionSerializer, request)
+    data = api.data(request)
     base = access.version(name, data.get("made_from"))
     wording = _changed(base.wording, data)
     if not data["keep_examples"]:
         wording = replace(wording, examples=(), picking={})
-    try:
-        row = actions.add_version(
-            by=_user(request), prompt=_own(base), wording=wording, parent=base.ref, note=data["note"]
-        )
-    except JudgeError as error:
-        raise _refused(error) from None
+    row = actions.add_version(
+        by=api.user(request), prompt=_own(base).prompt, wording=wording, parent=base.ref, note=data["note"]
+    )
     return listing.as_json(listing.find(f"{name}@{row.number}"))
 
 
-def _own(version: Version) -> Prompt:
+def _own(version: Version) -> PromptVersion:
     if version.row is None:
         raise ValidationError({"detail": f"{version.ref} comes with Concord and cannot be changed: copy it."})
-    return version.row.prompt
+    return version.row
 
 
-@extend_schema(methods=["GET"], responses=VersionSerializer)
-@extend_schema(methods=["DELETE"], responses={204: None})
-@api_view(["GET", "DELETE"])
-def version(request: Request, name: str, number: int) -> Response:
-    """Return a version; DELETE deletes one that no judge has used."""
-    entry = access.version(name, number)
-    if request.method == "GET":
-        return Response(listing.as_json(entry))
-    _own(entry)
-    assert entry.row is not None
-    try:
-        actions.delete(by=_user(request), version=entry.row)
-    except JudgeError as error:
-        raise _refused(error) from None
-    return Response(status=status.HTTP_204_NO_CONTENT)
+@api.get(VersionSerializer)
+def version(request: Request, name: str, number: int) -> dict[str, Any]:
+    """Return a version of a prompt."""
+    return listing.as_json(access.version(name, number))
 
 
-@extend_schema(request=ExamplesSerializer, responses={201: VersionSerializer})
-@api_view(["POST"])
-def examples(request: Request, name: str) -> Response:
+@api.delete()
+def delete(request: Request, name: str, number: int) -> None:
+    """Delete a version that no judge has used."""
+    actions.delete(by=api.user(request), version=_own(access.version(name, number)))
+
+
+@api.post(ExamplesSerializer, VersionSerializer, status=201)
+def pick_examples(request: Request, name: str) -> dict[str, Any]:
     """Pick worked examples for a version's text; what is picked is saved as the next version."""
-    data = _validated(ExamplesSerializer, request)
-    base = access.version(name, data.get("version"))
-    try:
-        pick = Pick(
-            corpus_named(data["corpus"]),
-            data["rule"],
-            data["n"],
-            tuple(data["items"]),
-            data["judge"],
-            data["seed"],
-            data["whole_corpus"],
-            data["scheme"],
-            data["part"],
-        )
-        row = actions.add_examples(by=_user(request), version=base, criteria=pick, note=data["note"])
-    except JudgeError as error:
-        raise _refused(error) from None
-    entry = listing.find(f"{name}@{row.number}")
-    return Response(listing.as_json(entry), status=status.HTTP_201_CREATED)
+    data = api.data(request)
+    base, note = access.version(name, data.pop("version", None)), data.pop("note")
+    data |= {"corpus": corpus_named(data["corpus"]), "keys": tuple(data.pop("items"))}
+    row = actions.add_examples(by=api.user(request), version=base, criteria=Pick(**data), note=note)
+    return listing.as_json(listing.find(f"{name}@{row.number}"))
 
 
-@extend_schema(
-    parameters=[
-        OpenApiParameter("a", str, required=True, description="name@number"),
-        OpenApiParameter("b", str, required=True, description="name@number"),
-    ],
-    responses=PromptDifferenceSerializer,
-)
-@api_view(["GET"])
-def compared(request: Request) -> Response:
+@api.get(PromptDifferenceSerializer, query=REFS)
+def compare(request: Request) -> dict[str, Any]:
     """Return what two versions differ by, line by line."""
-    try:
-        first, second = (listing.find(request.query_params.get(name, "")) for name in ("a", "b"))
-    except JudgeError as error:
-        raise _refused(error) from None
+    first, second = (listing.find(request.query_params.get(name, "")) for name in ("a", "b"))
     parts = listing.difference(first.wording, second.wording)
-    return Response(
-        {
-            "first": first.ref,
-            "second": second.ref,
-            "same": not any(part.changed for part in parts),
-            "parts": {part.name: [row.as_json() for row in part.rows] for part in parts},
-        }
-    )
+    return {
+        "first": first.ref,
+        "second": second.ref,
+        "same": not any(part.changed for part in parts),
+        "parts": {part.name: [row.as_json() for row in part.rows] for part in parts},
+    }
 
 
-@extend_schema(parameters=[NUMBER], responses=DOWNLOAD)
-@api_view(["GET"])
-def exported(request: Request, name: str, form: str) -> HttpResponse:
+@api.get(query=[NUMBER], responses=DOWNLOAD)
+def export_prompt(request: Request, name: str, form: str) -> HttpResponse:
     """Send a prompt with its versions as YAML (`yaml`), or one version as Markdown (`md`)."""
     if form not in files.FORMS:
         raise Http404
@@ -409,44 +341,34 @@ def exported(request: Request, name: str, form: str) -> HttpResponse:
     return file_of(access.version(name, int(number) if number else None), form)
 
 
-@extend_schema(request=FileSerializer, responses={201: ImportedSerializer})
-@api_view(["POST"])
-def imported(request: Request) -> Response:
+@api.post(FileSerializer, ImportedSerializer, status=201)
+def import_prompt(request: Request) -> dict[str, Any]:
     """Make a prompt of a file, or add the versions that it lacks; `problems` has a line for each."""
-    data = _validated(FileSerializer, request)
-    try:
-        rows = actions.import_file(
-            by=_user(request), content=data["text"].encode("utf-8", "replace"), name=data["name"]
-        )
-    except JudgeError as error:
-        raise _refused(error) from None
-    refs = [f"{row.prompt.name}@{row.number}" for row in rows]
-    return Response({"versions": refs}, status=status.HTTP_201_CREATED)
+    data = api.data(request)
+    content = data["text"].encode("utf-8", "replace")
+    rows = actions.import_file(by=api.user(request), content=content, name=data["name"])
+    return {"versions": [f"{row.prompt.name}@{row.number}" for row in rows]}
 
 
-@extend_schema(request=AskSerializer, responses=RequestSerializer(many=True))
-@api_view(["POST"])
-def preview_request(request: Request) -> Response:
+@api.post(AskSerializer, RequestSerializer, many=True)
+def preview_request(request: Request) -> list[dict[str, Any]]:
     """Return the exact request about an item, one for each part of the protocol; nothing is sent."""
-    data = _validated(AskSerializer, request)
-    try:
-        base = listing.find(data["prompt"])
-        judge = Judge(
-            prompt=base.ref,
-            endpoint=endpoint_named(data["endpoint"]) if data["endpoint"] else None,
-            shows=tuple(data["shows"]),
-            needs=data["needs"],
-            parameters=data["parameters"],
-            budget=data["budget"],
-            scheme=data["scheme"],
-        )
-        corpus, covers = corpus_named(data["corpus"]), judge.asks().covers
-        key = data["item"]
-        item = requests.item_of(corpus, key, covers) if key.strip() else requests.any_item(corpus, covers)
-        previews = requests.requests(judge, item, draft=_draft(base, data), later=_user(request))
-    except JobError as error:
-        raise _refused(error) from None
-    return Response([preview.as_json() for preview in previews])
+    data = api.data(request)
+    base = listing.find(data["prompt"])
+    judge = Judge(
+        prompt=base.ref,
+        endpoint=endpoint_named(data["endpoint"]) if data["endpoint"] else None,
+        shows=tuple(data["shows"]),
+        needs=data["needs"],
+        parameters=data["parameters"],
+        budget=data["budget"],
+        scheme=data["scheme"],
+    )
+    corpus, covers = corpus_named(data["corpus"]), judge.asks().covers
+    key = data["item"]
+    item = requests.item_of(corpus, key, covers) if key.strip() else requests.any_item(corpus, covers)
+    previews = requests.requests(judge, item, draft=_draft(base, data), later=api.user(request))
+    return [preview.as_json() for preview in previews]
 
 
 def _draft(base: Version, data: dict[str, Any]) -> Wording | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
+from django.db import models
 
 from annotation.corpora.queries import showable
 from annotation.models import Campaign, Corpus, SchemeVersion, System
@@ -13,7 +14,7 @@ from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
 from jobs import runs
 from jobs.endpoints.actions import key_variables
-from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
+from jobs.endpoints.parameter_inputs import WithParameters, form_field, given_parameters
 from jobs.endpoints.parameters import FORMS
 from jobs.errors import JobError
 from jobs.models import Run
@@ -26,7 +27,7 @@ from judges.protocols import PROTOCOLS, Protocol
 from judges.protocols.rubric import EXPECTED_SCHEME, G_EVAL_SCHEME
 from judges.runs.lookup import Availability, availability, part_choices, split_for
 from judges.runs.material import machines
-from judges.runs.plans import LEAST_BUDGET, MOST_SAMPLES, Judge
+from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
 from judges.runs.plans import scheme_ref as ref
 from judges.runs.selection import Selection
 
@@ -88,18 +89,7 @@ def needs_of(data: Mapping[str, Any]) -> dict[str, str]:
 
 def cap_fields() -> dict[str, forms.Field]:
     """Return the fields by their names; an empty one is no limit."""
-    shared: dict[str, Any] = {"required": False, "min_value": 0}
-    return {
-        "cap_calls": forms.IntegerField(label="Most calls", max_value=2**53, **shared),
-        "cap_tokens": forms.IntegerField(label="Most tokens, read and written", max_value=2**53, **shared),
-        "cap_cost": forms.DecimalField(
-            label="Most money",
-            max_digits=14,
-            decimal_places=6,
-            help_text="In the endpoint's currency; the endpoint needs prices.",
-            **shared,
-        ),
-    }
+    return {name: form_field(cap) for name, cap in CAPS.items()}
 
 
 def mode_field() -> forms.ChoiceField:
@@ -223,26 +213,14 @@ class JudgeForm(WithParameters, SelectionForm):
         label="Whose questions, for a rubric or G-Eval",
         help_text="Other judges have questions of their own.",
     )
-    samples = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=MOST_SAMPLES,
-        help_text="How often each question is asked. Empty: once, by a pairwise judge once in each order, by "
-        "G-Eval with samples 20 times.",
-    )
+    samples = form_field(SAMPLE_COUNT)
     shows = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
         label="Shown beside the usual",
         help_text="Goal, topic, roles, profiles, agenda and summary always are. Systems are never named.",
     )
-    budget = forms.IntegerField(
-        required=False,
-        min_value=LEAST_BUDGET,
-        label="Most characters of a prompt",
-        help_text="Empty: nothing is cut. Else the longest texts lose their middle, and the call is flagged.",
-    )
-
+    budget = form_field(BUDGET)
     use_cache = forms.BooleanField(
         required=False,
         initial=True,
@@ -371,50 +349,37 @@ class MetricForm(SelectionForm):
         return [*self.cleaned_data["metrics"], *split_keys(self.cleaned_data["keys"])]
 
 
+ENDPOINT_FIELDS: dict[str, dict[str, Any]] = {
+    "base_url": {"assume_scheme": "https"},
+    "requests_per_minute": {"min_value": 1},
+    "tokens_per_minute": {"min_value": 1},
+    "batch_most": {"min_value": 1, "required": False, "initial": None},
+}
+"""What the form asks of a column of an endpoint beside what the column says itself."""
+
+
+def endpoint_field(column: models.Field[Any, Any], **options: Any) -> forms.Field | None:
+    """Return the form field of a column."""
+    return column.formfield(**options | ENDPOINT_FIELDS.get(column.name, {}))
+
+
 class EndpointForm(forms.ModelForm):
     """An endpoint, as an administrator sets it up. The key itself is never entered."""
-
-    base_url = forms.URLField(
-        label="Base URL",
-        assume_scheme="https",
-        help_text="Of an OpenAI-compatible API, such as https://api.openai.com/v1",
-    )
-
-    key_env = forms.ChoiceField(required=False, label="Variable of the key")
-    requests_per_minute = forms.IntegerField(
-        required=False,
-        min_value=1,
-        label="Requests a minute",
-        help_text="Shared by all workers; empty: no limit.",
-    )
-    tokens_per_minute = forms.IntegerField(
-        required=False,
-        min_value=1,
-        label="Tokens a minute",
-        help_text="Read and written, shared by all workers; empty: no limit.",
-    )
-    batch_most = forms.IntegerField(
-        required=False,
-        min_value=1,
-        label="Most requests of a batch",
-        help_text=f"Of its file; providers say how many they take. Empty: {MOST_IN_A_BATCH:,}.",
-    )
-    reply_form = forms.ChoiceField(
-        required=False,
-        label="Structured output",
-        choices=[("", "find out by asking"), *FORMS.items()],
-        help_text="How replies with fields are asked for; what the endpoint takes is remembered here.",
-    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         names = key_variables()
         if self.instance.key_env and self.instance.key_env not in names:
             names.append(self.instance.key_env)
-        field = self.fields["key_env"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", "none: the server needs no key"), *((name, name) for name in names)]
-        field.help_text = self.Meta.help_texts["key_env"]
+        self._choose("key_env", [("", "none: the server needs no key"), *((name, name) for name in names)])
+        self._choose("reply_form", [("", "find out by asking"), *FORMS.items()])
+
+    def _choose(self, name: str, choices: list[Choice]) -> None:
+        """Let a text be chosen from what there is."""
+        text = self.fields[name]
+        self.fields[name] = forms.ChoiceField(
+            required=False, choices=choices, label=text.label, help_text=text.help_text
+        )
 
     def clean_batch_most(self) -> int:
         """Return the usual number where none is given."""
@@ -422,6 +387,7 @@ class EndpointForm(forms.ModelForm):
 
     class Meta:
         model = Endpoint
+        formfield_callback = endpoint_field
         fields = [
             "name",
             "base_url",
@@ -444,30 +410,3 @@ class EndpointForm(forms.ModelForm):
             "allow_private",
             "active",
         ]
-        labels = {
-            "revision": "Served revision",
-            "family": "Family of the model",
-            "price_in": "Price of a million tokens read",
-            "price_out": "Price of a million tokens written",
-            "concurrency": "Requests at once",
-            "timeout_s": "Seconds to wait for a reply",
-            "batch_share": "Share of the price in a batch",
-            "keep_batch_files": "Keep the files of batches at the provider",
-            "allow_private": "At this machine or in its private network",
-        }
-        help_texts = {
-            "tokenizer": "A tokenizer.json on this machine, or a folder with one: estimates of what is "
-            "written count tokens by it. Empty: four characters to a token.",
-            "revision": "What the server really serves under this name: a commit, a date, a quantisation "
-            "such as Q4. It is part of who a judge is, as the address is. May stay empty.",
-            "family": "Such as gpt or llama: a check asks whether a judge favours its own. May stay empty.",
-            "key_env": "The environment variable that holds the key, where the workers run. Whoever runs the "
-            "server lists those that may be named here in CONCORD_KEY_VARIABLES.",
-            "allow_private": "Without this, addresses such as 127.0.0.1 or 10.0.0.5 are not connected to, "
-            "whatever name leads there.",
-            "price_in": "Leave prices empty where unknown: then no cost is shown.",
-            "concurrency": "Shared by all workers.",
-            "keep_batch_files": "Without this they are deleted there once a batch is collected.",
-            "batch_share": "0 to 1: what a call in a batch costs of the prices above, such as 0.5. Empty: "
-            "the endpoint takes no batches.",
-        }

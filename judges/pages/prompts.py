@@ -19,15 +19,15 @@ from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign
 from annotation.models.corpora import Corpus
 from annotation.text.yaml_tree import MOST_BYTES
-from config.permissions import researcher_only
-from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
+from config.permissions import researcher_only, user_of
+from jobs.endpoints.parameter_inputs import WithParameters, form_field, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
 from judges import access
 from judges.errors import JudgeError
 from judges.models import Prompt, PromptVersion
 from judges.pages.forms import NEED, JudgeForm, need_fields, needs_of, scheme_field
-from judges.pages.runs import sync_endpoints, target_of, user_of
+from judges.pages.runs import sync_endpoints, target_of
 from judges.prompts import actions, examples, files, requests
 from judges.prompts import versions as listing
 from judges.prompts.examples import MOST_SHOWN, RULES, BadKeys, NoSplit, Pick
@@ -38,7 +38,7 @@ from judges.protocols.base import Asking
 from judges.protocols.examples import shown_at_once
 from judges.protocols.wording import Wording
 from judges.runs.material import machines
-from judges.runs.plans import LEAST_BUDGET, Judge
+from judges.runs.plans import BUDGET, Judge
 
 # The forms of prompts.
 
@@ -238,9 +238,7 @@ class RequestForm(WithParameters):
     endpoint = forms.ModelChoiceField(
         Endpoint.objects.filter(active=True).order_by("name"), required=False, empty_label="none yet"
     )
-    budget = forms.IntegerField(
-        required=False, min_value=LEAST_BUDGET, max_value=2**31 - 1, label="Most characters of a prompt"
-    )
+    budget = form_field(BUDGET, help_text="")
 
     def __init__(self, *args: Any, version: Version, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

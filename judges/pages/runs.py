@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -18,7 +17,7 @@ from annotation.models import Campaign, Corpus, turn_numbers
 from annotation.pages.campaigns import choose
 from config.files import row_id
 from config.lists import LongPaginator
-from config.permissions import administrator_only, researcher_only
+from config.permissions import administrator_only, researcher_only, user_of
 from jobs import access, runs
 from jobs.calls import batch_actions
 from jobs.endpoints.actions import ask_for_test, save, sync_environment
@@ -40,12 +39,6 @@ from judges.runs.selection import settings_of
 
 ROOM = {"active_room": "runs"}
 CALL_FILTERS = ("failed", "flagged", "all")
-
-
-def user_of(request: HttpRequest) -> User:
-    """Return the signed-in account."""
-    assert isinstance(request.user, User)
-    return request.user
 
 
 @require_GET

@@ -95,6 +95,23 @@ def scheme_of_spec(spec: Mapping[str, Any]) -> tuple[str, str]:
 
 MOST_SAMPLES = 50
 LEAST_BUDGET = 1000
+SAMPLE_COUNT = parameters.Parameter(
+    "samples",
+    "whole",
+    "Samples",
+    "How often each question is asked. Empty: once, by a pairwise judge once in each order, by G-Eval with "
+    "samples 20 times.",
+    1,
+    MOST_SAMPLES,
+)
+BUDGET = parameters.Parameter(
+    "budget",
+    "whole",
+    "Most characters of a prompt",
+    "Empty: nothing is cut. Else the longest texts lose their middle, and the call is flagged.",
+    LEAST_BUDGET,
+    2**31 - 1,
+)
 CONTINUATION = "continuation"
 """What a call covers that is about no single item."""
 

@@ -15,8 +15,6 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.corpora_serializers import JobAnswer
-from annotation.api.people import user_of
 from annotation.corpora import splits
 from annotation.models.corpora import Corpus
 from calibration.api.exports import response_of
@@ -28,9 +26,11 @@ from config.idempotency import FILE as AS_FILE
 from config.idempotency import without_keys
 from config.lists import Filters, numbered, one_of, with_name
 from config.openapi import files
+from config.permissions import user_of
+from jobs.api import JobAnswer
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
 from jobs.models import Endpoint, Job, Run
-from judges.api.views import RunSerializer, TakenSerializer, cap_fields
+from judges.api.runs import RunSerializer, TakenSerializer, cap_fields
 from judges.runs.lookup import PARTS, corpus_named, endpoint_named, split_for
 from judges.runs.selection import settings_of
 from suites.api import Plain, answered, validated

@@ -21,14 +21,14 @@ from calibration.errors import CalibrationError
 from calibration.exports import downloads
 from calibration.pages.exports import answer, place_told
 from config.files import file_response, row_id
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from jobs import actions as jobs
 from jobs.endpoints.parameter_inputs import LinesField, WithParameters, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint, Job, Run
 from jobs.runs import CAPS
 from judges.pages.forms import cap_fields, check_mode, mode_field, offer_parts
-from judges.pages.runs import ROOM, sync_endpoints, user_of
+from judges.pages.runs import ROOM, sync_endpoints
 from judges.runs.lookup import split_for
 from judges.runs.selection import settings_of
 from suites.continuation import access, tuning

@@ -17,15 +17,23 @@ from rest_framework.views import APIView
 
 from annotation import access
 from annotation.api.corpora import LIMIT
-from annotation.api.corpora_serializers import REFUSED_FILE, JobAnswer
-from annotation.api.people import user_of
+from annotation.api.corpora_serializers import REFUSED_FILE
 from annotation.models.corpora import Dialogue
 from annotation.scenario_records import MODES, STAGES, Outcome
-from calibration.api.comparisons import LookSerializer
 from calibration.api.serializers import OpensTestSerializer, ResultSerializer, made_of, read_request
+from config.permissions import user_of
+from jobs.api import JobAnswer
 from jobs.models import Job
 from judges.runs.lookup import PARTS, split_for
-from suites.api import OFFSET, Plain, ReportQuerySerializer, ReportTableSerializer, answered, validated
+from suites.api import (
+    OFFSET,
+    Plain,
+    ReportLookSerializer,
+    ReportQuerySerializer,
+    ReportTableSerializer,
+    answered,
+    validated,
+)
 from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.dialogues import Dialogues
 from suites.group_chat import baselines, editing
@@ -429,7 +437,7 @@ class CascadeReportSerializer(Plain):
     tables = ReportTableSerializer(many=True)
     facts = serializers.ListField(child=serializers.CharField())
     guardrails = serializers.ListField(child=serializers.CharField())
-    looks_at_test = LookSerializer(many=True)
+    looks_at_test = ReportLookSerializer(many=True)
 
 
 class CascadeStageSerializer(Plain):

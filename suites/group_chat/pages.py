@@ -21,11 +21,10 @@ from annotation.scenario_records import FORM, MODES, PROBES, STAGES, condition_j
 from annotation.text.display import language_tag
 from calibration.errors import CalibrationError
 from config.files import row_id
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from jobs.errors import JobError
 from jobs.models import Job
 from judges.pages.forms import offer_parts
-from judges.pages.runs import user_of
 from judges.runs.lookup import split_for
 from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.dialogues import Dialogues

@@ -21,9 +21,9 @@ from suites.group_chat.scenarios.points import candidates, points_of, scenario_o
 # A scenario in plain text: who takes part, the script as a transcript, and what it tests.
 #
 # Three parts, with a line --- between them: the dialogue's fields as YAML, the turns, a line each, with marks
-# beneath them, and probes, secrets and common ground as YAML. `docs/scenario_editor.md` describes it.
+# beneath them, and probes, secrets and common ground as YAML. `docs/group_chat/scenarios.md` describes it.
 
-# The turns of a script in plain text, and the marks beneath them: `docs/scenario_editor.md`.
+# The turns of a script in plain text, and the marks beneath them: `docs/group_chat/scenarios.md`.
 
 HISTORY = "sees history"
 LINE = re.compile(

@@ -339,7 +339,7 @@ def _order(choices: tuple[str, ...], options: tuple[str, ...]) -> str:
     return order
 
 
-# Uses that come with a file, against what can be known when (`docs/questions.md`).
+# Uses that come with a file, against what can be known when (`docs/long_dialogue/questions.md`).
 #
 # A file of LongDialQA does not say which sessions answer a question, nor which facts it is about. What can be
 # checked without that is checked; the keys of the file stand, and what differs is told.

@@ -5,7 +5,7 @@
     Ben: (laughs) Again?
 
 A file is one dialogue, with the name of the file as its id. Directions in brackets are dropped, or kept in
-the text with the setting `keep_directions`. `docs/scripts.md` describes the form.
+the text with the setting `keep_directions`. `docs/long_dialogue/scripts.md` describes the form.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from suites.long_dialogue.scripts.sessions import backwards
 
 # The lines of a long dialogue in plain text: headings of sessions, what somebody says, and directions.
 #
-# `docs/scripts.md` describes the form.
+# `docs/long_dialogue/scripts.md` describes the form.
 
 HEADING = re.compile(r"={2,}(?P<parts>[^=].*?)={2,}")
 BEGINS = re.compile(r"={2,}")

@@ -96,10 +96,10 @@ def test_the_editor_makes_such_a_scheme_and_previews_it(page_of: Any) -> None:
     page.get_by_label("One screen has").select_option("continuation")
     page.get_by_role("button", name="Add a question").click()
     first = page.get_by_role("group", name="Question 1")
-    first.get_by_label("What is asked").fill("How clear?")
+    first.get_by_label("Question", exact=True).fill("How clear?")
     page.get_by_role("button", name="Add a question").click()
     second = page.get_by_role("group", name="Question 2")
-    second.get_by_label("What is asked").fill("How good?")
+    second.get_by_label("Question", exact=True).fill("How good?")
     second.get_by_label("About").select_option("dialogue")
     frame = page.frame_locator(".preview iframe").last
     expect(frame.locator(".whole")).to_be_visible()

@@ -14,9 +14,8 @@ from django.urls import reverse
 from annotation.models import Turn
 from annotation.records import Passage
 from annotation.work.labels import Answer, record
-from calibration.reports.contents import EvidenceTable
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import snapshot_of
+from calibration.reports.snapshot import EvidenceTable, snapshot_of
 from calibration.studies import actions as studies
 from tests import factories
 from tests.calibration.world import World, world

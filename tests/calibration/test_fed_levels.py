@@ -15,8 +15,7 @@ from scipy import stats
 
 from annotation.corpora.import_file import import_path
 from annotation.models import Corpus
-from calibration.reports.contents import LevelRow, LevelTable
-from calibration.reports.snapshot import snapshot_of
+from calibration.reports.snapshot import LevelRow, LevelTable, snapshot_of
 from calibration.studies import actions as studies
 
 pytestmark = [pytest.mark.django_db, pytest.mark.shared]

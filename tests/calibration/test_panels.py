@@ -19,9 +19,8 @@ from annotation.corpora import splits
 from annotation.models import Label
 from calibration.errors import DefinitionError
 from calibration.models import Report, Study
-from calibration.reports.contents import Floor, FloorRow
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.snapshot import snapshot_of
+from calibration.reports.snapshot import Floor, FloorRow, snapshot_of
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world
 

@@ -16,10 +16,9 @@ from django.urls import reverse
 from annotation.models import Campaign, Occasion, SchemeVersion
 from annotation.text.display import number
 from calibration.models import Report
-from calibration.reports.contents import QuestionRaters
+from calibration.reports import raters as section
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.sections import raters as section
-from calibration.reports.snapshot import snapshot_of
+from calibration.reports.snapshot import QuestionRaters, snapshot_of
 from calibration.studies import actions as studies
 from tests.calibration.conftest import Compiled
 from tests.calibration.world import World, world

@@ -18,8 +18,8 @@ from annotation.corpora import splits
 from annotation.models import Corpus, Label
 from calibration.models import Report, Study
 from calibration.renderings import escaped
+from calibration.reports import scores as section
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.sections import scores as section
 from calibration.reports.snapshot import Scores, snapshot_of
 from calibration.statistics.scores import ERRORS, MARKS
 from calibration.studies import actions as studies

@@ -15,8 +15,8 @@ from django.urls import reverse
 
 from annotation.text.display import number, percent
 from calibration.models import Report
+from calibration.reports import behaviours
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.sections import behaviours
 from calibration.reports.snapshot import TagTable, snapshot_of
 from calibration.studies import actions as studies
 from tests.calibration.world import World, world

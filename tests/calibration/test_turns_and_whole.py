@@ -43,7 +43,7 @@ def rated() -> Static:
 
 
 def _found(built: Static, **given: str) -> TurnVsDialogue:
-    return compute(read(built.corpus, None, given))
+    return compute(read(given, built.corpus, None))
 
 
 def test_the_example_of_the_paper_has_one_inversion_of_three_pairs(rated: Static) -> None:

@@ -18,10 +18,9 @@ from django.urls import reverse
 
 from annotation.text.display import number
 from calibration.models import Report
-from calibration.reports.contents import BoundsRow
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sentences import caveats
-from calibration.reports.snapshot import Snapshot, snapshot_of
+from calibration.reports.snapshot import BoundsRow, Snapshot, snapshot_of
 from calibration.studies import actions as studies
 from jobs.models import Call, Run
 from tests.calibration.world import World, world

@@ -41,8 +41,11 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 def test_the_index_lists_every_page() -> None:
     index = (DOCS / "index.md").read_text(encoding="utf-8")
-    pages = [page.name for page in DOCS.glob("*.md") if page.name != "index.md"]
-    pages += [f"{page.parent.name}/index.md" for page in DOCS.glob("*/index.md")]
+    indexed = {page.parent for page in DOCS.rglob("index.md")}
+    own = [
+        page for page in DOCS.rglob("*.md") if page.name == "index.md" or page.parent not in indexed - {DOCS}
+    ]
+    pages = {page.relative_to(DOCS).as_posix() for page in own} - {"index.md"}
     assert [page for page in sorted(pages) if f"({page})" not in index] == []
 
 

@@ -1,4 +1,4 @@
-"""What docs/scenario_set.md says of the scenario set is what its sources hold."""
+"""What docs/group_chat/scenarios.md says of the scenario set is what its sources hold."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from annotation.scenario_records import PROBES
 from demo import scenarios
 from demo.scenarios import PARTS
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "scenario_set.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "group_chat" / "scenarios.md").read_text(
+    encoding="utf-8"
+)
 
 
 def families_table() -> str:

@@ -1,4 +1,4 @@
-"""What docs/scenarios.md says of the format is what the strict reader takes."""
+"""What docs/group_chat/scenarios.md says of the format is what the strict reader takes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from annotation.scenario_records import DIMENSIONS, MOVES, OWN_FIELDS, PROBES
 from suites.group_chat.native_fields import KEY, PARAMETER_NAMES
 from tests.suites.group_chat.scripts import LAUNCH
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "scenarios.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "group_chat" / "scenarios.md").read_text(
+    encoding="utf-8"
+)
 EXAMPLES = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
 
 
@@ -34,5 +36,5 @@ def test_the_decisions_shown_are_read() -> None:
 
 def test_every_field_is_explained() -> None:
     assert told(OWN_FIELDS, "Fields of a scenario") == []
-    assert told((*sorted(KEY), *MOVES, *DIMENSIONS), "A key") == []
-    assert told((*PROBES, *sorted(PARAMETER_NAMES)), "A probe") == []
+    assert told((*sorted(KEY), *MOVES, *DIMENSIONS), "Keys") == []
+    assert told((*PROBES, *sorted(PARAMETER_NAMES)), "Probes") == []

@@ -25,7 +25,7 @@ def names(cells: list[list[str]], column: int = 0) -> set[str]:
 
 
 def test_its_example_can_be_asked() -> None:
-    scheme = read(PAGE.split("```yaml\n", 1)[1].split("```", 1)[0])
+    scheme = read(PAGE.split('```yaml title="politeness.yaml"\n', 1)[1].split("```", 1)[0])
     assert {question.level for question in scheme.questions} >= {
         "ordinal",
         "nominal",

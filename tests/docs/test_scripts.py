@@ -1,4 +1,4 @@
-"""The example of docs/scripts.md is read as the page says."""
+"""The example of docs/long_dialogue/scripts.md is read as the page says."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from annotation.formats import FORMATS, Source
 from annotation.records import Dialogue
 from config.settings import BASE_DIR
 
-PAGE = (BASE_DIR / "docs" / "scripts.md").read_text()
+PAGE = (BASE_DIR / "docs" / "long_dialogue" / "scripts.md").read_text()
 
 
 def test_the_example_in_plain_text_is_a_script(tmp_path: Path) -> None:
-    example = re.search(r"```\n(== s01 .*?)```", PAGE, re.DOTALL)
+    example = re.search(r"```text[^\n]*\n(== s01 .*?)```", PAGE, re.DOTALL)
     assert example is not None
     path = tmp_path / "example.txt"
     path.write_text(example[1])

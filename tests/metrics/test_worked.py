@@ -1,6 +1,6 @@
 """Every figure of three digits or more that docs/metrics works out in its text is computed here.
 
-The figures in fenced examples are checked by `test_docs`, those on speed by the benchmarks.
+The figures in fenced blocks are checked by `test_docs` and `tests/docs`, those on speed by the benchmarks.
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ from judges.metrics.topics import dominant
 from tests.metrics import models
 from tests.metrics.helpers import answer, reply, score, talk
 from tests.metrics.oracle import near
-from tests.metrics.test_docs import BLOCK, PAGES
+from tests.metrics.test_docs import SECTIONS
 
+FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 FIGURE = re.compile(r"(?<![\w.])\d+\.\d{3,}\b")
-GIVEN = {"concentration": {"0.031"}, "progression": {"0.000001"}}
+GIVEN = {
+    "turn-taking.md#concentration-sc-gini": {"0.031"},
+    "agenda.md#progression-pd-hmp": {"0.000001"},
+}
 """Figures that are measured, or a parameter's default, and not worked out."""
 Figures = Callable[[Path], list[float]]
 
@@ -75,20 +79,22 @@ def talks(folder: Path) -> list[float]:
 
 
 WORKED: dict[str, Figures] = {
-    "act-transitions": acts,
-    "agenda-completion": coverage,
-    "agenda-progress": coverage,
-    "concentration": spreads,
-    "context-likeness": lambda folder: [near("tea cake", "tea")],
-    "learned-overlap": bert_score,
-    "group-chats": talks,
-    "lexical-novelty": novelty,
-    "likelihood": likelihood,
-    "meteor": lambda folder: [10 * 0.6 / (0.6 + 9)],
-    "participation": lambda folder: [score("nse", talk("A: a", "B: b", "A: c")).value or 0.0],
-    "speaker-consistency": lambda folder: [near("tea", "tea cake")],
-    "task-success": coverage,
-    "topic-alignment": alignment,
+    "turn-taking.md#act-transitions-daf": acts,
+    "agenda.md#agenda-completion-acr-pe-cs": coverage,
+    "agenda.md#agenda-progress-infocov-infogain-ap": coverage,
+    "turn-taking.md#concentration-sc-gini": spreads,
+    "likeness.md#likeness-of-context-and-speaker-ls-es": lambda folder: [near("tea cake", "tea")],
+    "likeness.md#learned-overlap-bertscore-bleurt-bartscore": bert_score,
+    "turn-taking.md#decisions-in-group-chats": talks,
+    "likeness.md#lexical-novelty-lnr-lnr-e-lnr-e-w": novelty,
+    "likeness.md#likelihood-ll": likelihood,
+    "likeness.md#meteor": lambda folder: [10 * 0.6 / (0.6 + 9)],
+    "turn-taking.md#participation-nse": lambda folder: [
+        score("nse", talk("A: a", "B: b", "A: c")).value or 0.0
+    ],
+    "likeness.md#speaker-consistency-gscc-dc": lambda folder: [near("tea", "tea cake")],
+    "agenda.md#task-success": coverage,
+    "agenda.md#topic-alignment-ls-ta": alignment,
 }
 
 
@@ -96,14 +102,11 @@ def shown(figure: str, value: float) -> bool:
     return abs(float(figure) - value) <= 0.5000001 * 10 ** -len(figure.partition(".")[2])
 
 
-PAGES_WITH_TEXT = [page for page in sorted(PAGES.glob("*.md")) if page.stem != "speed"]
-
-
-@pytest.mark.parametrize("page", PAGES_WITH_TEXT, ids=lambda page: page.stem)
-def test_a_figure_in_the_text_is_what_it_works_out_to(page: Path, tmp_path: Path) -> None:
-    written = set(FIGURE.findall(BLOCK.sub("", page.read_text(encoding="utf-8"))))
-    figures = written - GIVEN.get(page.stem, set())
-    values = WORKED[page.stem](tmp_path) if figures else []
+@pytest.mark.parametrize("section", [name for name in SECTIONS if not name.startswith("speed.md")])
+def test_a_figure_in_the_text_is_what_it_works_out_to(section: str, tmp_path: Path) -> None:
+    written = set(FIGURE.findall(FENCED.sub("", SECTIONS[section])))
+    figures = written - GIVEN.get(section, set())
+    values = WORKED[section](tmp_path) if figures else []
     assert [one for one in figures if not any(shown(one, value) for value in values)] == []
 
 

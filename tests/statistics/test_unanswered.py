@@ -52,8 +52,8 @@ def _bounds(block: np.ndarray, level: str, scale: list[float]) -> dict[str, Resu
 
 
 def test_the_page_names_every_statistic_that_has_no_bounds() -> None:
-    page = (Path(__file__).parents[2] / "docs/statistics/unanswered.md").read_text(encoding="utf-8")
-    named = page.partition("## What has no bounds")[2].partition("\n## ")[0].casefold()
+    page = (Path(__file__).parents[2] / "docs/statistics/uncertainty.md").read_text(encoding="utf-8")
+    named = page.partition("### What has no bounds")[2].partition("\n### ")[0].casefold()
     anywhere = {*RATIOS, *unanswered.FORMULAS, *CORRELATIONS}
     for key in STATISTICS:
         name = worded(key).name.replace("’", "'").partition(",")[0].partition(" ICC")[0].casefold()

@@ -13,7 +13,7 @@ from typing import Any, cast
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.text.table_cells import judges_of, words_of
-from calibration.agree import extras, judges, level_renderings, levels, renderings
+from calibration.agree import extras, judges, levels, renderings
 from calibration.agree.options import add_to, with_defaults, without_effect
 from calibration.agree.ratings_file import (
     JOIN,
@@ -27,7 +27,7 @@ from calibration.agree.ratings_file import (
     Table,
     read_ratings,
 )
-from calibration.agree.report import Block, Section, left_out_of, section_of
+from calibration.agree.report import Additions, Block, Section, left_out_of, section_of
 from calibration.reports.wording import join_names
 from calibration.statistics import Plan, analyse
 from calibration.statistics.core.engine import second_opinions
@@ -67,33 +67,28 @@ class Command(BaseCommand):
                 sections[0] = _with_facts(sections[0], [_verification_fact(opinions.n_requested)])
             if options["csv"] or options["latex"]:  # forms that hold figures alone
                 self.stderr.write("".join(f"{line}\n" for line in _notes(sections)), ending="")
-            tables = _table_seven(file, sections, plan, options)
-            more = extras.computed(sections, plan, options)
+            additions = [
+                _table_seven(file, sections, plan, options),
+                beside,
+                extras.computed(sections, plan, options),
+            ]
         except (RatingsFileError, ValueError, OSError) as error:
             raise CommandError(str(error)) from None
-        name = file.path.name
         if options["json"]:
             document = {
                 "input": _describe_input(file, sections),
                 "statistics": entries,
                 "stand_in": _stand_ins(sections),
             }
-            seven = {"table7": extras.tag_tables_as_json(tables)} if options["table7"] else {}
-            content = json.dumps(document | seven | beside.json | more.as_json(), allow_nan=False)
+            for added in additions:
+                document |= added.lists
+            content = json.dumps(document, allow_nan=False)
         elif options["csv"]:
-            tagged = [e.as_dict() for t in tables for row in t.rows for e in extras.tag_entries(row, t)]
-            content = renderings.as_csv([*entries, *tagged, *beside.entries, *more.entries()])
+            content = renderings.as_csv([*entries, *(line for added in additions for line in added.entries)])
         else:
-            sections += [extras.tag_section(table, sections[0].ratings) for table in tables]
-            sections += [*beside.sections, *more.sections]
-            writer = (
-                renderings.as_html
-                if options["html"]
-                else renderings.as_latex
-                if options["latex"]
-                else renderings.as_text
-            )
-            content = writer(name, sections)
+            sections += [section for added in additions for section in added.sections]
+            form = next((form for form in renderings.WRITERS if options.get(form)), "text")
+            content = renderings.WRITERS[form](file.path.name, sections)
         self.stdout.write(content)
 
 
@@ -110,11 +105,11 @@ def _by_level(plan: Plan, options: dict[str, Any]) -> str:
         ratings = file.ratings(part, **_value_settings(file, part, options))
         return judges.at_levels(ratings, part.question, derived_raters, missed)
 
-    tables = level_renderings.tables(file, level_query, plan, ratings_of, _progress, options["by"])
+    tables = levels.tables(file, level_query, plan, ratings_of, _progress, options["by"])
     if without := [why for why in missed.values() if why]:
         raise ValueError(without[0].rstrip("."))
     form = next((form for form in ("json", "csv", "latex", "html") if options[form]), "text")
-    return level_renderings.render(file, tables, form)
+    return renderings.render_levels(file, tables, form)
 
 
 def _plan(options: dict[str, Any]) -> Plan:
@@ -168,7 +163,7 @@ def _progress(table: Table) -> Iterable[tuple[int, Row]]:
 
 def _analyse_parts(
     file: RatingsFile, plan: Plan, options: dict[str, Any]
-) -> tuple[list[Section], list[dict[str, Any]], judges.Beside]:
+) -> tuple[list[Section], list[dict[str, Any]], Additions]:
     sections, entries, idle, repeated = [], [], list(options["more"] or ()), False
     beside, derived_raters = judges.Beside(plan, options), _derived_raters(options)
     for part in file.parts:
@@ -209,7 +204,7 @@ def _analyse_parts(
         entries += [entry.as_dict() | marked for entry in (*analysis.entries, *more)]
     beside.check()
     sections[0] = _with_facts(sections[0], without_effect(options, sections, idle, repeated=repeated))
-    return sections, entries, beside
+    return sections, entries, beside.additions
 
 
 def _with_facts(section: Section, facts: Sequence[str]) -> Section:
@@ -261,9 +256,9 @@ def _read_repeats(file: RatingsFile, part: Part, options: dict[str, Any]) -> Rat
 
 def _table_seven(
     file: RatingsFile, sections: list[Section], plan: Plan, options: dict[str, Any]
-) -> tuple[extras.TagTable, ...]:
+) -> Additions:
     if not options["table7"]:
-        return ()
+        return Additions()
     if options["by"] or options["aggregate"] or options["against"]:
         raise ValueError("--table7 does not go with --by, --aggregate or --against")
     parts = zip(file.parts, sections, strict=True)

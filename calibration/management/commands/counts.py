@@ -9,7 +9,8 @@ from django.core.management.base import CommandError, CommandParser
 from calibration.comparisons.count_files import RENDERINGS
 from calibration.comparisons.count_files import write_text as as_text
 from calibration.comparisons.count_inputs import SAMPLES, read
-from calibration.comparisons.counts import Counts, compute, compute_on_test
+from calibration.comparisons.counts import Counts, compute, open_test
+from calibration.comparisons.engine import compute_on_test
 from calibration.errors import CalibrationError
 from calibration.management import options as command_options
 from calibration.management.options import write_output
@@ -83,5 +84,5 @@ def _compute_counts(options: dict[str, Any]) -> Counts:
     corpus, campaign = command_options.find_place(options["corpus"], options["campaign"])
     query = read(options, corpus, campaign)
     if query.part == "test":
-        return compute_on_test(query=query, by=None, purpose=options["purpose"])
+        return compute_on_test(compute, open_test, query=query, by=None, purpose=options["purpose"])
     return compute(query=query, by=None)

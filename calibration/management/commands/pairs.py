@@ -14,13 +14,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.text.table_cells import unguarded
 from calibration.agree.ratings_file import JOIN, KEEP, RatingsFileError, Row, Spelling, Table, read_table
+from calibration.comparisons.engine import compute_on_test, split_names
 from calibration.comparisons.preferences import (
     RENDERINGS,
     PreferencesQuery,
     QuestionReport,
     Report,
     compute,
-    compute_on_test,
+    open_test,
     write_text,
 )
 from calibration.management import options as command_options
@@ -301,17 +302,13 @@ def _plan(options: dict[str, Any]) -> Plan:
     return Plan(options["resamples"], options["seed"], options["level"])
 
 
-def _split_names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
 def _report_of_file(path: Path, options: dict[str, Any]) -> Report:
     """Return the report of a file. Raises RatingsFileError and ValueError, each of one line."""
     if options["cluster"] and options["no_cluster"]:
         raise ValueError("--cluster and --no-cluster exclude each other")
     selection = Selection(
         questions=tuple(options["question"]),
-        systems=_split_names(options["systems"]),
+        systems=split_names(options["systems"]),
         cluster=options["cluster"] or "cluster",
         clustered=not options["no_cluster"],
         required=bool(options["cluster"]),
@@ -344,18 +341,14 @@ def _report_of_labels(options: dict[str, Any]) -> Report:
         corpus,
         campaign,
         "".join(options["question"]),
-        _split_names(options["systems"]),
+        split_names(options["systems"]),
         Choices(options["ties"], options["both_bad"], options["anchor"]),
         options["part"],
         _plan(options),
     )
-    on_test = options["part"] == "test" and options["purpose"]
-    result = (
-        compute_on_test(query=query, by=None, purpose=options["purpose"])
-        if on_test
-        else compute(query=query, by=None)
-    )
-    return result.report
+    if options["part"] == "test" and options["purpose"]:
+        return compute_on_test(compute, open_test, query=query, by=None, purpose=options["purpose"])
+    return compute(query=query, by=None)
 
 
 def _progress(table: Table) -> Iterable[tuple[int, Row]]:

@@ -15,8 +15,8 @@ from calibration.management import options as command_options
 from calibration.management.options import find_study, write_output
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
-from calibration.reports.sections import SECTIONS
 from calibration.reports.snapshot import snapshot_of, to_json
+from calibration.reports.view import SECTIONS
 from calibration.statistics.core.engine import second_opinions
 from calibration.studies import actions as studies
 from calibration.studies import inputs

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
+from jobs.endpoints.parameter_inputs import add_parameters, option, parameters_from_options
 from jobs.errors import JobError
 from jobs.models import Run
+from jobs.runs import CAPS, PAUSES
 from judges.management.run_options import RunCommand, add_needs, needs_from_options
 from judges.protocols import PROTOCOLS
 from judges.runs import actions
 from judges.runs.estimates import estimate, unanswered
 from judges.runs.lookup import endpoint_named
-from judges.runs.plans import Judge
+from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
 from judges.runs.selection import Selection, judge_needs_opening, settings_of
 
 
@@ -48,9 +48,7 @@ class Command(RunCommand):
             help="whose questions a rubric asks; over a campaign its own by default",
         )
         parser.add_argument("--endpoint", default="", help="name of the endpoint to ask")
-        parser.add_argument(
-            "--samples", type=int, help="answers to ask for per call (1; pairwise 2, one in each order)"
-        )
+        parser.add_argument("--samples", **option(SAMPLE_COUNT))
         parser.add_argument(
             "--estimate", action="store_true", help="only say what the run would take, as JSON; send nothing"
         )
@@ -69,9 +67,7 @@ class Command(RunCommand):
             help="what else the judge sees beside the usual, such as metadata.setting or participants.extra; "
             "may be repeated. Over a campaign it sees what the campaign shows",
         )
-        parser.add_argument(
-            "--budget", type=int, help="most characters of a prompt; the longest texts lose their middle"
-        )
+        parser.add_argument("--budget", **option(BUDGET, help=f"{BUDGET.label}. {BUDGET.help}"))
         add_needs(parser)
         add_parameters(parser)
         add_settings(parser)
@@ -129,10 +125,9 @@ class Command(RunCommand):
 def add_settings(parser: CommandParser, how: str = "--mode") -> None:
     """Add what the run may take, and whether it takes replies that are there; `how` names the option that
     says how it asks."""
-    cap = "pause the run before the first call that could pass so "
-    parser.add_argument("--cap-calls", type=int, metavar="N", help=f"{cap}many calls")
-    parser.add_argument("--cap-tokens", type=int, metavar="N", help=f"{cap}many tokens, read and written")
-    parser.add_argument("--cap-cost", type=Decimal, metavar="X", help=f"{cap}much money")
+    for name, cap in CAPS.items():
+        name = f"--{name.replace('_', '-')}"
+        parser.add_argument(name, metavar="N", **option(cap, help=f"{cap.label}: {PAUSES}"))
     parser.add_argument(
         how,
         dest="mode",

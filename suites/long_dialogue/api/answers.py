@@ -10,11 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from calibration.api.comparisons import LookSerializer
 from calibration.api.serializers import OpensTestSerializer, made_of, read_request
 from calibration.errors import CalibrationError
 from config.lists import paged
-from suites.api import Plain, ReportQuerySerializer, ReportTableSerializer, list_answer
+from suites.api import Plain, ReportLookSerializer, ReportQuerySerializer, ReportTableSerializer, list_answer
 from suites.long_dialogue.answers.answers import NARROWED, judge_named, listing, view
 from suites.long_dialogue.answers.renderings import content
 from suites.long_dialogue.answers.report import compute, compute_on_test
@@ -98,7 +97,7 @@ class AnswersReportSerializer(Plain):
     agreement = serializers.ListField(child=serializers.DictField())
     tables = ReportTableSerializer(many=True)
     facts = serializers.ListField(child=serializers.CharField())
-    looks_at_test = LookSerializer(many=True)
+    looks_at_test = ReportLookSerializer(many=True)
 
 
 class ListedAnswerSerializer(Plain):

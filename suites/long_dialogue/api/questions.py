@@ -17,12 +17,12 @@ from rest_framework.views import APIView
 
 from annotation import access
 from annotation.api.corpora import LIMIT
-from annotation.api.people import user_of
 from annotation.models import QuestionSet, Use
 from annotation.models.records import Record
 from annotation.script_records import FACT, QUESTION, STATUSES
 from config.files import row_id
 from config.lists import paged
+from config.permissions import user_of
 from config.request_json import storable
 from jobs.models import Job
 from suites.api import OFFSET, REFUSED_FIELD, Plain, answered, list_answer, validated

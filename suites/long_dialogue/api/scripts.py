@@ -16,11 +16,11 @@ from rest_framework.views import APIView
 
 from annotation import access
 from annotation.api.corpora import LIMIT
-from annotation.api.people import user_of
 from annotation.models import Dialogue, Turn
 from annotation.records import SELF
 from annotation.script_records import FACT, QUESTION
 from config.lists import paged
+from config.permissions import user_of
 from suites.api import OFFSET, REFUSED_FIELD, Plain, answered, list_answer, validated
 from suites.long_dialogue.editing import sessions as reading
 from suites.long_dialogue.editing.export import MEDIA, ExportSelection, answer

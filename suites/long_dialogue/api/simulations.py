@@ -12,8 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access as corpora
-from annotation.api.people import user_of
 from config.lists import Filters, one_of, with_name
+from config.permissions import user_of
 from jobs.models import Endpoint
 from jobs.runs import CAPS
 from judges.runs.lookup import endpoint_named

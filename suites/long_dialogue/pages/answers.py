@@ -17,8 +17,7 @@ from annotation.corpora import splits
 from annotation.models import Corpus, QuestionSet
 from annotation.text.display import language_tag
 from calibration.errors import CalibrationError
-from config.permissions import researcher_only
-from judges.pages.runs import user_of
+from config.permissions import researcher_only, user_of
 from suites.long_dialogue.answers import answers as one_answer
 from suites.long_dialogue.answers import renderings
 from suites.long_dialogue.answers.answers import NARROWED, has_answers, judge_named, judges_of, listing

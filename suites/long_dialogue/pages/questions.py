@@ -19,10 +19,9 @@ from annotation.models import Dialogue, QuestionSet, Record
 from annotation.models.corpora import Corpus
 from annotation.script_records import FACT, QUESTION
 from config.files import row_id
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from jobs.actions import active_job
 from jobs.models import Job
-from judges.pages.runs import user_of
 from suites.long_dialogue.editing import question_editing, question_records, question_relations, question_sets
 from suites.long_dialogue.editing.question_figures import SOURCES, figures_of, table2
 from suites.long_dialogue.editing.question_records import describe_dropped, describe_rule, describe_type

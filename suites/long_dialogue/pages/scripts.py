@@ -22,8 +22,7 @@ from annotation.script_records import FACT, QUESTION, NameMap
 from annotation.text.display import language_tag
 from annotation.work.notes import notes_of_turns as of_turns
 from config.files import row_id
-from config.permissions import researcher_only
-from judges.pages.runs import user_of
+from config.permissions import researcher_only, user_of
 from suites.long_dialogue.editing import sessions
 from suites.long_dialogue.editing.export import ExportSelection, answer, called
 from suites.long_dialogue.editing.name_maps import CAST, KINDS, make_names, maps_of, save_names

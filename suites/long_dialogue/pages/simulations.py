@@ -16,11 +16,11 @@ from annotation import access as corpora
 from annotation.models import Dialogue, QuestionSet, Use
 from annotation.models.corpora import Corpus
 from annotation.script_records import ORIGINAL
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from jobs.endpoints.parameter_inputs import given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
-from judges.pages.runs import sync_endpoints, user_of
+from judges.pages.runs import sync_endpoints
 from judges.runs.selection import RunSettings, settings_of
 from suites.continuation.generators import GENERATORS
 from suites.continuation.pages import WithCaps, setting_field

@@ -9,9 +9,9 @@ from rest_framework.test import APIClient
 from annotation.models import Continuation, Rater
 from calibration import figure_cache
 from calibration.comparisons import counts
-from calibration.comparisons.count_files import content
 from calibration.comparisons.count_inputs import CountsQuery
 from calibration.comparisons.counts import compute
+from calibration.comparisons.responses import CountsSerializer
 from jobs.models import Call, CallCount, Job, Run
 from jobs.queue import jobs as queue
 from jobs.queue.worker import Heartbeat
@@ -34,7 +34,7 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_a_worker_computed_is_what_a_page_would_have(made: Made, api: APIClient) -> None:
     address = f"/api/v1/corpora/{made.corpus.pk}/counts/"
-    expected = content(compute(query=CountsQuery(made.corpus, by=("prompting",)), by=None))
+    expected = CountsSerializer(compute(query=CountsQuery(made.corpus, by=("prompting",)), by=None)).data
     asked = api.get(address, {"by": "prompting"})
     assert (asked.status_code, asked.json()["state"]) == (202, "queued")
     work_off()

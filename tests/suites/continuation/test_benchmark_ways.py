@@ -204,7 +204,7 @@ def test_a_stuck_one_is_gone_on_with_on_its_page(model: Served, product: Corpus)
     address = reverse("benchmark", args=[stuck.pk])
     page = client.get(address).content.decode()
     assert "The step metadata failed" in page
-    assert "Go on without what failed" in page
+    assert "Continue without the failed calls" in page
     client.post(reverse("cancel-benchmark", args=[stuck.pk]))
     assert "cancelled" in client.get(address).content.decode()
     model.rates = {}

@@ -79,7 +79,7 @@ LAUNCH: dict[str, Any] = {
     ],
     "keys": {"2": {"attend": 1, "speak": {"message": 1, "reaction": 1, "silence": 1}}},
 }
-"""The scenario of `docs/scenarios.md`."""
+"""The scenario of `docs/group_chat/scenarios.md`."""
 
 PEOPLE = (("ana", "Ana"), ("bo", "Bo"), ("cy", "Cy"))
 

@@ -1,4 +1,4 @@
-"""The worked examples of docs/cascade_scoring.md are computed, and its table of baselines is complete."""
+"""The worked examples of docs/group_chat/scoring.md are computed, and agents.md lists every baseline."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from suites.group_chat.scenarios.agents import AGENTS
 from suites.group_chat.scenarios.cascade import outcome
 from tests.suites.group_chat.scripts import launch
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "cascade_scoring.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs" / "group_chat"
+PAGE = DOCS / "scoring.md"
 ROW = re.compile(r"^\| (turn \d: .*) \| (.*) \| (.*) \| (.*) \|$", re.MULTILINE)
 OLE = Decision(1, "message", "He pays it tonight.", attend=True, targets=("ole",), ground="answer")
 BEST = Decision(
@@ -56,5 +57,6 @@ def test_a_worked_example(row: tuple[str, ...], decision: Decision, judged: Judg
 
 
 def test_every_baseline_is_on_the_page() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    assert re.findall(r"^\| `([a-z_]+)` \| ", text.partition("## Baselines")[2], re.MULTILINE) == list(AGENTS)
+    text = (DOCS / "agents.md").read_text(encoding="utf-8")
+    baselines = text.partition("\n## Baselines\n")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `([a-z_]+)` \| ", baselines, re.MULTILINE) == list(AGENTS)

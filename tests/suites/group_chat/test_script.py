@@ -171,8 +171,8 @@ def test_points_that_are_left_out_are_marked() -> None:
 
 
 def test_the_script_of_the_documentation_is_a_scenario() -> None:
-    page = (ROOT / "docs" / "scenario_editor.md").read_text(encoding="utf-8")
-    record = read_scenario(page.split("```")[1].lstrip("\n"))
+    page = (ROOT / "docs" / "group_chat" / "scenarios.md").read_text(encoding="utf-8")
+    record = read_scenario(page.split("```")[1].partition("\n")[2])
     assert points_of(record) == (0, 1, 2, 3)
     assert [probe.kind for probe in scenario_of(record).probes] == ["overheard", "secret"]
 

@@ -1,0 +1,236 @@
+"""What reports that compare systems share: parameters, the gate of the test part, their age, their kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotation.corpora import splits
+from annotation.errors import SplitRefused
+from annotation.models import Campaign, Corpus, Rater, Split, TestLook
+from calibration.errors import CalibrationError
+from calibration.figure_cache import CachedFigures
+from calibration.ratings.scope import PARTS, RaterInfo, Scope, shown_part
+from calibration.renderings import Rendering
+from calibration.statistics import Plan
+from jobs.models import Job
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+# Parameters: the same plain texts from an address, a form, a command and the API.
+
+MOST_RESAMPLES, RESAMPLES, MOST_SEED = 20_000, 2000, 2**31
+Refusal = type[CalibrationError]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Plain texts by name; reading one that means nothing raises the report's refusal, in one line."""
+
+    texts: Mapping[str, str]
+    refusal: Refusal
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], refusal: Refusal) -> Self:
+        """Take values as texts, without those that are None."""
+        texts = {name: str(value).strip() for name, value in values.items() if value is not None}
+        return cls(texts, refusal)
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return a text, the default where it is empty."""
+        return self.texts.get(name) or default
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Return the names that a text lists, separated by commas."""
+        return split_names(self.text(name))
+
+    def integer(self, name: str, most: int, least: int = 0) -> int | None:
+        """Return a whole number within bounds, None where there is none."""
+        text = self.text(name)
+        if not text:
+            return None
+        if not (text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most):
+            label = name.replace("_", " ")
+            raise self.refusal(f"{label}: a whole number from {least} to {most:,}, not {text!r}")
+        return int(text)
+
+    @property
+    def part(self) -> str:
+        """The part that figures are shown of; empty for the usual one."""
+        part = self.text("part")
+        if part not in PARTS:
+            raise self.refusal(f"a part is dev, test, all or training, not {part!r}")
+        return part
+
+    @property
+    def plan(self) -> Plan:
+        """How intervals are resampled."""
+        resamples = self.integer("resamples", MOST_RESAMPLES)
+        return Plan(RESAMPLES if resamples is None else resamples, self.integer("seed", MOST_SEED) or 0)
+
+
+def split_names(text: str) -> tuple[str, ...]:
+    """Return names that are separated by commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+# The gate of the test part: it is shown once it was opened for its judges, and every look at it is logged.
+
+
+class PartQuery(Protocol):
+    """A query of labels of a corpus or a campaign, of one part of them."""
+
+    @property
+    def corpus(self) -> Corpus: ...
+    @property
+    def part(self) -> str: ...
+    @property
+    def scope(self) -> Scope: ...
+
+
+@dataclass(frozen=True)
+class ShownPart:
+    """The part of a corpus that a report shows, and the split that locks the corpus, if one does."""
+
+    split: Split | None
+    part: str
+
+    @cached_property
+    def looks(self) -> tuple[TestLook, ...]:
+        """All looks at test, where test is shown."""
+        if self.split is None or self.part != "test":
+            return ()
+        return tuple(self.split.looks.select_related("by"))
+
+    def check_opened(self, raters: Iterable[RaterInfo], refusal: Refusal) -> None:
+        """Refuse to show test where it was not opened for one of the raters."""
+        if self.split is None or self.part != "test":
+            return
+        rows = Rater.objects.filter(pk__in=[rater.id for rater in raters])
+        if closed := splits.unopened_raters(self.split, rows):
+            raise refusal(f"test was not opened for {closed[0].name}: open it, and say what for")
+
+
+def part_of(query: PartQuery, refusal: Refusal) -> ShownPart:
+    """Return the part to show: dev unless test or training is named.
+
+    Raises the refusal for test before it was opened, and for a part that there is not.
+    """
+    try:
+        return ShownPart(*shown_part(query.scope, query.part))
+    except SplitRefused as error:
+        raise refusal(str(error)) from error
+
+
+def fix_part(shown: ShownPart, by: User | None) -> frozenset[str] | None:
+    """Return the part's clusters, None for all; a split is fixed by it, as by every look at labels."""
+    if shown.split is None:
+        return None
+    splits.fix(split=shown.split, by=by)
+    return splits.clusters(split=shown.split, part=shown.part)
+
+
+def log_look(
+    *, query: PartQuery, raters: Iterable[RaterInfo], by: User | None, purpose: str, refusal: Refusal
+) -> TestLook:
+    """Log a look at test for the judges among raters, with who and for what.
+
+    Raises the refusal without a purpose, or where the corpus has no split.
+    """
+    split = splits.lock_of(query.corpus)
+    if split is None:
+        raise refusal(f"the corpus {query.corpus.name} has no split, so there is no test part to open")
+    judges = Rater.objects.filter(pk__in={rater.id for rater in raters}, kind=Rater.Kind.JUDGE)
+    try:
+        return splits.open_test(split=split, by=by, purpose=purpose, raters=list(judges))
+    except SplitRefused as error:
+        raise refusal(str(error)) from error
+
+
+# The age of figures: those of many labels are computed by a worker and shown until newer ones are ready.
+
+Figures = TypeVar("Figures")
+
+
+class Dated:
+    """Figures with their time: `cached` is None for those of the labels of now."""
+
+    cached: CachedFigures | None
+
+    @property
+    def computed_at(self) -> datetime | None:
+        """When they were computed, where that was before."""
+        return self.cached.at if self.cached else None
+
+    @property
+    def labels_since(self) -> bool:
+        """Whether labels have come since."""
+        return bool(self.cached and self.cached.labels_since)
+
+    @property
+    def calls_since(self) -> bool:
+        """Whether calls of judges or metrics have ended since."""
+        return bool(self.cached and self.cached.calls_since)
+
+
+@cache
+def adapter(figures: type[Figures]) -> TypeAdapter[Figures]:
+    """Return what keeps figures as JSON and reads them again."""
+    from pydantic import TypeAdapter  # a tenth of a second, and most requests need none
+
+    return TypeAdapter(figures)
+
+
+# A kind of report: everything that its page, its files and its route need to know of it.
+
+Query = TypeVar("Query")
+Report = TypeVar("Report")
+
+
+@dataclass(frozen=True)
+class ReportKind(Generic[Query, Report]):
+    """A kind of report about a corpus (or a dialogue): its addresses and files are called by its ``name``.
+
+    ``read`` makes a query of parameters, the subject and a campaign. ``compute(query=, by=, again=)`` answers
+    it at once, or with the job that does; ``again`` asks for newer figures. Where there is a test part,
+    ``open_test`` logs a look at it. ``file_detail`` ends the name of a file, before its suffix.
+    """
+
+    name: str
+    title: str
+    read: Callable[[Mapping[str, Any], Any, Campaign | None], Query]
+    compute: Callable[..., Report | Job]
+    renderings: Mapping[str, Rendering[Report, Any]]
+    open_test: Callable[..., TestLook] | None = None
+    file_detail: Callable[[Report, str], str] = lambda report, form: ""
+
+    def file_name(self, subject: int, report: Report, form: str) -> str:
+        """Return the name of a downloaded file."""
+        suffix = self.renderings[form].suffix
+        return f"{self.name}-{subject}{self.file_detail(report, form)}.{suffix}"
+
+    def compute_on_test(self, *, query: Query, by: User | None, purpose: str) -> Report | Job:
+        """Log a look at test and compute the report there."""
+        assert self.open_test is not None, "a kind without a test part has no form that opens it"
+        return compute_on_test(self.compute, self.open_test, query=query, by=by, purpose=purpose)
+
+
+@transaction.atomic
+def compute_on_test(
+    compute: Callable[..., Report],
+    open_test: Callable[..., TestLook],
+    *,
+    query: Any,
+    by: User | None,
+    purpose: str,
+) -> Report:
+    """Log a look at test and compute the report there; what is refused at once was no look."""
+    open_test(query=query, by=by, purpose=purpose)
+    return compute(query=replace(query, part="test"), by=by)

@@ -1,0 +1,535 @@
+"""Sections about behaviours: CoCoEval's table 7, prevalence, behaviours outside the scheme, and evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from annotation.text.display import percent
+from calibration.ratings.coverage import ANOTHER, Coverage, Marked
+from calibration.ratings.definitions import Definition
+from calibration.ratings.evidence import Evidence
+from calibration.ratings.ratings import SubjectData
+from calibration.reports.charts import Chart, Point
+from calibration.reports.figures import crowd, figures, worded
+from calibration.reports.snapshot import (
+    CoverageLine,
+    CoverageTable,
+    EvidenceRow,
+    EvidenceTable,
+    Figure,
+    PrevalenceRow,
+    Snapshot,
+    TagRow,
+    TagTable,
+    recorded,
+)
+from calibration.reports.tables import (
+    CsvLine,
+    PageParams,
+    Percent,
+    Row,
+    Section,
+    Switch,
+    Table,
+    View,
+    as_printed,
+    headed,
+    select_question,
+    tabulate,
+)
+from calibration.reports.wording import Crowd, counted, crowd_of, join_names
+from calibration.statistics import Result, cocoeval
+from calibration.statistics.cocoeval import FIGURES as TAG_FIGURES
+from calibration.statistics.cocoeval import POLICIES
+from calibration.statistics.core.ratings import RatingError
+from calibration.statistics.evidence import ALL, Overlap, overlaps
+from calibration.statistics.evidence import FIGURES as EVIDENCE_FIGURES
+from calibration.statistics.prevalence import FIGURES as PREVALENCE_FIGURES
+from calibration.statistics.prevalence import corrected_shares, wilson
+from calibration.studies.inputs import tag_sets
+
+# Tags, judge against people: CoCoEval's table 7, and its chart of marked turns.
+
+DEFAULT = next(iter(POLICIES))
+STATISTIC = {"kappa": "cohen_kappa"}
+"""Which statistic of the table words a figure of table 7, where the name is another."""
+
+
+SHARES = frozenset({"precision", "recall"})
+OVERALL = "Overall"
+
+
+@dataclass(frozen=True)
+class MarkedTurns(Figure):
+    """A number of turns."""
+
+    digits: ClassVar[int] = 1
+    end_digits: ClassVar[int] = 1
+
+
+def tags(subjects: Sequence[SubjectData], definition: Definition) -> tuple[TagTable, ...]:
+    """Compare every judge with people on each scheme's tags, by both policies (CoCoEval, table 7).
+
+    Tags that cannot be read as ratings are left out; their question says why.
+    """
+    return tuple(table for members in tag_sets(subjects) for table in _of_scheme(members, definition))
+
+
+def _of_scheme(members: Sequence[SubjectData], definition: Definition) -> list[TagTable]:
+    ratings, titles = {}, {cocoeval.OVERALL: OVERALL}
+    for data in members:
+        question = data.subject.question
+        try:
+            ratings[question.key] = data.ratings(definition.samples)
+        except RatingError:
+            continue
+        titles[question.key] = question.title
+    first_question = members[0].subject.question
+    return [
+        recorded(
+            TagTable,
+            table,
+            scheme=first_question.scheme,
+            scheme_title=first_question.scheme_title,
+            unanswered=tuple(titles[key] for key in ratings if key not in table.behaviours),
+            rows=tuple(_tag_row(row, table, titles[row.behaviour]) for row in table.rows),
+        )
+        for table in cocoeval.tables_of(ratings, plan=definition.plan)
+    ]
+
+
+def _tag_row(row: cocoeval.Row, table: cocoeval.TagTable, title: str) -> TagRow:
+    everyone = (table.judge, *table.people)
+
+    def figure(result: Result, raters: Sequence[str]) -> Figure:
+        return Figure.of(result, raters=raters, question=title)
+
+    return TagRow(
+        row.behaviour,
+        title,
+        figure(row.detected_by_people, table.people),
+        figure(row.detected_by_judge, (table.judge,)),
+        tuple(figure(result, everyone) for result in row.judge.values()),
+        tuple(figure(result, table.people) for result in row.people.values()),
+    )
+
+
+def tag_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
+    """Return table 7 of each judge, in the order of the study: of the policy asked for, in files of each.
+
+    With `percent` asked for, precision and recall are shown in percent, as the paper prints them.
+    """
+    people = crowd(figures(result))
+    policy = None if params is None else _policy(params)
+    percent = params is not None and "percent" in params
+    tag_tables = [table for table in result.tags if policy in (None, table.policy)]
+    switches = () if policy is None else _switches(policy, percent)
+    return [View(_tag_table(t, people, percent), _tag_remarks(t, people), switches) for t in tag_tables]
+
+
+def _policy(params: PageParams) -> str:
+    policy = params.get("policy")
+    return policy if policy in POLICIES else DEFAULT
+
+
+def _switches(policy: str, percent: bool) -> tuple[Switch, ...]:
+    """Return each policy in the present form of shares, and the other form in the present policy."""
+    form = {"percent": ""} if percent else {}
+    other = {} if percent else {"percent": ""}
+    policies = [Switch(name, {"policy": name, **form}, name == policy) for name in POLICIES]
+    words = "as shares" if percent else "in percent"
+    return (*policies, Switch(words, {"policy": policy, **other}))
+
+
+def _tag_remarks(table: TagTable, people: Crowd) -> tuple[str, ...]:
+    if table.reason:
+        return (f"{table.reason[:1].upper()}{table.reason[1:]}.",)
+    dropped = (
+        f"{counted(table.n_dropped, 'turn')} that only some of them answered " if table.n_dropped else ""
+    )
+    out = f"; {dropped}{'is' if table.n_dropped == 1 else 'are'} left out" if dropped else ""
+    not_asked = f"{table.judge} did not answer {join_names(table.unanswered)}." if table.unanswered else ""
+    alone = "" if len(table.people) > 1 else f"With one {people.one} nobody can be compared with each other."
+    sentences = (
+        f"{counted(table.n_items, 'turn')} that {table.judge} and {people.counted(len(table.people))} "
+        f"answered{out}. Policy {table.policy}: {POLICIES[table.policy]}.",
+        alone,
+        not_asked,
+        f"Each figure is the mean over {people.many}, each the reference; the last row joins all behaviours "
+        "end to end.",
+    )
+    return tuple(filter(None, sentences))
+
+
+def _tag_table(table: TagTable, people: Crowd, percent: bool) -> Table:
+    several = len(table.people) > 1
+    heads = [(name, worded(STATISTIC.get(name, name)).heading) for name in TAG_FIGURES]
+    columns = [
+        ("detected_by_people", f"Marked by {people.many}"),
+        ("detected_by_judge", "Marked by judge"),
+        *heads,
+        *((f"people_{name}", f"{heading}, {people.many}") for name, heading in heads if several),
+    ]
+    rows = [
+        Row(
+            row.title,
+            "",
+            row.detected_by_judge.n_items,
+            row.detected_by_judge.n_clusters,
+            _cells(row, several, percent),
+            first=True,
+            pooled=row is table.rows[-1],
+        )
+        for row in table.rows
+    ]
+    title = f"Tags: {table.judge} against {people.many}, {table.scheme_title} (policy {table.policy})"
+    return tabulate(title, columns, rows, first="Behaviour")
+
+
+def _cells(row: TagRow, several: bool, percent: bool) -> list[Figure | None]:
+    shares = [*row.judge, *(row.people if several else ())]
+    if percent:
+        shares = [as_printed(cell, Percent) if cell.name in SHARES and cell.ok else cell for cell in shares]
+    marked = [as_printed(cell, MarkedTurns) for cell in (row.detected_by_people, row.detected_by_judge)]
+    return [*marked, *shares]
+
+
+def marked(result: Snapshot) -> list[Chart]:
+    """Return, per judge, the marked turns by behaviour: people beside judge. No policy changes them."""
+    people = crowd(figures(result))
+    charts = []
+    for number, table in enumerate(t for t in result.tags if t.policy == DEFAULT):
+        points = [
+            Point(
+                row.title,
+                series,
+                entry.value,
+                entry.low,
+                entry.high,
+                entry.n_items,
+                entry.n_clusters,
+                entry.reason if entry.value is None else "",
+            )
+            for row in table.rows[:-1]
+            for series, entry in ((people.many, row.detected_by_people), (table.judge, row.detected_by_judge))
+        ]
+        if points:
+            title = f"Turns marked by {table.judge} and by {people.many}"
+            axis = f"Marked turns of {table.n_items:,} ({people.many}: their mean), intervals over dialogues"
+            charts.append(Chart(f"marked-{number + 1}", title, axis, tuple(points), bars=True))
+    return charts
+
+
+def tag_lines(result: Snapshot) -> Iterator[CsvLine]:
+    """Yield the cells of table 7, named after what they are and their policy."""
+    for table in result.tags:
+        for row in table.rows:
+            ref = f"{table.scheme}/{row.key}"
+            cells = [("", row.detected_by_people), ("", row.detected_by_judge)]
+            cells += [("judge_", cell) for cell in row.judge] + [("people_", cell) for cell in row.people]
+            for side, cell in cells:
+                yield CsvLine(ref, row.title, f"table7_{table.policy}_{side}{cell.name}", cell)
+
+
+TABLE_SEVEN = Section("tags", tag_views, tag_lines, marked)
+
+
+# How often a behaviour occurs: by the judge on all items, by people on some, and corrected.
+
+
+def prevalence(subjects: Sequence[SubjectData], definition: Definition) -> tuple[PrevalenceRow, ...]:
+    """Correct the shares of each binary question and judge that answered items which people did not.
+
+    Questions that cannot be read as ratings are left out; their question says why.
+    """
+    rows: list[PrevalenceRow] = []
+    for data in subjects:
+        question = data.subject.question
+        if question.level != "binary":
+            continue
+        try:
+            ratings = data.ratings(definition.samples)
+        except RatingError:
+            continue
+        for share in corrected_shares(ratings, definition.plan):
+            raters = (share.judge, *share.people)
+            figures = tuple(
+                Figure.of(result, raters=raters, question=question.title) for result in share.figures.values()
+            )
+            about = {"ref": question.ref, "title": question.title, "item_kind": question.item_kind}
+            rows.append(recorded(PrevalenceRow, share, figures=figures, **about))
+    return tuple(rows)
+
+
+def prevalence_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
+    """Return the table of all questions where a judge answered more items than people did."""
+    if not result.prevalence:
+        return []
+    people = crowd(figures(result))
+    rows: list[Row] = []
+    for row in result.prevalence:
+        first = not rows or rows[-1].question != row.title
+        items = row.n_labelled + row.n_unlabelled
+        clusters = row.figures[0].n_clusters
+        rows.append(Row(row.title, row.judge, items, clusters, list(row.figures), first=first))
+    heads = ("Judge says", f"{people.many.capitalize()} say", "Sensitivity", "Specificity")
+    columns = list(zip(PREVALENCE_FIGURES, (*heads, "Prediction-powered", "Rogan-Gladen"), strict=True))
+    remarks = _prevalence_remarks(result.prevalence, people)
+    return [View(tabulate("How often it occurs", columns, rows), remarks)]
+
+
+def _prevalence_remarks(rows: tuple[PrevalenceRow, ...], people: Crowd) -> tuple[str, ...]:
+    fewest = min(rows, key=lambda row: row.n_labelled)
+    divided = max(row.n_divided for row in rows)
+    sentences = (
+        f"Shares of items, corrected for the judge's errors on those that {people.many} answered too "
+        f"({fewest.n_labelled:,} at least).",
+        f"A bad judge does not bias the prediction-powered share if {people.many} answered a random sample; "
+        "Rogan-Gladen holds if the judge errs on the rest as it does there.",
+        f"{counted(divided, 'cluster')} hold both kinds of items, and count as if they were two."
+        if divided
+        else "",
+    )
+    return tuple(filter(None, sentences))
+
+
+def prevalence_lines(result: Snapshot) -> Iterator[CsvLine]:
+    """Yield every figure, named `prevalence_...`."""
+    for row in result.prevalence:
+        for entry in row.figures:
+            yield CsvLine(row.ref, row.title, entry.name, entry)
+
+
+PREVALENCE = Section("prevalence", prevalence_views, prevalence_lines)
+
+
+# Behaviours outside the scheme's list: how many turns show one, who says so, in what words.
+
+MOST_NOTES = 20
+MOST_ROWS = 12
+"""Raters whom the page shows at once: those who marked most."""
+NOTE = f"{ANOTHER}_note"
+WILSON = "Wilson’s interval takes turns for independent; those of one dialogue are alike, so it is too short."
+
+
+@dataclass(frozen=True)
+class Share(Figure):
+    """A share that may be small."""
+
+    digits: ClassVar[int] = 4
+    end_digits: ClassVar[int] = 4
+
+
+@dataclass(frozen=True)
+class Below:
+    """What stands under the table: the raters who are folded, some notes, and how many more there are."""
+
+    folded: Table | None
+    notes: Sequence[Marked]
+    n_more: int
+
+
+def coverage_of(coverage: Sequence[Coverage], definition: Definition) -> tuple[CoverageTable, ...]:
+    """Count the turns with another behaviour, of every question `another_behaviour`."""
+    return tuple(_coverage_table(read, definition.plan.level) for read in coverage)
+
+
+def _coverage_table(read: Coverage, level: float) -> CoverageTable:
+    def share(marked: int, n: int, raters: int) -> Result:
+        return replace(wilson(marked, n, level), name=ANOTHER, n_raters=raters)
+
+    people = sum(rater.kind == "human" for rater in read.raters)
+    return recorded(
+        CoverageTable,
+        read,
+        marked=read.found,
+        share=share(read.found, read.turns, people) if people else None,
+        rows=tuple(
+            recorded(CoverageLine, rater, share=share(rater.marked, rater.n, 1)) for rater in read.raters
+        ),
+    )
+
+
+def coverage_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
+    """Return a table per scheme: who marked how many turns; the notes stand under it."""
+    return [_view(table, in_file=params is None) for table in result.coverage]
+
+
+def _view(table: CoverageTable, *, in_file: bool) -> View:
+    title = f"Coverage: {table.title}, {table.scheme_title}"
+    coverage_lines = sorted(table.rows, key=lambda row: (row.kind != "human", -row.marked))
+    rows = [
+        Row(
+            row.name,
+            f"{_kind(row)}, {counted(row.marked, 'turn')}",
+            row.share.n_items,
+            row.share.n_clusters,
+            [_share_figure(row.share, [row.name])],
+            first=True,
+        )
+        for row in coverage_lines
+    ]
+    n_more = max(0, len(table.notes) - MOST_NOTES)
+    remarks = tuple(_note_text(note) for note in table.notes[:MOST_NOTES]) if in_file else ()
+    visible = tabulate(title, [(ANOTHER, "Share of turns")], rows, first="Rater", remarks=remarks)
+    folded = None
+    if not in_file and len(rows) > MOST_ROWS:
+        folded = replace(visible, rows=visible.rows[MOST_ROWS:])
+        visible = replace(visible, rows=visible.rows[:MOST_ROWS])
+    below = Below(folded, table.notes[:MOST_NOTES], n_more) if folded or table.notes else None
+    template = "calibration/_coverage.html" if below else ""
+    return View(visible, (*_findings(table), WILSON), template=template, data=below)
+
+
+def _note_text(note: Marked) -> str:
+    return f"{note.item}, {note.rater}: {f'“{note.note}”' if note.note else 'no note'}"
+
+
+def _kind(row: CoverageLine) -> str:
+    kind = {"human": "person"}.get(row.kind, row.kind)
+    return "simulated" if row.simulated else kind if row.identified else "anonymous slot"
+
+
+def _findings(table: CoverageTable) -> tuple[str, ...]:
+    """Sentences about the behaviours that people found, then those that judges found."""
+    people = crowd_of(table.rows)
+    by_people = (
+        [] if table.share is None else [_sentence(_annotators(people, table), table.marked, table.share)]
+    )
+    judges = [row for row in table.rows if row.kind != "human"]
+    return (*by_people, *(_sentence((row.name, row.name), row.marked, row.share) for row in judges))
+
+
+def _annotators(people: Crowd, table: CoverageTable) -> tuple[str, str]:
+    singular = people.one if people.many != "people" else "annotator"
+    return f"no {singular}", f"one {singular} or more"
+
+
+def _sentence(subjects: tuple[str, str], marked: int, share: Result) -> str:
+    """Return `No annotator found one in 1,080 turns (at most 0.35%, Wilson).`, or in how many."""
+    nobody, somebody = subjects
+    turns = counted(share.n_items, "turn")
+    if not share.ok:
+        return f"{somebody}: {share.reason}."
+    if not marked:
+        text = f"{nobody} found {'one' if nobody.startswith('no ') else 'none'} in {turns}"
+        text += f" (at most {percent(share.high, 2)}, Wilson)."
+    else:
+        ends = f"{percent(share.low, 2)} to {percent(share.high, 2)}"
+        text = f"{somebody} found another behaviour in {marked:,} of {turns} "
+        text += f"({percent(share.value, 2)}; {ends}, Wilson)."
+    return text[:1].upper() + text[1:] if nobody.startswith("no ") else text
+
+
+def _share_figure(share: Result, raters: Sequence[str]) -> Share:
+    return as_printed(Figure.of(share, raters=raters, question=""), Share)
+
+
+def coverage_lines(result: Snapshot) -> Iterator[CsvLine]:
+    """Yield the share of people together and of each rater, then every note.
+
+    A note's line is a marked turn: its title is the item, its reason the note.
+    """
+    for table in result.coverage:
+        people = [row.name for row in table.rows if row.kind == "human"]
+        if table.share is not None:
+            figure = Figure.of(table.share, raters=people, question=table.title)
+            yield CsvLine(table.ref, table.title, f"{ANOTHER}_by_anybody", figure)
+        for row in table.rows:
+            figure = Figure.of(row.share, raters=[row.name], question=table.title)
+            yield CsvLine(table.ref, table.title, ANOTHER, figure)
+        for note in table.notes:
+            marked_turn = Result(NOTE, 1.0, n_items=1, n_clusters=1, n_raters=1, reason=note.note)
+            figure = Figure.of(marked_turn, raters=[note.rater], question=table.title)
+            yield CsvLine(table.ref, note.item, NOTE, figure)
+
+
+COVERAGE = Section("coverage", coverage_views, coverage_lines)
+
+
+# How far raters who gave the same answer point at the same turns and words.
+
+KEY = "evidence"
+
+
+def evidence_tables(read: Sequence[Evidence], definition: Definition) -> tuple[EvidenceTable, ...]:
+    """Compare what answers point at, of each question with answers that may point at something."""
+    return tuple(_evidence(evidence, definition) for evidence in read if evidence.pointings)
+
+
+def _evidence(read: Evidence, definition: Definition) -> EvidenceTable:
+    question = read.question
+
+    def row(overlap: Overlap) -> EvidenceRow:
+        figures = (Figure.of(f, raters=overlap.raters, question=question.title) for f in overlap.figures)
+        return recorded(EvidenceRow, overlap, figures=tuple(figures))
+
+    return recorded(
+        EvidenceTable,
+        question,
+        asks=read.asks,
+        n_answers=len(read.pointings),
+        n_pointed=sum(bool(pointing.stretches) for pointing in read.pointings),
+        rows=tuple(row(overlap) for overlap in overlaps(read.pointings, read.asks, definition.plan)),
+    )
+
+
+def evidence_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
+    """Return a table a question: people with each other, and every other rater with them."""
+    people = crowd(figures(result))
+    selected, switches = select_question(headed(result, result.evidence), KEY, params)
+    return [
+        View(_evidence_table(title, table, people), tuple(_evidence_remarks(table)), switches)
+        for title, table in selected
+    ]
+
+
+def _evidence_table(title: str, table: EvidenceTable, people: Crowd) -> Table:
+    names = [name for name in EVIDENCE_FIGURES if table.asks in EVIDENCE_FIGURES[name].applies]
+    rows = []
+    for place, row in enumerate(table.rows if table.n_pointed else ()):
+        of = {figure.name: figure for figure in row.figures}
+        cells, f1 = [of.get(name) for name in names], of["evidence_f1"]
+        rows.append(Row(title, _compared(row, people), f1.n_items, f1.n_clusters, cells, first=not place))
+    heads = [(name, EVIDENCE_FIGURES[name].heading) for name in names]
+    return tabulate(f"What answers point at: {title}", heads, rows)
+
+
+def _compared(row: EvidenceRow, people: Crowd) -> str:
+    if row.name:
+        return f"{row.name} with {people.many}"
+    if row.kind == ALL:
+        return f"{join_names(row.raters)} with each other"
+    return f"{people.many.capitalize()} with each other"
+
+
+def _evidence_remarks(table: EvidenceTable) -> Iterator[str]:
+    yield f"{table.n_pointed:,} of {counted(table.n_answers, 'answer')} that may point at something do."
+    if not table.n_pointed:
+        return
+    yield (
+        "Compared are raters who gave the same answer about an item and both point somewhere; every item "
+        "counts once."
+    )
+    if not table.rows:
+        yield "One rater answered, so there is nothing to compare."
+        return
+    yield (
+        "F1 is twice what two raters share divided by what the two point at in all, IoU the share of what "
+        "either points at that both do. α compares sets of turns by the MASI distance, beyond what pointing "
+        "at the same places by chance gives"
+        + (": places counted back from the rated turn." if table.item_kind == "turn" else ".")
+    )
+
+
+def evidence_lines(result: Snapshot) -> Iterator[CsvLine]:
+    """Yield every figure, named `evidence_...`."""
+    for table in result.evidence:
+        for row in table.rows:
+            for figure in row.figures:
+                yield CsvLine(table.ref, table.title, figure.name, figure)
+
+
+EVIDENCE = Section(KEY, evidence_views, evidence_lines)

@@ -1,0 +1,490 @@
+"""Each rater of a question: how it rates, how it agrees with the rest, how alike it answers again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from annotation.text.display import number
+from calibration.ratings.ratings import SubjectData
+from calibration.reports.charts import Chart, Point
+from calibration.reports.figures import QuestionFigures, crowd, figures, label, leading_question, worded
+from calibration.reports.snapshot import Figure, QuestionRaters, RaterLine, RepeatLine, Snapshot, recorded
+from calibration.reports.tables import CsvLine, PageParams, Row, Section, Table, View, as_printed, tabulate
+from calibration.reports.wording import Crowd, counted, join_names
+from calibration.statistics import Plan, Record, Result, ratings_from_records
+from calibration.statistics.analysis import BY_F
+from calibration.statistics.core.engine import InReports
+from calibration.statistics.core.ratings import Floats, RatingError, Ratings
+from calibration.statistics.rater_panel import AGREES, ASIDE, RATES, rater_panel
+from calibration.statistics.repeats import PASSES, SAME, How, repeats_of, right_answers
+from calibration.studies.inputs import Inputs
+
+# Each rater of a question, computed: a row each, and how alike it answers again.
+
+
+def raters_of(inputs: Inputs, pooled: Iterable[SubjectData] = ()) -> tuple[QuestionRaters, ...]:
+    """Return the raters of every question that can be read as ratings; of pooled tags without repeats."""
+    again = dict(zip((data.subject.question.ref for data in inputs.subjects), inputs.again, strict=True))
+    all_questions = [
+        _of_question(data, inputs, again.get(data.subject.question.ref))
+        for data in (*inputs.subjects, *pooled)
+    ]
+    return tuple(question for question in all_questions if question is not None)
+
+
+def _of_question(data: SubjectData, inputs: Inputs, again: Sequence[Record] | None) -> QuestionRaters | None:
+    plan, policy = inputs.definition.plan, inputs.definition.samples
+    try:
+        ratings = data.ratings(policy if policy != "separate" else None)
+        repeats = _repeats(data, ratings, again, plan) if again is not None else ()
+    except RatingError:
+        return None  # the question itself says so
+    columns = [
+        column
+        for column, (name, kind) in enumerate(zip(ratings.raters, ratings.kinds, strict=True))
+        if kind not in ASIDE and name not in data.off_scale
+    ]
+    panel = rater_panel(ratings, columns, plan)
+    simulated = {info.name for info in data.raters if info.simulated}
+    rows = (recorded(RaterLine, row, name=row.rater, simulated=row.rater in simulated) for row in panel.rows)
+    return recorded(QuestionRaters, panel, ref=data.subject.question.ref, rows=tuple(rows), repeats=repeats)
+
+
+def _repeats(
+    data: SubjectData, ratings: Ratings, again: Sequence[Record], plan: Plan
+) -> tuple[RepeatLine, ...]:
+    """Return the raters who answered items several times: by samples, then on two occasions."""
+    several = frozenset(record.rater for record in data.records if record.sample > 0)
+    by_sample = [record for record in data.records if record.rater in several]
+    repeat_lines: list[RepeatLine] = []
+    sources: list[tuple[How, Sequence[Record]]] = [("samples", by_sample), ("again", again)]
+    for how, records in sources:
+        by_rater: dict[str, list[Record]] = {}
+        for record in records:
+            by_rater.setdefault(record.rater, []).append(record)
+        for rater, mine in by_rater.items():
+            if not mine[0].identified or mine[0].kind in ASIDE:
+                continue
+            answers = _answers(data, mine)
+            reference = _reference(ratings, rater, answers) if how == "samples" else None
+            repeat = repeats_of(answers, rater, how, reference=reference, plan=plan)
+            repeat_lines.append(recorded(RepeatLine, repeat, name=repeat.rater))
+    return tuple(repeat_lines)
+
+
+def _answers(data: SubjectData, records: Sequence[Record]) -> Ratings:
+    """Return a rater's answers, a column each; on a scale of its own by the values that occur."""
+    question = data.subject.question
+    off = records[0].rater in data.off_scale
+    return ratings_from_records(
+        records,
+        level=question.measured,
+        values=None if off else question.values or None,
+        positive=1 if question.positive is None else question.positive,
+        samples="separate",
+    )
+
+
+def _reference(ratings: Ratings, rater: str, answers: Ratings) -> Floats | None:
+    """Return the right answers to the items that a rater answered several times."""
+    right = right_answers(ratings, rater)
+    if right is None:
+        return None
+    at: Mapping[str, float] = dict(zip(ratings.items, right.tolist(), strict=True))
+    return np.array([at.get(item, np.nan) for item in answers.items])
+
+
+# Intraclass correlations with intervals from the F distribution, beside those that resampling gives.
+
+ASSUMES = (
+    "These intervals take items for independent and their effects for normal (McGraw and Wong 1996): turns "
+    "of one dialogue are alike, which makes them too short. They serve where there are so few dialogues that "
+    "resampling says little. With missing ratings there is none."
+)
+
+
+def intraclass_views(result: Snapshot, params: PageParams | None = None) -> list[View]:
+    """Return the table of all questions that intraclass correlations were computed on, if any were."""
+    names = list(dict.fromkeys(e.name for question in result.questions for e in question.f_intervals))
+    if not names:
+        return []
+    rows = [row for title, question in label(figures(result)) for row in _rows(title, question, names)]
+    columns = [(name, worded(name.removesuffix(BY_F)).heading) for name in names]
+    title = "Intraclass correlations with F intervals"
+    return [View(tabulate(title, columns, rows), (ASSUMES,))]
+
+
+def _rows(title: str, question: QuestionFigures, names: list[str]) -> list[Row]:
+    rows: list[Row] = []
+    for raters in dict.fromkeys(e.raters for e in question.data.f_intervals):
+        by_name = {e.name: e for e in question.data.f_intervals if e.raters == raters}
+        cells: list[Figure | None] = [by_name.get(name) for name in names]
+        with_value = [cell for cell in cells if cell]
+        rows.append(
+            Row(
+                title,
+                _raters_of_intraclass(raters, question),
+                max(cell.n_items for cell in with_value),
+                max(cell.n_clusters for cell in with_value),
+                cells,
+                first=not rows,
+            )
+        )
+    return rows
+
+
+def _raters_of_intraclass(raters: tuple[str, ...], question: QuestionFigures) -> str:
+    """Return `3 people`, or the names where raters of several kinds stand together."""
+    by_raters = {entry.raters: entry for entry in question.data.f_intervals}
+    return (
+        question.counted_in(by_raters[raters]) if set(raters) <= set(question.people) else join_names(raters)
+    )
+
+
+def intraclass_lines(result: Snapshot) -> Iterator[CsvLine]:
+    """Yield every intraclass correlation with its F interval."""
+    for question in result.questions:
+        for entry in question.f_intervals:
+            yield CsvLine(question.ref, question.title, entry.name, entry)
+
+
+INTRACLASS = Section("intraclass", intraclass_views, intraclass_lines)
+
+
+# What is said under the tables of raters: what the figures mean, and who is not compared with whom.
+
+MEANS = (
+    "The rest of a rater are the {many} other than it (where there are none, the other raters), on the items "
+    "that both rated. Below 0 a rater rates lower than the rest."
+)
+SEVERITY = (
+    "Severity fits value = item + rater by least squares, so that nobody looks severe for having had the "
+    "weak items; 0 is the average {one}, each by the number of ratings, below 0 a rater is severe (rates "
+    "lower), above 0 lenient. It takes a rater to be off by the "
+    "same amount on every item. Misfit is the mean square of what the model leaves, over that of all: about "
+    "1 where a rater is as predictable as the others, above 1 where it is less so."
+)
+SPREAD = (
+    "Spread: standard deviation over that of the rest; below 1 a rater keeps to the middle. Ends: share of "
+    "ratings at either end of the scale, less that of the rest. Limits: 95 in 100 single differences from "
+    "the rest lie between them, if these are normal."
+)
+FEW = 10
+"""Dialogues below which resampling says little of how far a figure may be off."""
+ALPHA = "α gained: α of the rest with the rater less α without it, on the same resamples."
+REPEATED = (
+    "Answering alike is not answering right: a rater can repeat its mistakes. pass^k: the chance that all k "
+    "answers are so; right is what the answer key, else most people, say."
+)
+
+
+def meaning(questions: Iterable[QuestionRaters], people: Crowd) -> tuple[str, ...]:
+    """Explain the figures of some questions, each sentence once."""
+    questions = list(questions)
+    rows = [row for raters in questions for row in raters.rows]
+    figure_names = {figure.name for row in rows for figure in row.figures}
+    sentences = [MEANS.format(many=people.many)] if "rater_difference" in figure_names else []
+    sentences += [SEVERITY.format(one=people.one)] if "rater_severity" in figure_names else []
+    sentences += [SPREAD] if "rater_spread" in figure_names else []
+    sentences += [ALPHA] if "rater_alpha_gain" in figure_names else []
+    return (*sentences, REPEATED) if any(raters.repeats for raters in questions) else tuple(sentences)
+
+
+def notes(raters: QuestionRaters, people: Crowd) -> tuple[str, ...]:
+    """Notes on the limits of comparing a question's raters."""
+    sentences = _group_remarks(raters, people)
+    sentences += _remark_over_pairs(raters, people)
+    few = sum(figure.n_clusters < FEW for row in raters.rows for figure in row.figures[:1])
+    if few:
+        n_raters = counted(few, "rater")
+        sentences.append(
+            f"{n_raters} answered in fewer than {FEW} dialogues: their intervals run far too short."
+        )
+    if raters.unidentified and raters.rows:
+        sentences.append(
+            f"{counted(raters.unidentified, 'rater')} unidentified: a slot is not one {people.one} across "
+            "items, so it has no row."
+        )
+    return tuple(sentences)
+
+
+def _group_remarks(raters: QuestionRaters, people: Crowd) -> list[str]:
+    """Name the raters who cannot be compared, or only through judges."""
+    if raters.groups:
+        sizes = [len(group) for group in raters.groups]
+        alone = [group[0] for group in raters.groups if len(group) == 1]
+        joined = [group for group in raters.groups if len(group) > 1]
+        groups_text = "; ".join(join_names(group) for group in joined[:3]) + (
+            " and others" if len(joined) > 3 else ""
+        )
+        text = f"These raters fall into {len(sizes)} groups that share no item"
+        text += f" ({groups_text})" if groups_text else ""
+        text += (
+            f"; {join_names(alone)} {'shares' if len(alone) == 1 else 'share'} none with anybody"
+            if alone
+            else ""
+        )
+        return [
+            f"{text}. Severities of different groups cannot be compared: each group has a zero of its own."
+        ]
+    if raters.through_judges:
+        return [
+            f"The {people.many} share no items that would join all of them: their severities are compared "
+            "through judges, and rest on these rating all items by the same standard."
+        ]
+    return []
+
+
+def _remark_over_pairs(raters: QuestionRaters, people: Crowd) -> list[str]:
+    over = raters.over
+    if over is None or not over.ok or over.low is None:
+        return []
+    name = worded(over.name.removeprefix("over_raters_")).name
+    ends = f"{number(over.low, 2)} to {number(over.high, 2)}"
+    return [
+        f"Over pairs of {people.many} {name} is {number(over.value, 3)} on average; had other {people.many} "
+        f"been asked about these items, {ends}."
+    ]
+
+
+def unknown(titled: Sequence[tuple[str, Any, QuestionRaters]]) -> tuple[str, ...]:
+    """Say of which questions no rater is described, and why."""
+    by_reason: dict[str, list[str]] = {}
+    for title, _, raters in titled:
+        if raters.reason and not raters.rows:
+            by_reason.setdefault(raters.reason, []).append(title)
+    return tuple(
+        f"On {join_names(titles)} no rater is described: {reason}." for reason, titles in by_reason.items()
+    )
+
+
+KEY = "raters"
+MANY = 14
+"""Rows up to which a table is shown whole; of more the ENDS at either end are, and the rest is folded."""
+ENDS = 5
+PAGE = 30
+"""Rows of two lines that a printed page holds."""
+MOST_DRAWN = 40
+FEWEST_DRAWN = 3
+KINDS = {"human": "person", "": "rater"}
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A table as the page shows it: its ends, and what lies between them, if it is long."""
+
+    table: Table
+    between: Table | None = None
+
+
+@dataclass(frozen=True)
+class RatersPage:
+    """The raters of one question on the page, and the questions there are; `use`: how often each value."""
+
+    questions: list[tuple[str, str]]
+    ref: str
+    tables: list[Folded]
+    values: list[str]
+    use: list[tuple[str, list[float]]]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fine(Figure):
+    """A figure that may be small, such as the share of turns with a rare tag: its interval is so, too."""
+
+    end_digits: ClassVar[int] = 3
+
+
+Titled = tuple[str, QuestionFigures, QuestionRaters]
+
+
+def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
+    """Return the tables of every question for files, of the one that is chosen for the page."""
+    titled = _titled(result)
+    described = [question for question in titled if question[2].rows or question[2].repeats]
+    if not described:
+        reasons = unknown(titled)
+        return [View(Table("Raters, one by one", []), reasons)] if reasons else []
+    if params is not None:
+        return [_page(described, unknown(titled), params)]
+    rater_views = [
+        View(table, notes(question[2], question[1].crowd) if place == 0 else ())
+        for question in described
+        for place, table in enumerate(page for table in _tables(question) for page in _pages(table))
+    ]
+    meanings = meaning((question[2] for question in described), crowd(question[1] for question in described))
+    last = rater_views[-1]
+    return [*rater_views[:-1], replace(last, remarks=(*last.remarks, *unknown(titled), *meanings))]
+
+
+def _page(titled: Sequence[Titled], undescribed: tuple[str, ...], params: PageParams) -> View:
+    """Return one view that shows the question chosen, else the one that stands for the others."""
+    by_ref = {question[1].data.ref: question for question in titled}
+    first = leading_question([question[1] for question in titled])
+    selected = params.get(KEY, "") if params.get(KEY) in by_ref else first.data.ref if first else ""
+    question = by_ref[selected]
+    values = list(dict.fromkeys(value for row in question[2].rows for value in row.shares))
+    page = RatersPage(
+        [(ref, title) for ref, (title, _, _) in by_ref.items()],
+        selected,
+        [_folded(table) for table in _tables(question)],
+        values,
+        [
+            (row.name, [row.shares.get(value, 0.0) for value in values])
+            for row in question[2].rows
+            if row.shares
+        ],
+        (*notes(question[2], question[1].crowd), *meaning([question[2]], question[1].crowd)),
+    )
+    return View(
+        Table(f"Raters, one by one: {question[0]}", []),
+        undescribed,
+        template="calibration/_raters.html",
+        data=page,
+    )
+
+
+def _titled(result: Snapshot) -> list[Titled]:
+    by_ref = {raters.ref: raters for raters in result.raters}
+    questions = label(figures(result))
+    return [(title, q, by_ref[q.data.ref]) for title, q in questions if q.data.ref in by_ref]
+
+
+def _tables(titled: Titled) -> list[Table]:
+    """Return the tables of a question that have rows: how raters rate, agree, answer again, and pass^k."""
+    title, question, raters = titled
+    rates = RATES | ({"rater_mean": InReports("", "Share")} if question.data.level == "binary" else {})
+    with_rest = InReports("", f"{worded(raters.statistic).symbol or 'Agreement'} with the rest")
+    agrees = AGREES | {"rater_with_rest": with_rest}
+    rater_tables = [
+        _table(f"How raters rate: {title}", rates, _sorted(raters.rows, "rater_severity")),
+        _table(f"How raters agree with the rest: {title}", agrees, _sorted(raters.rows, "rater_with_rest")),
+    ]
+    for how, words in (("samples", "by their samples"), ("again", "asked twice")):
+        lines = [line for line in raters.repeats if line.how == how]
+        columns = {f"{how}_{name}": columns_heading for name, columns_heading in SAME.items()}
+        rater_tables.append(_table(f"How alike raters answer, {words}: {title}", columns, lines))
+    for start, outcome in PASSES.items():
+        lines = [line for line in raters.repeats if any(f.name.startswith(start) for f in line.figures)]
+        ks = sorted({int(f.name.removeprefix(start)) for n in lines for f in n.figures if start in f.name})
+        columns = {f"{start}{k}": InReports("", f"k = {k}") for k in ks}
+        rater_tables.append(_table(f"Repeated answers, {outcome}: {title}", columns, lines))
+    return [table for table in rater_tables if table.rows]
+
+
+def _table(
+    title: str, columns: Mapping[str, InReports], lines: Sequence[RaterLine] | Sequence[RepeatLine]
+) -> Table:
+    """Return the lines that have one of the figures, and the columns that some line fills."""
+    used = [name for name in columns if any(line.figure(name) for line in lines)]
+    rows = [
+        _row(line, [_figure(line.figure(name), line.name) for name in used])
+        for line in lines
+        if any(line.figure(name) for name in used)
+    ]
+    return tabulate(title, [(name, columns[name].heading) for name in used], rows, first="Rater")
+
+
+def _row(line: RaterLine | RepeatLine, cells: list[Figure | None]) -> Row:
+    first = next(cell for cell in cells if cell)
+    return Row(line.name, _describe_rater(line), first.n_items, first.n_clusters, cells, first=True)
+
+
+def _describe_rater(line: RaterLine | RepeatLine) -> str:
+    if isinstance(line, RepeatLine):
+        times = f"{line.n_answers} samples" if line.how == "samples" else "two occasions"
+        return f"{KINDS.get(line.kind, line.kind)}, {times}"
+    kind = _kind(line)
+    return f"{kind}, group {line.group}" if line.group > 1 else kind
+
+
+def _kind(line: RaterLine) -> str:
+    return "simulated" if line.simulated else KINDS.get(line.kind, line.kind)
+
+
+def _figure(result: Result | None, rater: str) -> Figure | None:
+    return result if result is None else as_printed(Figure.of(result, raters=[rater], question=""), Fine)
+
+
+def _sorted(rows: Iterable[RaterLine], name: str) -> list[RaterLine]:
+    """Return people, then the others, each from the lowest figure up; those without it last."""
+
+    def place(row: RaterLine) -> tuple[bool, bool, float]:
+        figure = row.figure(name)
+        value = figure.value if figure is not None else None
+        return row.kind != "human", value is None, value or 0.0
+
+    return sorted(rows, key=place)
+
+
+def _folded(table: Table) -> Folded:
+    """Return a long table's ends, with the judges, apart from the people between them."""
+    people = [row for row in table.rows if row.compared.startswith(("person", "simulated", "rater"))]
+    if len(people) <= MANY:
+        return Folded(table)
+    between = people[ENDS:-ENDS]
+    hidden = {id(row) for row in between}
+    ends = [row for row in table.rows if id(row) not in hidden]
+    return Folded(replace(table, rows=ends), replace(table, rows=between))
+
+
+def _pages(table: Table) -> list[Table]:
+    """Return a table in parts that a printed page holds, named by their place."""
+    parts = [table.rows[start : start + PAGE] for start in range(0, len(table.rows), PAGE)]
+    if len(parts) == 1:
+        return [table]
+    return [
+        replace(table, title=f"{table.title} ({place} of {len(parts)})", rows=rows)
+        for place, rows in enumerate(parts, 1)
+    ]
+
+
+def severity(result: Snapshot) -> list[Chart]:
+    """Return the severity of each rater on the question that stands for the others, the lowest first."""
+    with_severity = [
+        question
+        for question in _titled(result)
+        if any(row.figure("rater_severity") for row in question[2].rows)
+    ]
+    first = leading_question([question[1] for question in with_severity])
+    for title, question, raters in with_severity:
+        if first is None or question is not first:
+            continue
+        severities = [
+            (row, figure) for row in raters.rows if (figure := row.figure("rater_severity")) and figure.ok
+        ]
+        severities.sort(key=lambda pair: pair[1].value or 0.0)
+        if len(severities) < FEWEST_DRAWN:
+            return []
+        if len(severities) > MOST_DRAWN:
+            severities = severities[: MOST_DRAWN // 2] + severities[-MOST_DRAWN // 2 :]
+        points = tuple(
+            Point(row.name, _kind(row), f.value, f.low, f.high, f.n_items, f.n_clusters, "")
+            for row, f in severities
+        )
+        level = f"{result.definition.plan.level:.0%} interval"
+        axis = f"Lower (severe) or higher (lenient), items held equal, {level}"
+        return [Chart("severity", f"Who rates lower or higher: {title}", axis, points)]
+    return []
+
+
+def lines(result: Snapshot) -> Iterator[CsvLine]:
+    """Yield every figure of each rater, named as in the JSON, then the mean over raters."""
+    for title, question, raters in _titled(result):
+        ref = question.data.ref
+        figures_by_rater = [(line.name, line.figures) for line in raters.rows]
+        figures_by_rater += [(line.name, line.figures) for line in raters.repeats]
+        for name, results in figures_by_rater:
+            for figure in results:
+                yield CsvLine(ref, title, figure.name, Figure.of(figure, raters=[name], question=title))
+        if raters.over is not None:
+            names = [row.name for row in raters.rows if row.kind == "human"]
+            yield CsvLine(ref, title, raters.over.name, Figure.of(raters.over, raters=names, question=title))
+
+
+RATERS = Section(KEY, views, lines, severity)

@@ -1,0 +1,342 @@
+"""Scores in people's terms: thresholds, probabilities with their diagrams, maps to people's scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+from annotation.text.display import number
+from calibration.ratings.definitions import Definition
+from calibration.ratings.ratings import SubjectData
+from calibration.reports.charts import Chart, Point
+from calibration.reports.figures import JUDGE, crowd, figures, worded
+from calibration.reports.snapshot import (
+    Figure,
+    ScoreBin,
+    ScoreMap,
+    ScoreMarks,
+    ScoreProbabilities,
+    Scores,
+    Snapshot,
+    recorded,
+)
+from calibration.reports.tables import CsvLine, PageParams, Row, Section, Switch, Table, View, tabulate
+from calibration.reports.wording import counted
+from calibration.statistics.core.engine import Result
+from calibration.statistics.core.ratings import RatingError, Ratings
+from calibration.statistics.score_calibration import FOLDS
+from calibration.statistics.scores import (
+    ERRORS,
+    MAPS,
+    MARKS,
+    RULES,
+    Mapped,
+    Marks,
+    Probabilities,
+    of_scores,
+)
+
+RULE = "rule"
+MOST_CHARTS = 6
+FEW = (
+    " Some figures rest on fewer than 30 of the rarer answer: their intervals may hold the truth less often "
+    "than they say."
+)
+HEADINGS = {
+    "balanced_accuracy": "Balanced acc.",
+    "mae": "MAE",
+    "rmse": "RMSE",
+    "mean_error": "Mean error",
+}
+METHODS = {"isotonic": "isotonic", "platt": "Platt"}
+OF_PROBABILITIES = {
+    "expected_calibration_error": "ECE",
+    "brier": "Brier",
+    "reliability": "Reliability",
+    "resolution": "Resolution",
+    "uncertainty": "Uncertainty",
+    "within": "Within bins",
+}
+T = TypeVar("T")
+Scored = TypeVar("Scored", ScoreMarks, ScoreProbabilities, ScoreMap)
+
+
+def scores(
+    subjects: Sequence[SubjectData], learning: Sequence[SubjectData], definition: Definition
+) -> Scores | None:
+    """Thresholds, probabilities and maps of scores; None where no question has people and scores.
+
+    `learning` are dev's answers where test is shown: then nothing is learned on what is shown. Where they are
+    empty, figures are cross-fitted by cluster. Questions that cannot be read as ratings are left out; the
+    question's own place says why.
+    """
+    dev = {data.subject.question.ref: data for data in learning}
+    records = [
+        record
+        for data in subjects
+        if data.off_scale
+        for record in _scores_of(data, dev.get(data.subject.question.ref), definition)
+    ]
+    if not records:
+        return None
+    marks = tuple(record for record in records if isinstance(record, ScoreMarks))
+    probabilities = tuple(record for record in records if isinstance(record, ScoreProbabilities))
+    return Scores(
+        bool(dev),
+        FOLDS,
+        marks,
+        probabilities,
+        tuple(record for record in records if isinstance(record, ScoreMap)),
+    )
+
+
+def _scores_of(
+    data: SubjectData, dev: SubjectData | None, definition: Definition
+) -> Iterator[ScoreMarks | ScoreProbabilities | ScoreMap]:
+    """Yield what is computed of a question's scores; ratings of dev that cannot be read teach nothing."""
+    question, ratings = data.subject.question, _ratings(data, definition)
+    if ratings is None:
+        return
+    learning = (_ratings(dev, definition) or ratings.take([])) if dev is not None else None
+    ends = {name: ends for name in ratings.raters if (ends := _ends(name, data.ends)) is not None}
+    kinds = dict(zip(ratings.raters, ratings.kinds, strict=True))
+
+    def figures_of(results: Sequence[Result], rater: str) -> tuple[Figure, ...]:
+        return tuple(Figure.of(result, raters=(rater,), question=question.title) for result in results)
+
+    def record(record_type: type[T], of: Mapped | Marks | Probabilities, **values: Any) -> T:
+        about = {"ref": question.ref, "title": question.title, "kind": kinds.get(of.rater, "")}
+        return recorded(record_type, of, figures=figures_of(of.results, of.rater), **about, **values)
+
+    computed = of_scores(ratings, learning, ends=ends, plan=definition.plan)
+    for marks in computed.marks:
+        threshold = marks.threshold
+        yield record(
+            ScoreMarks,
+            marks,
+            threshold=threshold.value if threshold else None,
+            rising=threshold.rising if threshold else True,
+        )
+    for probabilities in computed.probabilities:
+        bins = (
+            recorded(ScoreBin, bin_, observed=figures_of((bin_.observed,), probabilities.rater)[0])
+            for bin_ in (probabilities.calibration.curve if probabilities.calibration else ())
+        )
+        yield record(ScoreProbabilities, probabilities, bins=tuple(bins))
+    for mapped in computed.mapped:
+        yield record(ScoreMap, mapped)
+
+
+def _ends(name: str, ends: Mapping[str, tuple[float, float]]) -> tuple[float, float] | None:
+    """Return the ends of a rater's scale; repeated answers may be raters of their own, called `name#0`."""
+    return ends.get(name) or ends.get(name.rpartition("#")[0])
+
+
+def _ratings(data: SubjectData, definition: Definition) -> Ratings | None:
+    try:
+        return data.ratings(definition.samples)
+    except RatingError:
+        return None
+
+
+def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
+    """Return the tables that there are; thresholds by the rule asked for, in files by each."""
+    scores = result.scores
+    if scores is None:
+        return []
+    out = []
+    selected = _rule(params)
+    for rule in RULES:
+        members = [marks for marks in scores.marks if marks.rule == rule]
+        if members and selected in (None, rule):
+            switches = () if selected is None else _switches(selected)
+            out.append(View(_thresholds(members, rule), _of_marks(scores, members, result), switches))
+    if scores.probabilities:
+        out.append(View(_probabilities(scores.probabilities), _of_probabilities(scores)))
+    if scores.maps:
+        out.append(View(_maps(scores.maps), _of_maps(scores, result)))
+    return out
+
+
+def _rule(params: PageParams | None) -> str | None:
+    if params is None:
+        return None
+    rule = params.get(RULE)
+    return rule if rule in RULES else next(iter(RULES))
+
+
+def _switches(selected: str) -> tuple[Switch, ...]:
+    return tuple(Switch(rule.name, {RULE: key}, key == selected) for key, rule in RULES.items())
+
+
+def _thresholds(members: Sequence[ScoreMarks], rule: str) -> Table:
+    columns = [(key, HEADINGS.get(key) or worded(key).heading) for key in MARKS]
+    return _table(f"Thresholds by {RULES[rule].name}", columns, members, [_mark(marks) for marks in members])
+
+
+def _mark(marks: ScoreMarks) -> str:
+    """Return `gpt-4 ≥ 3.5 (3 to 3.5 over folds)`."""
+    if marks.threshold is None:
+        return marks.rater
+    sign = "≥" if marks.rising else "≤"
+    span = ""
+    if marks.least is not None and marks.most is not None and marks.least < marks.most:
+        span = f" ({_short(marks.least)} to {_short(marks.most)} over folds)"
+    return f"{marks.rater} {sign} {_short(marks.threshold)}{span}"
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}".replace("-", "−")
+
+
+def _probabilities(members: Sequence[ScoreProbabilities]) -> Table:
+    row_names = [f"{member.rater}, {METHODS[member.method]}" for member in members]
+    return _table("Scores as probabilities", list(OF_PROBABILITIES.items()), members, row_names)
+
+
+def _maps(members: Sequence[ScoreMap]) -> Table:
+    row_names = [f"{member.rater}, {MAPS[member.map]}" for member in members]
+    return _table("Scores on people’s scale", [(key, HEADINGS[key]) for key in ERRORS], members, row_names)
+
+
+def _table(
+    title: str, columns: list[tuple[str, str]], members: Sequence[Scored], row_names: Sequence[str]
+) -> Table:
+    rows: list[Row] = []
+    for member, text in zip(members, row_names, strict=True):
+        cells: list[Figure] = _figures(member, [name for name, _ in columns])
+        first = not rows or rows[-1].question != member.title
+        rows.append(Row(member.title, text, cells[0].n_items, cells[0].n_clusters, [*cells], first=first))
+    return tabulate(title, columns, rows)
+
+
+def _kept_apart(scores: Scores) -> str:
+    if scores.held_out:
+        return "Learned on dev’s labels of this study, and shown here on test: nothing was learned on test."
+    return (
+        f"Cross-fitted: the dialogues are dealt into {scores.folds} folds, and each item is read by what the "
+        "other folds teach, so no figure is of dialogues that were learned from."
+    )
+
+
+def _of_marks(scores: Scores, members: Sequence[ScoreMarks], result: Snapshot) -> tuple[str, ...]:
+    people = crowd(figures(result)).many
+    ties = max(marks.n_ties for marks in members)
+    ties_note = f" Items on which they tie are left out (up to {counted(ties, 'item')})." if ties else ""
+    threshold_note = (
+        "The threshold named is the one to use from now on"
+        if scores.held_out
+        else "The threshold named is learned on all of them, to be used on other dialogues"
+    )
+    return (
+        f"The reference is the majority of {people}.{ties_note}",
+        f"{_kept_apart(scores)} {threshold_note}.",
+        "Of equally good thresholds the one counts that marks most nearly as many items as "
+        f"{people} do, then the lowest.{FEW if _few(members) else ''}",
+    )
+
+
+def _few(members: Sequence[ScoreMarks]) -> bool:
+    return any("few_events" in figure.flags for member in members for figure in member.figures)
+
+
+def _of_probabilities(scores: Scores) -> tuple[str, ...]:
+    return (
+        f"{_kept_apart(scores)} ECE: mean distance of predicted and observed shares over ten bins of equal "
+        "width; it comes out too large on few items.",
+        "Brier score = reliability − resolution + uncertainty + within bins: the less of the first and the "
+        "more of the second, the better; uncertainty is the question’s own.",
+    )
+
+
+def _of_maps(scores: Scores, result: Snapshot) -> tuple[str, ...]:
+    people = crowd(figures(result)).own
+    return (
+        f"Errors against the {people} mean, in units of their scale. {_kept_apart(scores)}",
+        f"A map is worth something where its error is below that of the {people} mean for all, which reads "
+        "nothing of the score.",
+    )
+
+
+def charts(result: Snapshot) -> list[Chart]:
+    """Return the reliability diagrams: of judges first, then of metrics, few where there are many."""
+    scores = result.scores
+    if scores is None:
+        return []
+    pairs: dict[tuple[str, str], list[ScoreProbabilities]] = {}
+    for member in sorted(scores.probabilities, key=lambda p: p.kind != JUDGE):
+        if member.bins:
+            pairs.setdefault((member.ref, member.rater), []).append(member)
+    diagrams = list(pairs.values())[:MOST_CHARTS]
+    n_more = len(pairs) - len(diagrams)
+    more = (
+        f" {counted(n_more, 'more diagram')} would be drawn; their bins are in the JSON and CSV."
+        if n_more
+        else ""
+    )
+    return [_diagram(number, members, scores, more) for number, members in enumerate(diagrams, 1)]
+
+
+def _diagram(place: int, members: Sequence[ScoreProbabilities], scores: Scores, more: str) -> Chart:
+    points = tuple(_point(member, place) for member in members for place in range(len(member.bins)))
+    errors = "; ".join(
+        f"ECE {METHODS[member.method]} {number(member.figures[0].value, 3)}" for member in members
+    )
+    how = "learned on dev" if scores.held_out else "cross-fitted"
+    return Chart(
+        f"reliability-{place}",
+        f"Reliability of {members[0].rater} on {members[0].title}",
+        "Share that people affirm",
+        points,
+        caption=f"{errors}. Each point is a bin of items (the larger, the more), {how}; on the dashed line "
+        "probabilities are right."
+        f"{more}",
+        x_axis="Probability read from the score",
+        diagonal=True,
+    )
+
+
+def _point(member: ScoreProbabilities, place: int) -> Point:
+    own = member.bins[place]
+    entry = own.observed
+    reason = "" if entry.ok else entry.reason
+    return Point(
+        member.title,
+        METHODS[member.method],
+        entry.value,
+        entry.low,
+        entry.high,
+        own.n,
+        entry.n_clusters,
+        reason,
+        own.predicted,
+    )
+
+
+def lines(result: Snapshot) -> Iterator[CsvLine]:
+    """Yield every figure, named after its table, and each bin of the diagrams."""
+    scores = result.scores
+    if scores is None:
+        return
+    for marks in scores.marks:
+        for figure in _figures(marks, MARKS):
+            yield CsvLine(marks.ref, marks.title, f"threshold_{marks.rule}_{figure.name}", figure)
+    for member in scores.probabilities:
+        for figure in _figures(member, tuple(OF_PROBABILITIES)):
+            yield CsvLine(member.ref, member.title, f"{member.method}_{figure.name}", figure)
+        for bin_ in member.bins:
+            name = f"{member.method}_bin_{bin_.low:g}_{bin_.high:g}_at_{bin_.predicted:.4g}"
+            yield CsvLine(member.ref, member.title, name, bin_.observed)
+    for mapped in scores.maps:
+        for figure in _figures(mapped, ERRORS):
+            yield CsvLine(mapped.ref, mapped.title, f"map_{mapped.map}_{figure.name}", figure)
+
+
+def _figures(member: Scored, names: Sequence[str]) -> list[Figure]:
+    """Return the figures of a score; without any, one a name that says why."""
+    return list(member.figures) or [
+        Figure(name, status="insufficient", reason=member.reason, raters=(member.rater,)) for name in names
+    ]
+
+
+SCORES = Section("scores", views, lines, charts)

@@ -1,0 +1,293 @@
+"""How far unanswered items could move what a report says of judges and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from annotation.text.display import number
+from calibration.ratings.definitions import Definition
+from calibration.ratings.ratings import SubjectData
+from calibration.reports.figures import QuestionFigures, crowd, figures, worded
+from calibration.reports.snapshot import BoundsRow, Figure, Snapshot, recorded
+from calibration.reports.tables import (
+    CsvLine,
+    PageParams,
+    Row,
+    Section,
+    Table,
+    View,
+    count,
+    headed,
+    select_question,
+)
+from calibration.reports.wording import counted
+from calibration.statistics import Result
+from calibration.statistics.core.ratings import RatingError, Ratings, as_number
+from calibration.statistics.unanswered import GAP, MEAN, NAME, SHARE, WITH_MEAN, Ends, bounds_of
+
+KINDS = ("judge", "metric")
+Places = dict[str, set[str]]
+"""Items by rater; where each sample is a rater, it is called `name#sample`."""
+
+
+def bounds(subjects: Sequence[SubjectData], definition: Definition) -> tuple[BoundsRow, ...]:
+    """Return a row per question and judge or metric that left something unanswered; none where nobody did.
+
+    Questions that cannot be read as ratings are left out; their question says why.
+    """
+    return tuple(row for data in subjects for row in _bounds_rows(data, definition))
+
+
+def _bounds_rows(data: SubjectData, definition: Definition) -> list[BoundsRow]:
+    records = (*data.records, *data.unanswered)
+    if not any(record.value is None and record.kind in KINDS for record in records):
+        return []
+    try:
+        ratings = replace(data, records=records).ratings(definition.samples)
+    except RatingError:
+        return []
+    asked_items, missing, failed = (_places(data, which) for which in ("asked", "missing", "failed"))
+    bounds_rows = []
+    for column, name in enumerate(ratings.raters):
+        if ratings.kinds[column] in KINDS:
+            row = _bounds_row(data, ratings, column, definition, asked_items.get(name, set()))
+            if row is not None:
+                items = {i for i, v in zip(ratings.items, ratings.values[:, column], strict=True) if v == v}
+                n_failed = len(failed.get(name, set()) - items)
+                n_partial = len(missing.get(name, set()) & items)
+                bounds_rows.append(replace(row, n_failed=n_failed, n_partial=n_partial))
+    return bounds_rows
+
+
+def _places(data: SubjectData, which: str) -> Places:
+    """Return the items that raters were asked about, left without an answer, or failed to answer."""
+    records = data.unanswered if which == "failed" else (*data.records, *data.unanswered)
+    items_by_rater: Places = {}
+    for record in records:
+        if record.kind in KINDS and (which != "missing" or record.value is None):
+            for name in (record.rater, f"{record.rater}#{record.sample}"):
+                items_by_rater.setdefault(name, set()).add(record.item)
+    return items_by_rater
+
+
+def _bounds_row(
+    data: SubjectData, ratings: Ratings, column: int, definition: Definition, asked_items: set[str]
+) -> BoundsRow | None:
+    name, question = ratings.raters[column], data.subject.question
+    mask = np.array([item in asked_items for item in ratings.items])
+    computed = bounds_of(
+        ratings, column, mask, statistics=definition.statistics, ends=_scale_ends(data, name)
+    )
+    if computed is None or not computed.figures:
+        return None
+    raters = (name, *(ratings.raters[j] for j in ratings.of_kind("human")))
+    return recorded(
+        BoundsRow,
+        computed,
+        ref=question.ref,
+        title=question.title,
+        kind=ratings.kinds[column],
+        n_failed=0,
+        n_partial=0,
+        figures=tuple(Figure.of(r, raters=raters, question=question.title) for r in computed.figures),
+    )
+
+
+def _scale_ends(data: SubjectData, name: str) -> Ends | None:
+    """Return the lowest and highest value that a rater could give; None where its scale declares none."""
+    rater = name if name in {info.name for info in data.raters} else name.rpartition("#")[0]
+    if rater in data.off_scale:
+        return data.ends.get(rater)
+    numbers = [number for value in data.subject.question.values if (number := as_number(value)) is not None]
+    if len(numbers) < 2 or len(numbers) < len(data.subject.question.values):
+        return None
+    return min(numbers), max(numbers)
+
+
+# Bounds over unanswered items in words, the same in a report's caveats and under its table.
+
+ALONE = {SHARE: "the share that it says yes to", MEAN: "its mean"}
+HEADINGS = {SHARE: "Says yes", MEAN: "Mean"}
+BOUNDS_REMARKS = (
+    "Each figure is that of the answered items, with the lowest and the highest that it could be had every "
+    "item it was asked been answered, in whatever way, beside people’s answers as they are. These are "
+    "bounds, no confidence intervals: they say nothing of chance.",
+    "A share, a mean, kappa, MCC and the like have sharp bounds: some way to answer reaches each end. Those "
+    "of correlations are conservative: no way to answer lies beyond, perhaps none reaches them.",
+)
+
+
+def statistic_of(name: str) -> str:
+    """Return the key of the statistic that a bound is of."""
+    prefix = next(prefix for prefix in (WITH_MEAN, GAP, NAME) if name.startswith(prefix))
+    return name.removeprefix(prefix)
+
+
+def heading(name: str, mean: str) -> str:
+    """Heading of a bound's column; `mean` is the name of people's mean."""
+    if name in HEADINGS:
+        return HEADINGS[name]
+    words = worded(statistic_of(name))
+    if name.startswith(GAP):
+        return f"{words.heading}, less people’s own"
+    return f"{words.symbol or words.heading}, {mean}" if name.startswith(WITH_MEAN) else words.heading
+
+
+def figure_name(result: Result) -> str:
+    """Name a bound in a sentence: `Cohen's kappa`, or what a share and a mean are."""
+    name = ALONE.get(result.name)
+    if name is not None:
+        return name
+    words = worded(statistic_of(result.name)).name
+    if result.name.startswith(GAP):
+        return f"{words}, less that of people with each other,"
+    return f"{words} with the people’s mean" if result.name.startswith(WITH_MEAN) else words
+
+
+def sentence(result: Result, title: str) -> str:
+    """Sentence with the bounds of a figure beside its reported value."""
+    where = f"{figure_name(result)} on {title} could lie between {_ends(result)}"
+    return f"{where}; the reported {number(result.value)} leaves them out"
+
+
+def _ends(result: Result) -> str:
+    return f"{number(result.low)} and {number(result.high)}"
+
+
+def leading_bound(row: BoundsRow, question: QuestionFigures | None) -> Figure | None:
+    """Return the bound that stands for a row: of what the report leads with, else the first with people."""
+    names = [f"{NAME}{question.headline}", f"{WITH_MEAN}spearman"] if question is not None else []
+    bounds = [row.figure(name) for name in names] + [f for f in row.figures if f.name not in ALONE]
+    return next((figure for figure in bounds if figure is not None), None)
+
+
+def of_failures(result: Snapshot, rater: str) -> str:
+    """Sentence on how a judge's failures could change its leading figure; '' where nothing is bounded."""
+    questions = {question.data.ref: question for question in figures(result)}
+    rows = [row for row in result.bounds if row.rater == rater and row.n_failed]
+    rows.sort(key=lambda row: _importance(questions.get(row.ref)))
+    for row in rows:
+        question = questions.get(row.ref)
+        figure = leading_bound(row, question)
+        if figure is not None:
+            change = f" Had they all been answered, {sentence(figure, row.title)}."
+            return change + (failure_note(row, figure, question) if question is not None else "")
+    return ""
+
+
+def _importance(question: QuestionFigures | None) -> int:
+    if question is None:
+        return 3
+    return 0 if question.data.pooled else 1 if question.data.key == "overall" else 2
+
+
+def failure_note(row: BoundsRow, figure: Figure, question: QuestionFigures) -> str:
+    """Interpret wide bounds; '' where they are narrow.
+
+    They are wide where the report shows a difference from people with each other and the bounds of that
+    difference hold 0, or where they are wider than the figure's interval.
+    """
+    key = statistic_of(figure.name)
+    gap, moved = question.gap(key, row.rater), row.figure(f"{GAP}{key}")
+    gap_is_clear = gap is not None and gap.low is not None and gap.high is not None and gap.low * gap.high > 0
+    if gap_is_clear and moved is not None and (moved.low or 0) <= 0 <= (moved.high or 0):
+        return " That is enough to turn what is said of it beside people with each other."
+    is_mean = figure.name.startswith(WITH_MEAN)
+    reported = question.with_mean(row.rater, key) if is_mean else question.with_people(key, row.rater)
+    if reported is not None and _width(figure) > _width(reported) > 0:
+        return " That is wider than its interval: the failures matter more than chance does."
+    return ""
+
+
+def _width(figure: Figure) -> float:
+    return 0.0 if figure.low is None or figure.high is None else figure.high - figure.low
+
+
+def left_out(rows: Sequence[BoundsRow]) -> list[str]:
+    """Statistics without bounds, by reason."""
+    by_reason: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for key, reason in row.unbounded:
+            by_reason.setdefault(reason, {})[worded(key).name] = None
+    return [f"Not bounded: {', '.join(names)} ({reason})." for reason, names in by_reason.items()]
+
+
+def counted_row(row: BoundsRow) -> str:
+    """Count the items a rater left unanswered, by cause."""
+    rest = row.n_unanswered - row.n_failed
+    if row.n_failed and rest:
+        why = f"{row.n_failed:,} because a call failed and {rest:,} with a reason"
+    else:
+        why = "each because a call failed" if row.n_failed else "each with a reason"
+    unanswered = f"{row.rater} left {row.n_unanswered:,} of {counted(row.n_asked, 'item')} unanswered"
+    some = f"; {row.n_partial:,} more lack some samples and count as answered" if row.n_partial else ""
+    return f"{unanswered}, {why}{some}"
+
+
+# The table, and its lines in files.
+
+KEY = "bounds"
+UNANSWERED = f"{NAME}n_unanswered"
+
+
+def views(result: Snapshot, params: PageParams | None = None) -> list[View]:
+    """Return a table a question: who left something unanswered, and between what its figures could lie.
+
+    What bounds are is said once, under the first.
+    """
+    questions = {question.data.ref: question for question in figures(result)}
+    people = crowd(questions.values())
+    selected, switches = select_question(headed(result, result.bounds), KEY, params)
+    bound_views: list[View] = []
+    for ref in dict.fromkeys(row.ref for _, row in selected):
+        rows = [row for _, row in selected if row.ref == ref]
+        title = next(title for title, row in selected if row.ref == ref)
+        remarks = (
+            *_row_remarks(rows, questions.get(ref)),
+            *(() if bound_views else BOUNDS_REMARKS),
+            *left_out(rows),
+        )
+        bound_views.append(View(_table(title, rows, f"{people.own} mean"), remarks, switches))
+    return bound_views
+
+
+def _table(title: str, rows: Sequence[BoundsRow], mean: str) -> Table:
+    names = _ordered({figure.name for row in rows for figure in row.figures}, rows)
+    lines = []
+    for row in rows:
+        cells = [count(UNANSWERED, row.n_unanswered), *(row.figure(name) for name in names)]
+        lines.append(Row(row.rater, row.kind, row.n_asked, _clusters(row), cells, first=True))
+    columns = [(UNANSWERED, "Unanswered"), *((name, heading(name, mean)) for name in names)]
+    return Table(f"Had every item been answered: {title}", columns, lines, first="Rater")
+
+
+def _clusters(row: BoundsRow) -> int:
+    return max(figure.n_clusters for figure in row.figures)
+
+
+def _ordered(names: set[str], rows: Sequence[BoundsRow]) -> list[str]:
+    """Return the figures of all rows in one order: alone, with people, with the people's mean."""
+    seen = list(dict.fromkeys(figure.name for row in rows for figure in row.figures))
+    return sorted(names, key=lambda name: (name not in (SHARE, MEAN), WITH_MEAN in name, seen.index(name)))
+
+
+def _row_remarks(rows: Sequence[BoundsRow], question: QuestionFigures | None) -> Iterator[str]:
+    for row in rows:
+        figure = leading_bound(row, question)
+        more = f". Had they all been answered, {sentence(figure, row.title)}" if figure else ""
+        yield f"{counted_row(row)}{more}."
+
+
+def lines(result: Snapshot) -> Iterator[CsvLine]:
+    """Yield the bounds, named `bounds_...`, and how many items were left unanswered."""
+    for row in result.bounds:
+        unanswered = replace(count(UNANSWERED, row.n_unanswered), raters=(row.rater,), n_items=row.n_asked)
+        yield CsvLine(row.ref, row.title, UNANSWERED, unanswered)
+        for entry in row.figures:
+            yield CsvLine(row.ref, row.title, entry.name, entry)
+
+
+UNANSWERED_ITEMS = Section(KEY, views, lines)

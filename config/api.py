@@ -1,0 +1,265 @@
+"""Operations of the HTTP API: what each takes and answers is declared once, for server and document.
+
+    @api.post(NewInvitation, LinkSerializer, status=201, permission=IsAdministrator)
+    def invite(request: Request) -> OneTimeLink:
+        return links.invite(by=api.user(request), **api.data(request))
+
+    path("invitations/", api.route(list_invitations, invite), name="api-invitations")
+
+The function gets the request and the address's parts by name; `data` checks what was sent. It returns an
+object that `gives` describes, plain JSON that is sent as it is, None for nothing, or an answer of its own.
+What an application refuses (`settings.API_REFUSALS`) becomes an answer by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import cache
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.http.response import HttpResponseBase
+from django.utils.module_loading import import_string
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.parsers import BaseParser
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView, exception_handler
+
+from config.idempotency import told_once
+from config.lists import Filters, Pages
+from config.permissions import IsResearcher, user_of
+
+Data = dict[str, Any]
+Handler = Callable[..., Any]
+Schema = type[BaseSerializer[Any]]
+Permission = type[BasePermission]
+
+
+user = user_of
+"""The account that sends a request."""
+
+
+def data(request: Request, instance: Any = None) -> Data:
+    """Return what was sent, as the operation declares it; raise ValidationError where it is not like that.
+
+    A change of a row whose fields are unique names it (`instance`).
+    """
+    operation: Operation = request.parser_context["operation"]
+    assert operation.takes is not None
+    sent = request.query_params if operation.method == "GET" else request.data
+    if operation.method == "DELETE":
+        sent = sent or request.query_params
+    return checked(operation.takes(instance, data=sent, partial=operation.partial))
+
+
+def checked(serializer: BaseSerializer[Any]) -> Data:
+    """Return what a serializer was given; raise ValidationError where it is not as described."""
+    serializer.is_valid(raise_exception=True)
+    return dict(serializer.validated_data)
+
+
+def query_text(request: Request, name: str) -> str:
+    """Return a query parameter, '' where it is left out."""
+    return str(request.query_params.get(name, "")).replace("\0", "")
+
+
+def optional_text(**options: Any) -> serializers.CharField:
+    """Return the field of a text that may be left out or empty."""
+    return serializers.CharField(default="", allow_blank=True, **options)
+
+
+def texts(**options: Any) -> serializers.ListField:
+    """Return the field of a list of texts that may be left out."""
+    return serializers.ListField(child=serializers.CharField(), default=list, **options)
+
+
+PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
+    bool: serializers.BooleanField,
+    int: serializers.IntegerField,
+    float: serializers.FloatField,
+    str: serializers.CharField,
+    date: serializers.DateField,
+    datetime: serializers.DateTimeField,
+}
+
+
+def serializer_of(
+    described: type, name: str, doc: str = "", **fields: Any
+) -> type[serializers.Serializer[Any]]:
+    """Return the serializer of a dataclass or named tuple: a field for each of its own, `fields` as given."""
+    hints = {key: hint for key, hint in get_type_hints(described).items() if key not in fields}
+    members = {key: _field_of(hint) for key, hint in hints.items()} | fields
+    return type(
+        f"{name}Serializer", (serializers.Serializer,), members | {"__doc__": doc or described.__doc__}
+    )
+
+
+def _field_of(hint: Any, **options: Any) -> serializers.Field[Any, Any, Any, Any]:
+    arguments = get_args(hint)
+    if NoneType in arguments:
+        (hint,) = (argument for argument in arguments if argument is not NoneType)
+        return _field_of(hint, allow_null=True)
+    if get_origin(hint) in (list, tuple):
+        return serializers.ListField(child=_field_of(arguments[0]), **options)
+    return PLAIN[hint](**options)
+
+
+def page_of(request: Request, rows: Any, payload: Callable[[list[Any]], Any]) -> Response:
+    """Answer with the requested page of a list, each page made plain by `payload`."""
+    pager = Pages()
+    page = pager.paginate_queryset(rows, request) or []
+    return pager.get_paginated_response(payload(page))
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One method of a route."""
+
+    method: str
+    handler: Handler
+    takes: Schema | None = None
+    gives: Any = None
+    """A serializer of objects, or another description of plain JSON; None: any object."""
+    status: int = 200
+    permission: Permission = IsResearcher
+    many: bool = False
+    partial: bool = False
+    paged: bool = False
+    filters: Filters | None = None
+    query: Sequence[Any] = ()
+    """Parameters beside those of the filters; of a GET, in place of a description of `takes`."""
+    page: Callable[[list[Any]], Any] = list
+    """Makes of the rows of a page what `gives` describes, or plain JSON."""
+    responses: Mapping[Any, Any] = field(default_factory=dict)
+    """Other answers by their status; without `gives`, all of them."""
+    parsers: Sequence[type[BaseParser]] = ()
+    secret: bool = False
+    """Its answer is told once (`config.idempotency.told_once`)."""
+    without_keys: str = ""
+    name: str | None = None
+    """In the document, where two operations of a route would be called alike."""
+
+    def view_method(self) -> Handler:
+        """Return the method of a view, with its description."""
+
+        def method(_view: APIView, request: Request, **address: Any) -> HttpResponseBase:
+            request.parser_context["operation"] = self
+            return self._answer(request, self.handler(request, **address))
+
+        method.__doc__ = self.handler.__doc__
+        return extend_schema(**self._description())(method)
+
+    def _answer(self, request: Request, result: Any) -> HttpResponseBase:
+        if isinstance(result, HttpResponseBase):
+            return result
+        if self.paged:
+            rows = self.filters.of(request, result) if self.filters else result
+            return page_of(request, rows, lambda page: self._plain(request, self.page(page)))
+        return Response(None if result is None else self._plain(request, result), status=self.status)
+
+    def _plain(self, request: Request, result: Any) -> Any:
+        """Return plain JSON: a mapping, or a list of them, is that already."""
+        is_list = isinstance(result, list | QuerySet)
+        sample = next(iter(result), {}) if is_list else result
+        if isinstance(sample, dict) or not _is_serializer(self.gives):
+            return result
+        return self.gives(result, many=is_list, context={"request": request}).data
+
+    def _description(self) -> dict[str, Any]:
+        parameters = [*self.query, *(self.filters.parameters if self.filters else ())]
+        described: dict[str, Any] = {"operation_id": self.name}
+        if self.takes is not None and self.method in ("GET", "DELETE"):
+            parameters = parameters or [self.takes]
+        elif self.takes is not None:
+            sent = self.takes(partial=True) if self.partial else self.takes
+            described["request"] = {parser.media_type: sent for parser in self.parsers} or sent
+        elif self.method != "GET":
+            described["request"] = None
+        return described | {"parameters": parameters, "responses": self._responses()}
+
+    def _responses(self) -> Mapping[Any, Any]:
+        if self.gives is None and self.responses:
+            return self.responses
+        gives: Any = OpenApiTypes.OBJECT if self.gives is None else self.gives
+        if self.many or (self.paged and _is_serializer(gives)):
+            gives = gives(many=True)
+        return {self.status: None if self.status == 204 else gives, **self.responses}
+
+
+def _is_serializer(gives: Any) -> bool:
+    return isinstance(gives, type) and issubclass(gives, BaseSerializer)
+
+
+def _operation(method: str, **options: Any) -> Callable[[Handler], Operation]:
+    return lambda handler: Operation(method, handler, **options)
+
+
+def get(gives: Any = None, takes: Schema | None = None, **options: Any) -> Callable[[Handler], Operation]:
+    """Decorator of a function that answers a GET; `takes` describes the query."""
+    return _operation("GET", gives=gives, takes=takes, **options)
+
+
+def listing(gives: Any = None, takes: Schema | None = None, **options: Any) -> Callable[[Handler], Operation]:
+    """Decorator of a function that returns the rows of a list, which is sent in pages."""
+    return _operation("GET", gives=gives, takes=takes, paged=True, **options)
+
+
+def post(takes: Schema | None = None, gives: Any = None, **options: Any) -> Callable[[Handler], Operation]:
+    """Decorator of a function that answers a POST with the body `takes`."""
+    return _operation("POST", takes=takes, gives=gives, **options)
+
+
+def put(takes: Schema | None = None, gives: Any = None, **options: Any) -> Callable[[Handler], Operation]:
+    """Decorator of a function that answers a PUT with the body `takes`."""
+    return _operation("PUT", takes=takes, gives=gives, **options)
+
+
+def patch(takes: Schema | None = None, gives: Any = None, **options: Any) -> Callable[[Handler], Operation]:
+    """Decorator of a function that answers a PATCH with the body `takes`."""
+    return _operation("PATCH", takes=takes, gives=gives, **options)
+
+
+def delete(takes: Schema | None = None, gives: Any = None, **options: Any) -> Callable[[Handler], Operation]:
+    """Decorator of a function that answers a DELETE: 204 unless it says otherwise."""
+    return _operation("DELETE", takes=takes, gives=gives, **{"status": 204, **options})
+
+
+def route(*operations: Operation) -> Callable[..., HttpResponseBase]:
+    """Return the view of a route from its operations, which are for the same accounts."""
+    (permission,) = {operation.permission for operation in operations}
+    members: dict[str, Any] = {operation.method.lower(): operation.view_method() for operation in operations}
+    members["__doc__"] = " ".join(operation.handler.__doc__ or "" for operation in operations)
+    members["permission_classes"] = (permission,)
+    if any(operation.paged for operation in operations):
+        members["pagination_class"] = Pages
+    if parsers := [parser for operation in operations for parser in operation.parsers]:
+        members["parser_classes"] = parsers
+    if reason := next((part.without_keys for part in operations if part.without_keys), ""):
+        members["without_keys"] = reason
+    view = type("Route", (APIView,), members).as_view()  # type: ignore[attr-defined]
+    return told_once(view) if any(operation.secret for operation in operations) else view
+
+
+@cache
+def _refusals() -> tuple[type[Exception], ...]:
+    return tuple(import_string(name) for name in settings.API_REFUSALS)
+
+
+def refuse(error: Exception, context: Data) -> Response | None:
+    """Answer what was refused: with the code that an error has for programs, else as 400 for its field."""
+    if not isinstance(error, _refusals()):
+        return exception_handler(error, context)
+    body: Data = {getattr(error, "field", "") or "detail": str(error).splitlines()}
+    if code := getattr(error, "code", ""):
+        details: Callable[[], Data] = getattr(error, "details", dict)
+        body = {"detail": str(error), "code": code, **details()}
+    return Response(body, status=getattr(error, "status", 400))

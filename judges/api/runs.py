@@ -1,0 +1,531 @@
+"""The HTTP API of runs, their calls and batches, and of protocols and metrics. Researchers only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.fields import empty
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.models import turn_numbers
+from config import api
+from config.lists import Filters, numbered, one_of, since, with_name
+from jobs import access, runs
+from jobs.api import JobAnswer, accepted
+from jobs.calls import batch_actions
+from jobs.calls.batch_actions import of_run
+from jobs.endpoints.parameter_inputs import (
+    parameter_serializer_fields,
+    parameters_from_data,
+    serializer_field,
+)
+from jobs.errors import ERROR_KINDS
+from jobs.models import Batch, Job
+from jobs.models.run import Call, Run
+from jobs.progress import progress
+from jobs.runs import CAPS, PAUSES
+from judges.drafts import DRAFT
+from judges.errors import JudgeError
+from judges.metrics import METRICS, Metric
+from judges.protocols import PROTOCOLS, Protocol
+from judges.runs.actions import start_judge, start_metrics
+from judges.runs.estimates import Estimate, estimate, unanswered
+from judges.runs.lookup import PARTS, Availability, availability, corpus_named, endpoint_named, selection_of
+from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
+from judges.runs.selection import Selection, settings_of
+
+# What the API reads and writes about what runs may take and have taken.
+
+
+def cap_fields() -> dict[str, Any]:
+    """Return the fields of what a run may take, by their names."""
+    return {
+        name: serializer_field(
+            cap, required=False, default=empty, help_text=f"{cap.label}: {PAUSES}; null: no limit."
+        )
+        for name, cap in CAPS.items()
+    }
+
+
+class TakenSerializer(serializers.Serializer[Any]):
+    """What asking a model would take, about, and to whom the text goes."""
+
+    tokens_in = serializers.IntegerField()
+    tokens_out = serializers.IntegerField()
+    cost = serializers.FloatField(allow_null=True)
+    currency = serializers.CharField()
+    endpoint = serializers.CharField()
+    model = serializers.CharField()
+    host = serializers.CharField()
+    is_here = serializers.BooleanField()
+
+
+class CapsSerializer(serializers.Serializer[Any]):
+    """What a run may take. What is left out stays as it is; null lifts a cap."""
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields."""
+        return cap_fields()
+
+
+class SpentSerializer(serializers.Serializer[Any]):
+    """What a judge, a campaign or a run took in all."""
+
+    key = serializers.IntegerField(allow_null=True, help_text="Id of the judge, campaign or run.")
+    name = serializers.CharField(allow_null=True)
+    currency = serializers.CharField()
+    runs = serializers.IntegerField()
+    asked = serializers.IntegerField(help_text="Completions that were paid for.")
+    cached = serializers.IntegerField(help_text="Calls that took the reply of an equal request.")
+    tokens_in = serializers.IntegerField()
+    tokens_out = serializers.IntegerField()
+    cost = serializers.FloatField(allow_null=True, help_text="null: the endpoint had no prices.")
+    at_least = serializers.BooleanField(help_text="Of some calls the cost is not known.")
+    saved = serializers.FloatField(help_text="What the cached calls would have cost.")
+
+
+class BatchSerializer(serializers.Serializer[Any]):
+    """A batch of a run's calls. `completed_there` and `failed_there` are what the provider counts;
+    `answered`, `failed` and `returned` (to wait for another batch) what came of its calls once collected."""
+
+    id = serializers.IntegerField()
+    run_id = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=Batch.State.choices)
+    provider_id = serializers.CharField(allow_blank=True)
+    provider_state = serializers.CharField(allow_blank=True)
+    size = serializers.IntegerField(help_text="Calls in it.")
+    completed_there = serializers.IntegerField(allow_null=True)
+    failed_there = serializers.IntegerField(allow_null=True)
+    answered = serializers.IntegerField(allow_null=True)
+    failed = serializers.IntegerField(allow_null=True)
+    returned = serializers.IntegerField(allow_null=True)
+    share = serializers.FloatField(help_text="Of the ordinary price.")
+    created_at = serializers.DateTimeField()
+    submitted_at = serializers.DateTimeField(allow_null=True)
+    looked_at = serializers.DateTimeField(allow_null=True)
+    next_look = serializers.DateTimeField(allow_null=True)
+    cancel_sent_at = serializers.DateTimeField(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True)
+    error = serializers.CharField(allow_blank=True)
+    files = serializers.ChoiceField(
+        choices=Batch.Files.choices,
+        allow_blank=True,
+        help_text="Those at the provider, once it has ended; empty: none that are Concord's to delete.",
+    )
+    files_note = serializers.CharField(allow_blank=True, help_text="Why they are there still.")
+
+
+class AdoptSerializer(serializers.Serializer[Any]):
+    """Which of the provider's batches it is."""
+
+    provider_id = serializers.CharField(max_length=200)
+
+
+# What the API reads and writes about runs, calls and endpoints.
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    """A run with its progress."""
+
+    name = serializers.CharField()
+    rater = serializers.CharField(source="rater.name", default=None, allow_null=True)
+    spec = serializers.JSONField(source="identity")
+    endpoint = serializers.CharField(source="endpoint.name", default=None, allow_null=True)
+    address = serializers.CharField(help_text="Of the server that it asks; empty where it asks none.")
+    revision = serializers.CharField(help_text="Of its model there, where the endpoint names one.")
+    corpus = serializers.CharField(source="corpus.name")
+    campaign = serializers.CharField(source="campaign.name", default=None, allow_null=True)
+    progress = serializers.SerializerMethodField()
+    batches = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Run
+        fields = (
+            *("id", "kind", "name", "rater", "spec", "endpoint", "address", "revision", "corpus", "campaign"),
+            *("queue", "scope", "samples"),
+            *("state", "error", "created_at", "started_at", "finished_at", "mode", "progress", "batches"),
+        )
+
+    @extend_schema_field(serializers.DictField())
+    def get_progress(self, run: Run) -> dict[str, Any]:
+        """Counts, rate, time left, tokens and cost."""
+        return progress(run).as_json()
+
+    @extend_schema_field(BatchSerializer(many=True))
+    def get_batches(self, run: Run) -> list[dict[str, Any]]:
+        """The batches in which it asked, oldest first; also those of a run that goes on at once since."""
+        return of_run(run)
+
+
+class CallSerializer(serializers.ModelSerializer[Call]):
+    """A call with its raw reply."""
+
+    dialogue = serializers.CharField(source="continuation.dialogue.key", default=None, allow_null=True)
+    continuation = serializers.CharField(source="continuation.key", default=None, allow_null=True)
+    turn = serializers.IntegerField(source="item.turn.position", default=None, allow_null=True)
+    turn_number = serializers.IntegerField(source="item.turn.number", default=None, allow_null=True)
+    endpoint = serializers.CharField(source="run.endpoint.name", default=None, allow_null=True)
+    address = serializers.CharField(source="run.address")
+    revision = serializers.CharField(source="run.revision")
+
+    class Meta:
+        model = Call
+        fields = (
+            *("id", "dialogue", "continuation", "turn", "turn_number", "part", "sample", "state", "attempts"),
+            *("endpoint", "address", "revision", "error", "error_kind", "flags", "reply", "reply_form"),
+            *("reasoning", "cached", "batch", "saved", "asked", "sent", "lost", "prompt_hash"),
+            *("tokens_in", "tokens_out", "cost", "latency_ms", "finished_at"),
+        )
+
+
+class NewRunSerializer(serializers.Serializer[Any]):
+    """What starts a run: a protocol (with its endpoint) or a metric, over a corpus or a campaign by name."""
+
+    corpus = api.optional_text()
+    campaign = api.optional_text()
+    systems = api.texts()
+    include_self = serializers.BooleanField(default=False)
+    samples = serializer_field(SAMPLE_COUNT)
+    part = serializers.ChoiceField(
+        choices=PARTS,
+        default="",
+        allow_blank=True,
+        help_text="dev or test of the split, or training, which is left out where it is not named",
+    )
+    open_test = api.optional_text(
+        max_length=500,
+        help_text="what test is opened for; a judge's run that covers test items of a split in use needs it, "
+        "once per judge",
+    )
+    metric = api.optional_text()
+    protocol = api.optional_text()
+    variant = api.optional_text()
+    prompt = api.optional_text(
+        help_text="A version of a prompt as name@number, in place of a protocol and variant."
+    )
+    scheme = api.optional_text(
+        help_text="For a protocol that takes any scheme: key or key@version. Over a campaign, its own."
+    )
+    endpoint = api.optional_text()
+    shows = api.texts()
+    budget = serializer_field(BUDGET)
+    use_cache = serializers.BooleanField(
+        default=None,
+        allow_null=True,
+        help_text="Take the reply that an equal request of another run got; null: yes, or as the run has it.",
+    )
+    mode = serializers.ChoiceField(
+        choices=Run.Mode.choices,
+        default=None,
+        allow_null=True,
+        help_text="Ask one by one, at once, or in the provider's batches, within a day; null: at once, or as "
+        "the run has it.",
+    )
+    needs = serializers.DictField(
+        child=serializers.CharField(),
+        default=dict,
+        help_text="Per need of the protocol, the name (or fingerprint) of the judge or metric that it reads.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Require either a metric, or a protocol or a prompt."""
+        if bool(attrs["metric"]) == bool(attrs["protocol"] or attrs["prompt"]):
+            raise serializers.ValidationError("Name either a metric, or a protocol or a prompt.")
+        return attrs | {"parameters": parameters_from_data(attrs)}
+
+    def get_fields(self) -> dict[str, Any]:
+        """Return the fields above, one for each sampling parameter, and the caps."""
+        return super().get_fields() | parameter_serializer_fields() | cap_fields()
+
+
+class UnansweredSerializer(serializers.Serializer[Any]):
+    """Calls of which it is known beforehand that they have no answer."""
+
+    calls = serializers.IntegerField()
+    reason = serializers.CharField()
+    about = serializers.BooleanField(help_text="told from a part of the calls")
+
+
+class EstimateSerializer(TakenSerializer):
+    """What a judge's run would take: calls to make, about how many tokens, and to whom the text goes."""
+
+    calls = serializers.IntegerField()
+    done = serializers.IntegerField()
+    dialogues = serializers.IntegerField()
+    about = serializers.BooleanField(help_text="calls and dialogues are told from a part of a large corpus")
+    mode = serializers.ChoiceField(choices=Run.Mode.choices)
+    unanswered = UnansweredSerializer(many=True)
+
+
+class NeedSerializer(serializers.Serializer[Any]):
+    """Answers of another rater that a protocol reads."""
+
+    role = serializers.CharField()
+    question = serializers.CharField(help_text="scheme/question")
+    aggregate = serializers.CharField(help_text="How the rater's samples become one value.")
+    missing = serializers.CharField(help_text="What happens where a turn has no value.")
+    optional = serializers.BooleanField(help_text="It may be left unbound, and keeps nothing back.")
+    also = serializers.ListField(
+        child=serializers.CharField(), help_text="Further questions of the same scheme that are read with it."
+    )
+
+
+class ProtocolSerializer(serializers.Serializer[Any]):
+    """A judge protocol."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+    version = serializers.IntegerField()
+    covers = serializers.CharField()
+    network = serializers.BooleanField()
+    variants = serializers.ListField(child=serializers.CharField())
+    takes_scheme = serializers.BooleanField(help_text="It asks the questions of whichever scheme is named.")
+    needs = NeedSerializer(many=True)
+
+
+class MetricSerializer(serializers.Serializer[Any]):
+    """A metric."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+    kind = serializers.CharField()
+    aspect = serializers.CharField()
+    needs = serializers.ListField(child=serializers.CharField())
+    obstacle = serializers.CharField(
+        default="", help_text="Why it has no value in `corpus`, where one is named."
+    )
+    warning = serializers.CharField(default="", help_text="Why its values in `corpus` may mean little.")
+    documentation = serializers.CharField()
+    variants = serializers.ListField(child=serializers.CharField())
+
+
+RUNS = Filters(
+    {
+        "state": one_of("state", Run.State.values),
+        "kind": one_of("kind", ("judge", "metric", "generate")),
+        "corpus": with_name("corpus__name", "corpus"),
+        "campaign": numbered("campaign_id", "campaign"),
+        "rater": with_name("rater__name", "rater"),
+        "since": since("created_at"),
+    },
+    order=("id", "created_at", "finished_at"),
+)
+
+
+@api.listing(RunSerializer, filters=RUNS)
+def all_runs(request: Request) -> QuerySet[Run]:
+    """Researchers: all runs but those of drafts, latest first."""
+    rows = Run.objects.exclude(kind=DRAFT).prefetch_related("batches").order_by("-id")
+    return rows.select_related("rater", "corpus", "campaign", "endpoint")
+
+
+@api.post(NewRunSerializer, RunSerializer, status=201, responses={202: JobAnswer})
+def start(request: Request) -> Run | Response:
+    """Start a run, or resume the one of the same judge or metric and the same selection.
+
+    202 with the id of a job where starting takes a while; the job's result names the run.
+    """
+    started = _start(api.user(request), api.data(request))
+    return accepted(started) if isinstance(started, Job) else started
+
+
+@api.post(NewRunSerializer, EstimateSerializer)
+def estimate_run(request: Request) -> Any:
+    """Estimate calls, tokens and cost of a judge's run; nothing is sent and nothing is kept."""
+    return EstimateSerializer(_estimate(api.data(request)).as_json()).data
+
+
+def _estimate(data: dict[str, Any]) -> Estimate:
+    result = estimate(_judge(data), _selection(data), data["mode"]) if _is_judge(data) else None
+    if result is None:
+        gaps = unanswered(_judge(data), _selection(data)) if _is_judge(data) else ()
+        lacking = "".join(f" Of all, {gap.sentence()}." for gap in gaps)
+        raise JudgeError(f"This run asks nobody: it is computed here and costs nothing.{lacking}")
+    return result
+
+
+def _start(by: User, data: dict[str, Any]) -> Run | Job:
+    selection = _selection(data)
+    if data["metric"]:
+        return start_metrics(by=by, keys=[data["metric"]], selection=selection)[0]
+    judge, settings = _judge(data), settings_of(data)
+    return start_judge(
+        by=by, judge=judge, selection=selection, settings=settings, open_test=data["open_test"]
+    )
+
+
+def _judge(data: dict[str, Any]) -> Judge:
+    endpoint = endpoint_named(data["endpoint"]) if data["endpoint"] else None
+    return Judge(
+        data["protocol"],
+        data["variant"],
+        endpoint,
+        data["parameters"],
+        shows=tuple(data["shows"]),
+        budget=data["budget"],
+        needs=data["needs"],
+        prompt=data["prompt"],
+        scheme=data["scheme"],
+    )
+
+
+def _is_judge(data: dict[str, Any]) -> bool:
+    return bool(data["protocol"] or data["prompt"])
+
+
+def _selection(data: dict[str, Any]) -> Selection:
+    return selection_of(
+        corpus=data["corpus"],
+        campaign=data["campaign"],
+        systems=data["systems"],
+        include_self=data["include_self"],
+        samples=data["samples"] or (_judge(data).usual_samples() if _is_judge(data) else 1),
+        part=data["part"],
+    )
+
+
+@api.get(RunSerializer)
+def run(request: Request, pk: int) -> Run:
+    """Researchers: one run with its progress."""
+    return access.run(pk)
+
+
+@api.post(gives=RunSerializer)
+def cancel(request: Request, pk: int) -> Run:
+    """Researchers: stop a run and cancel the calls that wait; what is done stays."""
+    return runs.cancel_calls(by=api.user(request), run=access.run(pk))
+
+
+@api.post(gives=RunSerializer, responses={202: JobAnswer})
+def retry(request: Request, pk: int) -> Run | Response:
+    """Ask again for what failed or was cancelled; 202 with the id of a job where that is a lot."""
+    retried = runs.retry(by=api.user(request), run=access.run(pk))
+    return accepted(retried) if isinstance(retried, Job) else retried
+
+
+def _changed(request: Request, pk: int, verb: Callable[..., Run], **arguments: Any) -> Run:
+    verb(by=api.user(request), run=access.run(pk), **arguments)
+    return access.run(pk)
+
+
+@api.post(gives=RunSerializer)
+def pause(request: Request, pk: int) -> Run:
+    """Ask nothing more until the run is resumed; what is under way is finished."""
+    return _changed(request, pk, runs.pause)
+
+
+@api.post(gives=RunSerializer)
+def resume(request: Request, pk: int) -> Run:
+    """Go on with a paused run; one whose cap is reached pauses again at once."""
+    return _changed(request, pk, runs.resume)
+
+
+@api.post(CapsSerializer, RunSerializer)
+def set_caps(request: Request, pk: int) -> Run:
+    """Set or lift caps; a run that was paused at one goes on."""
+    return _changed(request, pk, runs.set_caps, caps=api.data(request))
+
+
+BY = OpenApiParameter("by", str, enum=list(runs.SPENT_BY), description="judge where nothing is said")
+
+
+def _spent(page: list[dict[str, Any]]) -> Any:
+    return SpentSerializer([runs.spending_row(row) for row in page], many=True).data
+
+
+@api.listing(SpentSerializer, query=[BY], page=_spent)
+def costs(request: Request) -> Any:
+    """Researchers: what judges have cost, by judge, campaign or run, dearest first."""
+    by = request.query_params.get("by", "judge")
+    if by not in runs.SPENT_BY:
+        raise ValidationError({"by": f"One of {', '.join(runs.SPENT_BY)}."})
+    return runs.spent(by)
+
+
+CHOICES = {"state": list(Call.State.values), "error_kind": list(ERROR_KINDS)}
+
+
+def _numbered(page: list[Call]) -> list[Call]:
+    """Number the turns of a page together."""
+    turn_numbers.number(call.item.turn if call.item else None for call in page)
+    return page
+
+
+@api.listing(
+    CallSerializer,
+    query=[OpenApiParameter(name, str, enum=values) for name, values in CHOICES.items()],
+    page=_numbered,
+)
+def calls(request: Request, pk: int) -> QuerySet[Call]:
+    """Researchers: the calls of a run, with raw replies and errors; of a `state` or `error_kind` alone."""
+    related = ("continuation__dialogue", "item__turn", "run__rater", "run__endpoint")
+    rows = Call.objects.select_related(*related).filter(run=pk).order_by("pk")
+    for name, values in CHOICES.items():
+        value = request.query_params.get(name, "")
+        if value and value not in values:
+            raise ValidationError({name: f"One of {', '.join(values)}."})
+        rows = rows.filter(**{name: value}) if value else rows
+    return rows
+
+
+@api.listing(BatchSerializer)
+def batches(request: Request, pk: int) -> QuerySet[Batch]:
+    """Researchers: the batches of a run, oldest first."""
+    return Batch.objects.filter(run=pk).order_by("pk")
+
+
+@api.post(gives=BatchSerializer)
+def look_at_batch(request: Request, pk: int) -> Any:
+    """Let a worker ask the provider at once how far a batch is."""
+    return batch_actions.as_row(batch_actions.look_now(by=api.user(request), batch=access.batch(pk)))
+
+
+@api.post(AdoptSerializer, BatchSerializer)
+def adopt_batch(request: Request, pk: int) -> Any:
+    """Say which of the provider's batches one is of which that is unclear.
+
+    It is looked at and collected; a run that paused for it goes on.
+    """
+    data = api.data(request)
+    return batch_actions.as_row(batch_actions.adopt(by=api.user(request), batch=access.batch(pk), **data))
+
+
+@api.post(gives=BatchSerializer)
+def give_up_batch(request: Request, pk: int) -> Any:
+    """Give up a batch of which it is unclear what became: its calls are asked again, and may be paid for
+    twice."""
+    return batch_actions.as_row(batch_actions.give_up(by=api.user(request), batch=access.batch(pk)))
+
+
+@api.get(ProtocolSerializer, many=True)
+def protocols(request: Request) -> list[Protocol]:
+    """Researchers: all judge protocols."""
+    return list(PROTOCOLS.values())
+
+
+CORPUS = OpenApiParameter("corpus", str, description="name of a corpus to look at")
+
+
+@api.get(MetricSerializer, many=True, query=[CORPUS])
+def metrics(request: Request) -> list[dict[str, Any]]:
+    """Researchers: all metrics; with `corpus`, which have no value there, and why."""
+    name = request.query_params.get("corpus", "")
+    looked = availability(corpus_named(name)) if name else {}
+    return [_metric(metric, looked.get(key)) for key, metric in METRICS.items()]
+
+
+def _metric(metric: Metric, looked: Availability | None) -> dict[str, Any]:
+    return {
+        **{name: getattr(metric, name) for name in ("key", "title", "kind", "aspect", "documentation")},
+        "needs": sorted(metric.needs),
+        "obstacle": looked.obstacle if looked else "",
+        "warning": looked.warning if looked else "",
+        "variants": list(metric.variants),
+    }
