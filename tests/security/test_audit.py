@@ -418,5 +418,6 @@ def test_pages_and_api_routes_write_through_actions_alone() -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in WRITES
         if "by" not in {keyword.arg for keyword in node.keywords}
         if ".objects" in ast.unparse(node.func.value) or node.func.attr in {"save", "delete"}
+        if ast.unparse(node.func.value) != "api"  # `api.delete` declares a route
     ]
     assert not found
