@@ -7,8 +7,6 @@ CalibrationError
 ├── OlderFormat      a report was kept by a version too old to be read
 ├── ItemsRefused     the items behind a figure cannot be listed
 ├── CountsRefused    counts by system and condition cannot be made like this
-├── CascadeRefused   decisions of group-chat agents cannot be reported like this
-├── AnswersRefused   answers of agents of long dialogues cannot be reported like this
 ├── PreferencesRefused  there is no report of preferences
 ├── LevelsRefused    turns and whole continuations cannot be put side by side
 ├── CompareRefused   continuations cannot be put side by side
@@ -55,14 +53,6 @@ class ItemsRefused(CalibrationError):
 
 class CountsRefused(CalibrationError):
     """Why there is no table of counts."""
-
-
-class CascadeRefused(CalibrationError):
-    """Why there is no Cascade report."""
-
-
-class AnswersRefused(CalibrationError):
-    """Why there is no Answers report."""
 
 
 class PreferencesRefused(CalibrationError):

@@ -14,7 +14,7 @@ api: list[URLPattern | URLResolver] = [
     path("", include("jobs.api")),
     path("", include("judges.api.urls")),
     path("", include("calibration.api.urls")),
-    *(path("", include(f"{suite}.api.urls")) for suite in settings.SUITES),
+    *(path("", include(f"{suite}.api")) for suite in settings.SUITES),
 ]
 
 urlpatterns = [
@@ -25,7 +25,7 @@ urlpatterns = [
     path("", include("jobs.pages")),
     path("", include("judges.urls")),
     path("", include("calibration.urls")),
-    *(path("", include(f"{suite}.urls")) for suite in settings.SUITES),
+    *(path("", include(f"{suite}.pages")) for suite in settings.SUITES),
     path("api/v1/", include(api)),
 ]
 

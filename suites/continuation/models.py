@@ -6,19 +6,14 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-# Benchmarks: corpora that were made of others, and the runs by which they were made.
+# What is made step by step, by runs.
 
 
-class Benchmark(models.Model):
-    """A corpus made of source conversations: what was asked for, how far it is, and what came of it.
+class Pipeline(models.Model):
+    """What was asked for, how far it is, and by whom; each step of it is made by runs.
 
-    `name` is that of the corpus, which is there, whole, once the state is done. `sources` lists {"corpus",
-    "name"}: the source corpora's ids, and what their conversations' source is called where the conversations
-    do not say it themselves; `made_from` has the corpora's names as they were called then.
-    `order` is everything else that was asked for (seed, numbers, steps, settings): plain JSON. One that is
-    stuck waits for a person, and `error` says why and what to do. `leave_out_failed` goes on without
-    conversations that a step failed on. `figures` is what the benchmark's page tells of it, `sha256` that of
-    its dialogues as JSON lines. `checked_by` read it for offensive content.
+    `order` is what was asked for, plain JSON. `endpoint` is null where no model is asked. `step` is what is
+    being made now. One that is stuck waits for a person, and `error` says why and what to do.
     """
 
     class State(models.TextChoices):
@@ -27,25 +22,11 @@ class Benchmark(models.Model):
         DONE = "done"
         CANCELLED = "cancelled"
 
-    name = models.CharField(max_length=100, unique=True)
-    corpus = models.OneToOneField(
-        "annotation.Corpus", null=True, on_delete=models.CASCADE, related_name="benchmark"
-    )
     endpoint = models.ForeignKey("jobs.Endpoint", null=True, on_delete=models.PROTECT, related_name="+")
-    sources = models.JSONField()
-    made_from = models.JSONField(default=list)
     order = models.JSONField()
-    leave_out_failed = models.BooleanField(default=False)
     state = models.CharField(max_length=10, choices=State, default=State.MAKING)
     step = models.CharField(max_length=20, blank=True)
     error = models.TextField(blank=True)
-    figures = models.JSONField(default=dict)
-    sha256 = models.CharField(max_length=64, blank=True)
-    checked_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    checked_by_name = models.CharField(max_length=150, blank=True)
-    checked_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -53,22 +34,83 @@ class Benchmark(models.Model):
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
+        abstract = True
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=["making", "stuck", "done", "cancelled"]), name="benchmark_state_known"
+                condition=Q(state__in=["making", "stuck", "done", "cancelled"]), name="%(class)s_state_known"
             ),
+            models.CheckConstraint(
+                condition=~Q(state="stuck") | ~Q(error=""), name="%(class)s_stuck_says_why"
+            ),
+        ]
+
+    @classmethod
+    def kind_of(cls) -> str:
+        """Return the kind of its jobs, and what it is called in sentences."""
+        return str(cls._meta.model_name)
+
+    @property
+    def kind(self) -> str:
+        """The same of one."""
+        return self.kind_of()
+
+    @property
+    def subject(self) -> str:
+        """What its jobs are about."""
+        return f"{self.kind} {self.pk}"
+
+    @property
+    def logged_as(self) -> str:
+        """What entries in the audit log are about."""
+        return self.subject
+
+
+# Benchmarks: corpora that were made of others, and the runs by which they were made.
+
+
+class Benchmark(Pipeline):
+    """A corpus made of source conversations: what was asked for, how far it is, and what came of it.
+
+    `name` is that of the corpus, which is there, whole, once the state is done. `sources` lists {"corpus",
+    "name"}: the source corpora's ids, and what their conversations' source is called where the conversations
+    do not say it themselves; `made_from` has the corpora's names as they were called then.
+    `order` is everything else that was asked for: seed, numbers, steps, settings. `leave_out_failed` goes on
+    without conversations that a step failed on. `figures` is what the benchmark's page tells of it, `sha256`
+    that of its dialogues as JSON lines. `checked_by` read it for offensive content.
+    """
+
+    name = models.CharField(max_length=100, unique=True)
+    corpus = models.OneToOneField(
+        "annotation.Corpus", null=True, on_delete=models.CASCADE, related_name="benchmark"
+    )
+    sources = models.JSONField()
+    made_from = models.JSONField(default=list)
+    leave_out_failed = models.BooleanField(default=False)
+    figures = models.JSONField(default=dict)
+    sha256 = models.CharField(max_length=64, blank=True)
+    checked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    checked_by_name = models.CharField(max_length=150, blank=True)
+    checked_at = models.DateTimeField(null=True)
+
+    class Meta(Pipeline.Meta):
+        constraints = [
+            *Pipeline.Meta.constraints,
             models.CheckConstraint(
                 condition=Q(state="done", corpus__isnull=False) | (~Q(state="done") & Q(corpus__isnull=True)),
                 name="benchmark_done_has_its_corpus",
-            ),
-            models.CheckConstraint(
-                condition=~Q(state="stuck") | ~Q(error=""), name="benchmark_stuck_says_why"
             ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def subject(self) -> str:
+        """What its jobs are about."""
+        return f"benchmark {self.name}"
 
     @property
     def is_done(self) -> bool:

@@ -6,7 +6,6 @@ They are continuations like a model's, so that people, judges and reports treat 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -32,7 +31,8 @@ from suites.continuation.models import Writer
 from suites.continuation.productions.actions import MOST_TRIALS, Progress, dialogues_from
 from suites.continuation.productions.dialogues import Dialogues, in_batches, of_rows
 from suites.continuation.productions.plans import continuation_id, differences, digest
-from suites.group_chat.editing import answer_keys
+from suites.group_chat import answer_keys
+from suites.group_chat.cascade.decisions import condition_words
 from suites.group_chat.scenarios.agents import AGENTS, Agent, Learnt, decide, learn
 from suites.group_chat.scenarios.cascade import turn_of
 from suites.group_chat.scenarios.points import points_of
@@ -50,20 +50,10 @@ class Decider:
     trials: int
     decisions: int
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return {
-            "system": self.system,
-            "condition": self.condition,
-            "scenarios": self.scenarios,
-            "trials": self.trials,
-            "decisions": self.decisions,
-        }
-
     @property
     def condition_told(self) -> str:
         """The condition in words, without the model."""
-        return ", ".join(f"{key} {value}" for key, value in sorted(self.condition.items()) if key != "model")
+        return condition_words(self.condition)
 
 
 def deciders(corpus: Corpus) -> list[Decider]:
@@ -134,24 +124,12 @@ class Played:
     """
 
     system: str
-    condition: Mapping[str, Any]
+    condition: dict[str, Any]
     scenarios: int
     made: int
     reused: int
     decisions: int
     left_out: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        return {
-            "system": self.system,
-            "condition": dict(self.condition),
-            "scenarios": self.scenarios,
-            "made": self.made,
-            "reused": self.reused,
-            "decisions": self.decisions,
-            "left_out": self.left_out,
-        }
 
     def sentence(self) -> str:
         """Return it in words."""
@@ -308,14 +286,6 @@ def _writer(corpus: Corpus, agent: Agent, lessons: Lessons, seed: int, by: User 
     )
 
 
-def list_baselines() -> Iterable[dict[str, Any]]:
-    """Return the baselines as plain data, in the order of tables."""
-    return [
-        {"key": agent.key, "title": agent.title, "learns": agent.learns, "varies": agent.varies}
-        for agent in AGENTS.values()
-    ]
-
-
 # Baselines at many scenarios: a job, so that nobody waits in a request while they decide.
 
 KIND = "baseline"
@@ -350,7 +320,7 @@ def run(job: Job, progress: JobProgress) -> dict[str, Any]:
         raise
     except JobError as error:
         raise JobRefused(str(error)) from error
-    return played.as_json()
+    return asdict(played)
 
 
 JOB = JobKind(KIND, "Baseline agent", run)

@@ -21,7 +21,7 @@ PAGES = sorted(
     path
     for app in ("annotation", "judges", "jobs", "suites", "calibration", "demo")
     for path in (BASE_DIR / app).rglob("*.py")
-    if {"pages", "api", "management"} & set(path.parts)
+    if {"pages", "api", "management"} & set(path.with_suffix("").parts)
 )
 
 

@@ -15,8 +15,9 @@ from annotation.text.words import fold
 from demo import build, series
 from suites.long_dialogue.scripts.graph import DEFAULT
 from suites.long_dialogue.scripts.making import make
-from suites.long_dialogue.scripts.names import gender_of, inverse, mapped, names_of, problems, renamed
+from suites.long_dialogue.scripts.names import gender_of, names_of, problems
 from suites.long_dialogue.scripts.quiz import occurs, style_faults
+from suites.long_dialogue.scripts.replacing import inverse, mapped, renamed
 from suites.long_dialogue.scripts.sessions import Sessions
 
 CAST = ("vesna", "leopold", "nadia", "tomasz", "gudrun")

@@ -25,7 +25,7 @@ def make_scenario() -> Any:
 
 
 LOGGED: dict[str, Callable[[User], dict[str, Any]]] = {
-    "suites.group_chat.editing.answer_keys.correct": lambda by: {
+    "suites.group_chat.answer_keys.correct": lambda by: {
         "dialogue": make_scenario(),
         "changes": {"keyed_by": ["Ana", "Ben"]},
     },

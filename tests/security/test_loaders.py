@@ -17,7 +17,7 @@ FILES = [
     path
     for app in APPS
     for path in sorted((BASE_DIR / app).rglob("*.py"))
-    if {"pages", "api"} & set(path.relative_to(BASE_DIR).parts)
+    if {"pages", "api"} & set(path.relative_to(BASE_DIR).with_suffix("").parts)
 ]
 
 

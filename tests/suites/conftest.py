@@ -1,4 +1,4 @@
-"""Toy generators in the table, and a model that answers them."""
+"""A researcher who is signed in, toy generators in the table, and models that answer."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
+    from django.test import Client
     from pytest_django.fixtures import SettingsWrapper
 
     from tests.fake_llm import FakeLLM
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
 def _keys(settings: SettingsWrapper) -> None:
     """The variables that the environment of these tests names as keys."""
     settings.KEY_VARIABLES = ["FAKE_API_KEY"]
+
+
+@pytest.fixture
+def signed_in(client: Client) -> Client:
+    """A client who is signed in as a researcher."""
+    from tests import factories  # after the project is loaded
+
+    client.force_login(factories.user(researcher=True))
+    return client
 
 
 @pytest.fixture

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from statistics import fmean
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -19,22 +17,15 @@ from annotation.corpora.import_file import NAME
 from annotation.models import Label, Occasion
 from annotation.models.corpora import Corpus
 from annotation.records import HUMAN
-from config.models import Event
-from jobs import actions, fake_models, runs
-from jobs import actions as jobs
-from jobs.endpoints.costs import cost
-from jobs.endpoints.wire import literal
-from jobs.errors import JobRefused
+from jobs import fake_models
 from jobs.kinds import JobKind, Progress
-from jobs.models import Job, Run
+from jobs.models import Job
 from jobs.models.endpoint import Endpoint
-from jobs.runs import OPEN
-from judges.runs import estimates
 from suites.continuation.benchmarks.instances import HISTORY, LEAST, Shortage, choose, wilson
 from suites.continuation.errors import SystemsError
 from suites.continuation.generators import GENERATORS
-from suites.continuation.models import Benchmark, BenchmarkRun, Production
-from suites.continuation.productions import benchmark_steps
+from suites.continuation.models import Benchmark, Production
+from suites.continuation.productions import benchmark_steps, pipelines
 from suites.continuation.productions.actions import usage_of
 from suites.continuation.productions.benchmark_steps import (
     CLEANING,
@@ -46,6 +37,17 @@ from suites.continuation.productions.benchmark_steps import (
     Order,
     differences,
     write,
+)
+from suites.continuation.productions.pipelines import (
+    StepsEstimate,
+    advance_in_job,
+    lock,
+    log,
+    refuse_unless_stopped,
+    retry_failed,
+    set_going,
+    stop,
+    wake,
 )
 from suites.continuation.schemes import SCHEME
 
@@ -93,8 +95,8 @@ def start(
         leave_out_failed=leave_out_failed,
         created_by=by,
     )
-    _log(by, "make benchmark", benchmark, {"sources": benchmark.made_from, **benchmark.order})
-    _wake(benchmark, by)
+    log(by, "make benchmark", benchmark, {"sources": benchmark.made_from, **benchmark.order})
+    wake(benchmark, by)
     return benchmark
 
 
@@ -120,54 +122,41 @@ def advance(benchmark: int) -> Benchmark:
             locked.step = making.step if making else locked.step
         locked.save()
         if locked.is_done:
-            _log(locked.created_by, "benchmark made", locked, {"sha256": locked.sha256})
+            log(locked.created_by, "benchmark made", locked, {"sha256": locked.sha256})
         return locked
 
 
 @transaction.atomic
 def go_on(*, by: User | None, benchmark: Benchmark, leave_out_failed: bool = False) -> Benchmark:
     """Go on with a benchmark that is stuck or was cancelled: what failed is tried again, or left out."""
-    locked = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
-    if locked.state not in (Benchmark.State.STUCK, Benchmark.State.CANCELLED):
-        raise SystemsError(f"The benchmark is {locked.state}: there is nothing to go on with.")
+    benchmark = lock(benchmark)
+    refuse_unless_stopped(benchmark)
     if leave_out_failed:
-        locked.leave_out_failed = True
+        benchmark.leave_out_failed = True
     else:
-        ended = [Run.State.FAILED, Run.State.CANCELLED]
-        for run in Run.objects.filter(benchmarks__benchmark=locked, state__in=ended).distinct():
-            runs.retry_failed(by=by, run=run)
-    locked.state, locked.error = Benchmark.State.MAKING, ""
-    locked.save()
-    _log(by, "go on with benchmark", locked, {"leave_out_failed": leave_out_failed})
-    _wake(locked, by)
-    return locked
+        retry_failed(benchmark, by)
+    log(by, "go on with benchmark", benchmark, {"leave_out_failed": leave_out_failed})
+    set_going(benchmark, by)
+    return benchmark
 
 
 @transaction.atomic
 def cancel(*, by: User | None, benchmark: Benchmark) -> Benchmark:
     """Stop making a benchmark, and its runs; what was answered is kept. One that is done stays so."""
-    locked = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
-    if locked.state in (Benchmark.State.DONE, Benchmark.State.CANCELLED):
-        return locked
-    for run in Run.objects.filter(benchmarks__benchmark=locked, state__in=runs.OPEN).distinct():
-        runs.cancel(by=by, run=run)
-    locked.state, locked.error = Benchmark.State.CANCELLED, ""
-    locked.save()
-    _log(by, "cancel benchmark", locked, {})
-    return locked
+    return stop(benchmark, by)
 
 
 @transaction.atomic
 def mark_checked(*, by: User | None, benchmark: Benchmark) -> Benchmark:
     """Say that somebody read a benchmark and found no offensive content, or dealt with it."""
-    locked = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
-    if not locked.is_done:
+    benchmark = lock(benchmark)
+    if not benchmark.is_done:
         raise SystemsError("The benchmark is not made yet: there is nothing to be checked.")
-    locked.checked_by, locked.checked_at = by, timezone.now()
-    locked.checked_by_name = by.get_username() if by else "a command"
-    locked.save()
-    _log(by, "check benchmark for offensive content", locked, {})
-    return locked
+    benchmark.checked_by, benchmark.checked_at = by, timezone.now()
+    benchmark.checked_by_name = by.get_username() if by else "a command"
+    benchmark.save()
+    log(by, "check benchmark for offensive content", benchmark, {})
+    return benchmark
 
 
 def _refuse_name(name: str) -> None:
@@ -217,22 +206,12 @@ def _reopened(by: User | None, benchmark: Benchmark, order: Order, leave_out: bo
     if benchmark.state == Benchmark.State.CANCELLED:
         benchmark.save()
         return go_on(by=by, benchmark=benchmark)
-    benchmark.state, benchmark.error = Benchmark.State.MAKING, ""
-    benchmark.save()
-    _wake(benchmark, by)
+    set_going(benchmark, by)
     return benchmark
 
 
 def _sources_json(sources: Sequence[Source]) -> list[dict[str, Any]]:
     return [{"corpus": corpus.pk, "name": name} for corpus, name in sources]
-
-
-def _wake(benchmark: Benchmark, by: User | None) -> None:
-    jobs.start(kind=KIND, subject=f"benchmark {benchmark.name}", by=by, params={"benchmark": benchmark.pk})
-
-
-def _log(by: User | None, verb: str, benchmark: Benchmark, detail: dict[str, Any]) -> None:
-    Event.objects.create(by=by, verb=verb, subject=f"benchmark {benchmark.name}", detail=detail)
 
 
 # What making a benchmark would take, before anything is asked.
@@ -253,48 +232,13 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class MakingEstimate:
-    """What a benchmark takes: its steps, and their cost (None where the endpoint has no prices).
-
-    Nothing is taken off for replies that are there already.
-    """
+class MakingEstimate(StepsEstimate):
+    """What a benchmark takes. Nothing is taken off for replies that are there already."""
 
     instances: int
     conversations: int
     steps: tuple[Step, ...]
-    cost: Decimal | None
     endpoint: Endpoint | None
-
-    @property
-    def calls(self) -> int:
-        """All calls."""
-        return sum(step.calls for step in self.steps)
-
-    @property
-    def tokens_in(self) -> int:
-        """All tokens that are read."""
-        return sum(step.tokens_in for step in self.steps)
-
-    @property
-    def tokens_out(self) -> int:
-        """All tokens that are written."""
-        return sum(step.tokens_out for step in self.steps)
-
-    @property
-    def price(self) -> str:
-        """The cost in words."""
-        currency = self.endpoint.currency if self.endpoint else ""
-        return estimates.cost_in_words(self.cost, currency, calls=self.calls)
-
-    @property
-    def host(self) -> str:
-        """Where the text goes."""
-        return (urlsplit(self.endpoint.base_url).hostname or "") if self.endpoint else ""
-
-    @property
-    def is_here(self) -> bool:
-        """Whether that is this machine."""
-        return literal(self.host) in {"127.0.0.1", "::1"}
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -313,10 +257,10 @@ class MakingEstimate:
         size = f"{self.instances:,} instances of {self.conversations:,} conversations"
         if self.endpoint is None:
             return f"{size}; no model is asked."
-        where = f"{self.host}, on this machine" if self.is_here else self.host
         return (
             f"{size}: about {self.calls:,} calls, {self.tokens_in:,} tokens to read and {self.tokens_out:,} "
-            f"to write (four characters to a token), cost {self.price}; the conversations go to {where}."
+            f"to write (four characters to a token), cost {self.price}; the conversations go to "
+            f"{self.destination}."
         )
 
 
@@ -353,15 +297,7 @@ def estimate(sources: Sequence[Source], order: Order, endpoint: Endpoint | None)
         SUMMARY: [cut for cut in cuts if cut[1]] if SUMMARY in order.steps else [],
     }
     steps = tuple(_step(step, places, order) for step, places in places_by_step.items() if places)
-    tokens_in, tokens_out = sum(step.tokens_in for step in steps), sum(step.tokens_out for step in steps)
-    used_endpoint = endpoint if order.asks else None
-    return MakingEstimate(
-        len(instances),
-        len(dialogue_ids),
-        steps,
-        cost(used_endpoint, tokens_in, tokens_out) if used_endpoint else None,
-        used_endpoint,
-    )
+    return MakingEstimate(len(instances), len(dialogue_ids), steps, endpoint if order.asks else None)
 
 
 def _step(step: str, places: Sequence[tuple[int, int]], order: Order) -> Step:
@@ -514,33 +450,13 @@ def as_json(benchmark: Benchmark) -> dict[str, Any]:
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
     """Start the runs that a benchmark needs next, or write its corpus."""
-    pk = job.params["benchmark"]
-    if not Benchmark.objects.filter(pk=pk).exists():
-        raise JobRefused("the benchmark was deleted")
-    benchmark = advance(pk)
-    if benchmark.state == Benchmark.State.STUCK:
-        raise JobRefused(benchmark.error)
+    benchmark = advance_in_job(Benchmark, job, advance)
     return {"benchmark": benchmark.name, "state": benchmark.state, "step": benchmark.step}
 
 
 def sweep() -> int:
-    """Have every benchmark gone on with whose runs have ended; return how many.
-
-    One whose last job failed is stuck until a person looks at it.
-    """
-    under_way = BenchmarkRun.objects.filter(run__state__in=OPEN).values("benchmark")
-    ready = Benchmark.objects.filter(state=Benchmark.State.MAKING).exclude(pk__in=under_way)
-    for benchmark in ready.select_related("created_by"):
-        subject = f"benchmark {benchmark.name}"
-        last = Job.objects.filter(kind=KIND, subject=subject).order_by("-id").first()
-        if last is not None and last.state in (Job.State.FAILED, Job.State.CANCELLED):
-            error = f"Job {last.pk} was to go on with it and {last.state}: {last.error or last.note}"
-            ready.filter(pk=benchmark.pk).update(state=Benchmark.State.STUCK, error=error)
-        else:
-            actions.start(
-                kind=KIND, subject=subject, by=benchmark.created_by, params={"benchmark": benchmark.pk}
-            )
-    return len(ready)
+    """Have every benchmark gone on with whose runs have ended; return how many."""
+    return pipelines.sweep(Benchmark)
 
 
 JOB = JobKind(KIND, "Making of a benchmark", run)

@@ -23,7 +23,6 @@ from annotation.scenario_records import (
     LEAK,
     PEOPLE,
     POINTS,
-    STAGES,
     UNPARSEABLE,
     CascadeSettings,
     Decision,
@@ -34,9 +33,8 @@ from annotation.scenario_records import (
     Probe,
     key_json,
 )
-from calibration.errors import CascadeRefused
 from suites.group_chat import schemes as conduct_schemes
-from suites.group_chat.editing.answer_keys import of_corpus, scenarios
+from suites.group_chat.answer_keys import of_corpus, scenarios
 from suites.group_chat.scenarios.agents import AGENTS, ORACLE, Agent, Learnt, decide, learn
 from suites.group_chat.scenarios.cascade import SETTINGS, decision_of, outcome
 from suites.group_chat.scenarios.observing import declared_addressees, hints
@@ -49,6 +47,7 @@ from suites.group_chat.scenarios.points import (
     scenario_of,
     share_of_talk,
 )
+from suites.reports import ReportRefused
 
 # From the database to decided points: systems' decisions, judges' answers, and the baselines.
 
@@ -197,7 +196,6 @@ class Material:
     groups: dict[Group, list[Decided]] = field(default_factory=dict)
     modes: dict[Group, Mode] = field(default_factory=dict)
     fakes: set[Group] = field(default_factory=set)
-    learnt_on: str = ""
 
 
 def of_part(corpus: Corpus, part: str = "") -> list[StoredDialogue]:
@@ -304,7 +302,7 @@ def _play(
 
 
 def raters_named(corpus: Corpus, names: Collection[str]) -> list[Rater]:
-    """Return the raters of these names that answered about decisions; raise CascadeRefused for others."""
+    """Return the raters of these names that answered about decisions; raise ReportRefused for others."""
     raters = []
     for name in names:
         rater = (
@@ -314,7 +312,7 @@ def raters_named(corpus: Corpus, names: Collection[str]) -> list[Rater]:
         )
         if rater is None:
             judge_names = ", ".join(judges_of(corpus)) or "none yet"
-            raise CascadeRefused(
+            raise ReportRefused(
                 f"no judge {name!r} has answered about decisions; those that have: {judge_names}"
             )
         raters.append(rater)
@@ -411,6 +409,11 @@ class DecisionView:
         names = [f"{probe.kind}{' (control)' if probe.control else ''}" for probe in self.probes]
         return names or [BACKGROUND]
 
+    @property
+    def key_fields(self) -> dict[str, Any]:
+        """The key as the native format has it."""
+        return key_json(self.key)
+
 
 def view(item: Item, judges: Collection[Rater] = (), settings: CascadeSettings = SETTINGS) -> DecisionView:
     """Return a decision with its outcome by what judges said; the item must be one of kind `decision`.
@@ -467,58 +470,6 @@ def script(decision_view: DecisionView) -> list[Turn]:
     own = decision_view.continuation.dialogue.continuations.filter(key=SELF)
     rows = Turn.objects.filter(continuation__in=own, position__in=decision_view.seen)
     return list(rows.order_by("position"))
-
-
-def content(decision_view: DecisionView) -> dict[str, Any]:
-    """Return a decision as plain data."""
-    decision, result = decision_view.decision, decision_view.result
-    return {
-        "id": decision_view.item.pk,
-        "corpus": decision_view.item.corpus.name,
-        "dialogue": decision_view.dialogue.id,
-        "system": decision_view.continuation.system.name,
-        "condition": decision_view.continuation.condition,
-        "trial": decision_view.continuation.trial,
-        "point": decision.point,
-        "probes": decision_view.probe_names,
-        "seen": list(decision_view.seen),
-        "key": key_json(decision_view.key),
-        "decision": {
-            "act": decision.act,
-            "text": decision.text,
-            "mode": decision.mode,
-            "attend": decision.attend,
-            "addressed": _ids_list(decision.addressed),
-            "targets": _ids_list(decision.targets),
-            "ground": decision.ground,
-            "flags": list(decision.flags),
-        },
-        "outcome": None if result is None else _outcome(result),
-    }
-
-
-def _ids_list(ids: tuple[str, ...] | None) -> list[str] | None:
-    return None if ids is None else list(ids)
-
-
-def _outcome(result: Outcome) -> dict[str, Any]:
-    return {
-        "stages": [
-            {
-                "stage": stage,
-                "score": result.stages[stage].score,
-                "state": result.stages[stage].state,
-                "why": result.stages[stage].why,
-            }
-            for stage in STAGES
-        ],
-        "failed_at": result.failed_at,
-        "competence": result.competence,
-        "turn_score": result.turn_score,
-        "flags": list(result.flags),
-        "leaks": list(result.leaks),
-        "leaks_elsewhere": list(result.leaks_elsewhere),
-    }
 
 
 def turn_links(dialogue: StoredDialogue, continuation: Continuation) -> dict[int, tuple[str, str]]:

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-import vl_convert
-
 from annotation.scenario_records import STAGES
 from annotation.text.display import number
-from annotation.text.table_cells import guarded
-from calibration.renderings import NEEDS, Rendering, aligned, escaped, fitted, printable
 from calibration.reports import charts
 from calibration.reports.charts import alt
-from calibration.statistics import Result
-from calibration.statistics.core.engine import FLAGS
 from suites.group_chat.cascade import score_figures
 from suites.group_chat.cascade.report import CascadeReport
-from suites.group_chat.cascade.score_figures import (
+from suites.group_chat.cascade.score_figures import label
+from suites.reports import (
     Cell,
-    Line,
-    Table,
-    cell_text,
-    flags,
-    interval,
-    label,
-    reasons,
+    chart_forms,
+    draw,
+    forms,
+    looks_json,
+    results,
+    table_json,
+    value_text,
+    write_csv,
+    write_json,
+    write_latex,
+    write_markdown,
+    write_text,
 )
 
 # The funnel of a Cascade report as a chart: of the probed decisions, how many reach each stage.
@@ -49,12 +46,6 @@ def inline_svg(report: CascadeReport) -> str:
     """Return the chart for a page, in the page's colours."""
     spoken = f"{TITLE}. {CAPTION} The same counts are in the table of the funnel."
     return charts.in_page(_draw_chart(_chart_data(report)), spoken)
-
-
-def png(report: CascadeReport) -> bytes:
-    """Return the chart as a PNG at twice the size of the page's."""
-    image: bytes = vl_convert.svg_to_png(svg(report), scale=2)
-    return image
 
 
 def _chart_data(report: CascadeReport) -> str:
@@ -78,8 +69,7 @@ def _chart_data(report: CascadeReport) -> str:
 @lru_cache(maxsize=64)
 def _draw_chart(frozen: str) -> str:
     panels = [_panel(panel) for panel in json.loads(frozen)]
-    chart = alt.concat(*panels, columns=COLUMNS, spacing=18).properties(background="transparent", padding=6)
-    return charts.to_svg(dict(chart.configure(font=charts.FONT).configure_view(stroke=None).to_dict()))
+    return draw(alt.concat(*panels, columns=COLUMNS, spacing=18))
 
 
 def _panel(panel: dict[str, Any]) -> Any:
@@ -102,29 +92,13 @@ def _panel(panel: dict[str, Any]) -> Any:
     return alt.layer(bars, counts).properties(width=WIDTH, height=HEIGHT, title=head)
 
 
-CHARTS: dict[str, Rendering[CascadeReport, Any]] = {
-    form.key: form
-    for form in (
-        Rendering("svg", "Funnel as SVG", "svg", "image/svg+xml", svg),
-        Rendering("png", "Funnel as PNG", "png", "image/png", png),
-    )
-}
+CHARTS = chart_forms("Funnel", svg)
 """The forms that the chart is downloaded in."""
 
 
 CSV_HEAD = (
-    "table",
-    "row",
-    "baseline",
-    "column",
-    "value",
-    "low",
-    "high",
-    "n",
-    "n_clusters",
-    "text",
-    "flags",
-    "reason",
+    *("table", "row", "baseline", "column", "value", "low", "high", "n", "n_clusters"),
+    *("text", "flags", "reason"),
 )
 
 
@@ -133,16 +107,12 @@ def title(report: CascadeReport) -> str:
     return f"Cascade report of {report.query.corpus.name}"
 
 
-def as_text(report: CascadeReport) -> str:
-    """Return the report for the terminal."""
-    lines = [title(report), *report.facts, oracle_line(report)]
-    for table in report.tables:
-        rows = [["", *table.heads], *([line.name, *map(cell_text, line.cells)] for line in table.lines)]
-        lines += ["", table.title, *aligned(rows), *table.notes]
-    lines += ["", *(f"Not defined: {reason}." for reason in reasons(report.tables))]
-    lines += [f"{flag}: {FLAGS.get(flag, flag)}" for flag in flags(report.tables)]
-    lines += ["", *report.guardrails]
-    return "\n".join([*map(printable, lines), ""])
+def reasons(report: CascadeReport) -> list[str]:
+    """Return the reasons why figures are undefined, each once, in order."""
+    undefined = (
+        f"{place}: {figure.reason}" for place, figure in results(report.tables) if figure.value is None
+    )
+    return list(dict.fromkeys(undefined))
 
 
 def oracle_line(report: CascadeReport) -> str:
@@ -153,88 +123,35 @@ def oracle_line(report: CascadeReport) -> str:
     return f"Oracle: competence {number(value, 3)}. A key of this set cannot be played: check the scenarios."
 
 
+def as_text(report: CascadeReport) -> str:
+    """Return the report for the terminal."""
+    head = [title(report), *report.facts, oracle_line(report)]
+    return write_text(head, report.tables, reasons(report), report.guardrails)
+
+
 def as_markdown(report: CascadeReport) -> str:
     """Return the report as Markdown."""
-    lines = [
-        f"# {_plain(title(report))}",
-        "",
-        *(f"- {_plain(fact)}" for fact in (*report.facts, oracle_line(report))),
-    ]
-    for table in report.tables:
-        marks = ["---", *(["---:"] * len(table.heads))]
-        lines += ["", f"## {_plain(table.title)}", "", _line(["", *table.heads]), f"| {' | '.join(marks)} |"]
-        lines += [_line([line.name, *map(cell_text, line.cells)]) for line in table.lines]
-        lines += ["", *(f"{_plain(note)}" for note in table.notes)] if table.notes else []
-    lines += ["", "## Limits", "", *(f"- {_plain(sentence)}" for sentence in report.guardrails)]
-    lines += [f"- Not defined: {_plain(reason)}" for reason in reasons(report.tables)]
-    lines += [f"- {_plain(flag)}: {_plain(FLAGS.get(flag, flag))}" for flag in flags(report.tables)]
-    return "\n".join([*lines, ""])
+    facts = [*report.facts, oracle_line(report)]
+    return write_markdown(title(report), facts, report.tables, reasons(report), "Limits", report.guardrails)
 
 
 def as_latex(report: CascadeReport) -> str:
     """Return the report's tables as LaTeX (booktabs), under each value its interval."""
-    lines = [f"% {' '.join(text.split())}" for text in (title(report), *report.facts, *report.guardrails)]
-    lines.append(f"{NEEDS}; under each value its interval")
-    for table in report.tables:
-        body = [text for line in table.lines for text in _latex_lines(line)]
-        head = [rf"\rotatebox{{60}}{{{escaped(column)}}}" for column in table.heads]
-        tabular = [
-            rf"\begin{{tabular}}{{l{'r' * len(table.heads)}}}",
-            r"\toprule",
-            _tex(["", *head]),
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-        lines += [f"% {table.title}", *fitted(tabular)]
-    return "\n".join([*lines, ""])
+    return write_latex([title(report), *report.facts, *report.guardrails], report.tables, _latex_value)
 
 
-def _latex_lines(line: Line) -> list[str]:
-    values = [
-        escaped(number(cell.value)) if isinstance(cell, Result) else escaped(str(cell)) for cell in line.cells
-    ]
-    under = [interval(cell) if isinstance(cell, Result) else "" for cell in line.cells]
-    small = [rf"{{\scriptsize {escaped(text)}}}" if text else "" for text in under]
-    first_row = [_tex([escaped(line.name), *values])]
-    return [*first_row, _tex(["", *small])] if any(small) else first_row
-
-
-def _tex(cells: Sequence[str]) -> str:
-    return " & ".join(cells) + r" \\"
+def _latex_value(cell: Cell, printed: bool) -> str:
+    return str(cell) if isinstance(cell, int) else value_text(cell, printed)
 
 
 def as_csv(report: CascadeReport) -> str:
     """Return one line a cell, unrounded."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, CSV_HEAD, lineterminator="\n", restval="")
-    writer.writeheader()
-    for table in report.tables:
-        for line in table.lines:
-            for head, cell in zip(table.heads, line.cells, strict=True):
-                place = {"table": table.key, "row": guarded(line.name), "baseline": int(line.is_baseline)}
-                writer.writerow(place | {"column": guarded(head)} | _csv_cell(cell))
-    return out.getvalue()
-
-
-def _csv_cell(cell: Cell) -> dict[str, Any]:
-    if not isinstance(cell, Result):
-        return {"value": cell} if isinstance(cell, int) else {"text": guarded(cell)}
-    return {
-        "value": cell.value,
-        "low": cell.low,
-        "high": cell.high,
-        "n": cell.n_items,
-        "n_clusters": cell.n_clusters,
-        "flags": " ".join(cell.flags),
-        "reason": guarded(cell.reason),
-    }
+    return write_csv(report.tables, CSV_HEAD)
 
 
 def as_json(report: CascadeReport) -> str:
     """Return the report as one JSON object."""
-    return json.dumps(content(report), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return write_json(content(report))
 
 
 def content(report: CascadeReport) -> dict[str, Any]:
@@ -255,50 +172,12 @@ def content(report: CascadeReport) -> dict[str, Any]:
         "best_baseline": report.best.name,
         "oracle": report.oracle.as_dict(),
         "systems": list(report.systems),
-        "tables": [_table(table) for table in report.tables],
+        "tables": list(map(table_json, report.tables)),
         "facts": list(report.facts),
         "guardrails": list(report.guardrails),
-        "looks_at_test": [
-            {"by": str(look.by) if look.by else None, "at": look.at.isoformat(), "purpose": look.purpose}
-            for look in report.looks
-        ],
+        "looks_at_test": looks_json(report.looks),
     }
 
 
-def _table(table: Table) -> dict[str, Any]:
-    return {
-        "key": table.key,
-        "title": table.title,
-        "columns": list(table.heads),
-        "rows": [
-            {
-                "name": line.name,
-                "baseline": line.is_baseline,
-                "cells": [cell.as_dict() if isinstance(cell, Result) else cell for cell in line.cells],
-            }
-            for line in table.lines
-        ],
-        "notes": list(table.notes),
-    }
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(map(_plain, cells)) + " |"
-
-
-def _plain(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
-    escaped_text = "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text)
-    return " ".join(escaped_text.split())
-
-
-RENDERINGS: dict[str, Rendering[CascadeReport, str]] = {
-    form.key: form
-    for form in (
-        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv),
-        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", as_markdown),
-        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", as_latex),
-        Rendering("json", "JSON", "json", "application/json", as_json),
-    )
-}
+RENDERINGS = forms(csv=as_csv, md=as_markdown, latex=as_latex, json=as_json)
 """The forms a report is downloaded in."""

@@ -12,14 +12,13 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation.corpora import splits
-from annotation.errors import SplitRefused
-from annotation.models import Rater, Split, TestLook
+from annotation.models import Split, TestLook
 from annotation.records import Dialogue
 from annotation.scenario_records import PROBES, STAGES, VISIBLE
 from annotation.text.display import number
-from calibration.errors import CascadeRefused
 from calibration.reports.wording import counted
 from calibration.statistics.core.engine import Result
+from suites.group_chat.answer_keys import scenarios
 from suites.group_chat.cascade import people, score_figures, score_tables
 from suites.group_chat.cascade.decisions import (
     Decided,
@@ -36,15 +35,10 @@ from suites.group_chat.cascade.score_figures import (
     NOT_ASKED,
     WAITS,
     CascadeQuery,
-    Cell,
     Context,
-    Line,
-    Rows,
-    Table,
+    Row,
     copies,
-    interval,
     label,
-    part_of,
 )
 from suites.group_chat.cascade.score_tables import (
     DIMENSIONS_BUT_LEAK,
@@ -59,9 +53,8 @@ from suites.group_chat.cascade.score_tables import (
     reached,
     reliability,
 )
-from suites.group_chat.cascade.score_tables import reliability as computed
-from suites.group_chat.editing.answer_keys import scenarios
 from suites.group_chat.scenarios.agents import AGENTS
+from suites.reports import Cell, Line, ReportPart, ReportRefused, Table, interval, log_look, report_part
 
 # A report system by system, as programs read it: the figures of its tables under fixed names.
 
@@ -74,7 +67,7 @@ def figures_by_system(context: Context) -> tuple[dict[str, Any], ...]:
     return tuple(_system_figures(context, row) for row in (*context.rows, *context.baselines))
 
 
-def _system_figures(context: Context, row: Rows) -> dict[str, Any]:
+def _system_figures(context: Context, row: Row) -> dict[str, Any]:
     probed = score_figures.probed(row.decisions)
     query = context.query
     reached_decisions = [decision for decision in row.decisions if reached(decision)]
@@ -271,12 +264,12 @@ def headline(context: Context) -> Table:
     most = max(context.query.k)
     why = "not calibrated" if context.judges else "nobody judged it"
 
-    def cells(row: Rows) -> tuple[Cell, ...]:
+    def cells(row: Row) -> tuple[Cell, ...]:
         conduct: tuple[Cell, ...] = tuple(
             context.mean(f"conduct_{dimension}", row.decisions, judge_score(dimension), UNRATED)
             for dimension in dimensions
         )
-        scores = computed(row.decisions, context.query, context.probed, copies(row, context.query))
+        scores = reliability(row.decisions, context.query, context.probed, copies(row, context.query))
         ks = [k for k in scores.pass_hat if k <= most]
         tried: tuple[Cell, ...] = (f"k = {max(ks)}", scores.pass_hat[max(ks)]) if ks else ("–", "–")
         return (
@@ -300,7 +293,7 @@ def reliability_table(context: Context) -> Table:
     """Score 3: pass^k over scenarios, with pass@k beside it, and the bounds of what is undecided."""
     query = context.query
     scored_rows = [
-        (row, computed(row.decisions, query, context.probed, copies(row, query))) for row in context.all()
+        (row, reliability(row.decisions, query, context.probed, copies(row, query))) for row in context.all()
     ]
     best = scored_rows[-1][1]
     ks = sorted({k for row, scores in scored_rows if not row.is_baseline for k in scores.pass_hat}) or [1]
@@ -328,7 +321,7 @@ def reliability_table(context: Context) -> Table:
     )
 
 
-def _bounds(row: Rows, scores: Reliability) -> list[str]:
+def _bounds(row: Row, scores: Reliability) -> list[str]:
     return [
         f"{label(row)}: pass^{k} lies between {number(scores.low[k])} and {number(scores.high[k])}, as the "
         f"{scores.undecided} undecided trials fail or succeed."
@@ -346,22 +339,6 @@ TABLES: tuple[Callable[[score_figures.Context], Table], ...] = (
     *SENTENCE_TABLES,
 )
 """The tables, in the order of the page. None has a number that mixes the three scores."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A system under a condition, or a baseline, with its decisions."""
-
-    system: str
-    decisions: list[Decided]
-    condition: str = ""
-    is_baseline: bool = False
-    is_fake: bool = False
-
-    @property
-    def name(self) -> str:
-        """The system, with its condition in brackets where rows tell conditions apart."""
-        return f"{self.system} ({self.condition})" if self.condition else self.system
 
 
 @dataclass(frozen=True)
@@ -388,26 +365,20 @@ class CascadeReport:
 def compute(*, query: CascadeQuery, by: User | None) -> CascadeReport:
     """Return the report of a query. A split is fixed by it, as by every look at labels.
 
-    Raises CascadeRefused, in one line, where there is none, and for a test part that was not opened.
+    Raises ReportRefused, in one line, where there is none, and for a test part that was not opened.
     """
-    split, part = part_of(query)
-    if split is not None:
-        splits.fix(split=split, by=by)
-    clusters = None if split is None else splits.clusters(split=split, part=part)
-    judges = raters_named(query.corpus, query.judges)
-    if split is not None and part == "test" and (closed := splits.unopened_raters(split, judges)):
-        raise CascadeRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
+    part = report_part(query, by, lambda: raters_named(query.corpus, query.judges))
     source = material(
         query.corpus,
-        clusters,
+        part.clusters,
         by_condition=CONDITION in query.by,
-        judges=judges,
+        judges=part.judges,
         settings=query.settings,
-        scenario_part=part,
+        scenario_part=part.name,
     )
     if not source.scenarios:
-        raise CascadeRefused(f"the corpus {query.corpus.name} has no scenarios in the {part} part")
-    return _report(query, source, part, split, judges)
+        raise ReportRefused(f"the corpus {query.corpus.name} has no scenarios in the {part.name} part")
+    return _report(query, source, part)
 
 
 @transaction.atomic
@@ -417,26 +388,13 @@ def compute_on_test(*, query: CascadeQuery, by: User | None, purpose: str) -> Ca
     return compute(query=replace(query, part="test"), by=by)
 
 
-@transaction.atomic
 def open_test(*, query: CascadeQuery, by: User | None, purpose: str) -> TestLook:
-    """Log a look at test, with who and for what. Its report can then be computed.
-
-    Raises CascadeRefused without a purpose, or where the corpus has no split.
-    """
-    split = splits.lock_of(query.corpus)
-    if split is None:
-        raise CascadeRefused(f"the corpus {query.corpus.name} has no split, so there is no test part to open")
-    try:
-        judges = raters_named(query.corpus, query.judges)
-        return splits.open_test(split=split, by=by, purpose=purpose, raters=judges)
-    except SplitRefused as error:
-        raise CascadeRefused(str(error)) from error
+    """Log a look at test, with who and for what. Its report can then be computed."""
+    return log_look(query, by, purpose, lambda: raters_named(query.corpus, query.judges))
 
 
-def _report(
-    query: CascadeQuery, source: Material, part: str, split: Split | None, judges: Sequence[Rater]
-) -> CascadeReport:
-    learn_from = _dev(query, split, part)
+def _report(query: CascadeQuery, source: Material, part: ReportPart) -> CascadeReport:
+    learn_from = _dev(query, part)
     modes = set(source.modes.values())
     mode = modes.pop() if len(modes) == 1 else "explicit"
     played = baselines(source, learn_from, mode, query.settings)
@@ -452,32 +410,31 @@ def _report(
         tuple(rows),
         tuple(others),
         best,
-        judges=tuple(judge.name for judge in judges),
-        badges=badges(query.corpus, judges),
+        judges=tuple(judge.name for judge in part.judges),
+        badges=badges(query.corpus, part.judges),
         people=people.read(source.scenarios, items, query.plan),
         probed=Counter(decision.scenario for decision in score_figures.probed(oracle)),
     )
-    looks = split.looks.select_related("by") if split is not None and part == "test" else ()
     return CascadeReport(
         query,
-        part,
-        split,
-        tuple(looks),
+        part.name,
+        part.split,
+        part.looks,
         tuple(rows),
         best,
         tuple(table for make in TABLES if (table := make(context)).lines),
-        tuple(report_facts(context, source, part, learnt_on_dev=learn_from is not None)),
+        tuple(report_facts(context, source, part.name, learnt_on_dev=learn_from is not None)),
         tuple(report_guardrails(context, source)),
         score_figures.family_mean("competence", oracle, score_figures.competence, families, query.plan),
         figures_by_system(context),
     )
 
 
-def _dev(query: CascadeQuery, split: Split | None, part: str) -> list[Dialogue] | None:
+def _dev(query: CascadeQuery, part: ReportPart) -> list[Dialogue] | None:
     """Return the dev part's scenarios, from which baselines learn when test is shown; None elsewhere."""
-    if split is None or part != "test":
+    if part.split is None or part.name != "test":
         return None
-    clusters = splits.clusters(split=split, part="dev")
+    clusters = splits.clusters(split=part.split, part="dev")
     return list(scenarios(row for row in of_part(query.corpus) if row.cluster in clusters).values())
 
 

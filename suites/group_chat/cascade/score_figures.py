@@ -6,29 +6,36 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotation.errors import SplitRefused
-from annotation.models import Corpus, Split
+from annotation.models import Corpus
 from annotation.scenario_records import STAGES, CascadeSettings
-from annotation.text.display import number
-from calibration.errors import CascadeRefused
-from calibration.ratings.scope import PARTS, scope_of, shown_part
 from calibration.statistics.core.engine import Result, finished
 from calibration.statistics.core.ratings import Floats
 from calibration.statistics.core.resampling import Plan, Resampling
 from suites.group_chat.cascade.decisions import Decided
 from suites.group_chat.cascade.people import Badge, People
 from suites.group_chat.scenarios.agents import AGENTS
+from suites.reports import (
+    Cell,
+    Line,
+    ReportRefused,
+    read_integer,
+    read_list,
+    read_number,
+    read_part,
+    read_plan,
+    read_texts,
+)
 
 # What a Cascade report is asked for, in the same words by page, command and API.
 
 SYSTEM, CONDITION = "system", "condition"
 BY = (SYSTEM, CONDITION)
 COMPETENCE, TURN_SCORE = "competence", "turn_score"
-MOST_K, MOST_RESAMPLES = 64, 20_000
+MOST_K = 64
 USUAL_K = (1, 2, 4, 8)
 
 
@@ -55,43 +62,33 @@ class CascadeQuery:
 def read(values: Mapping[str, Any], corpus: Corpus) -> CascadeQuery:
     """Return the query that plain texts (of an address, a form, a command) ask for.
 
-    Lists are separated by commas. Raises CascadeRefused with one clear line.
+    Lists are separated by commas. Raises ReportRefused with one clear line.
     """
-    text = {key: str(value).strip() for key, value in values.items() if value is not None}
-    by = _list(text.get("by", "")) or BY
+    text = read_texts(values)
+    by = read_list(text.get("by", "")) or BY
     if unknown := [entry for entry in by if entry not in BY]:
-        raise CascadeRefused(f"by: rows are by {' and '.join(BY)}, not by {unknown[0]!r}")
+        raise ReportRefused(f"by: rows are by {' and '.join(BY)}, not by {unknown[0]!r}")
     success = text.get("success") or COMPETENCE
     if success not in (COMPETENCE, TURN_SCORE):
-        raise CascadeRefused(f"success is {COMPETENCE} or {TURN_SCORE}, not {success!r}")
-    part = text.get("part", "")
-    if part not in PARTS:
-        raise CascadeRefused(f"a part is dev, test, all or training, not {part!r}")
-    k = tuple(sorted({_integer("k", entry, 1, MOST_K) for entry in _list(text.get("k", ""))})) or USUAL_K
-    resamples = _integer("resamples", text.get("resamples") or "2000", 0, MOST_RESAMPLES)
-    seed = _integer("seed", text.get("seed") or "0", 0, 2**31)
+        raise ReportRefused(f"success is {COMPETENCE} or {TURN_SCORE}, not {success!r}")
+    part = read_part(text)
+    k = tuple(sorted({read_integer("k", entry, 1, MOST_K) for entry in read_list(text.get("k", ""))}))
+    plan = read_plan(text)
     return CascadeQuery(
         corpus,
-        judges=_list(text.get("judge", "")),
+        judges=read_list(text.get("judge", "")),
         by=by,
-        k=k,
+        k=k or USUAL_K,
         success=success,
         threshold=_share("threshold", text.get("threshold") or "1"),
         settings=_settings(text),
         part=part,
-        plan=Plan(resamples, seed),
+        plan=plan,
     )
 
 
-def part_of(query: CascadeQuery) -> tuple[Split | None, str]:
-    """Return the split that locks the corpus and the part to show: dev unless test or training is asked for.
-
-    Raises CascadeRefused for test before it was opened, and for a part that there is not.
-    """
-    try:
-        return shown_part(scope_of(query.corpus, None, query.part), query.part)
-    except SplitRefused as error:
-        raise CascadeRefused(str(error)) from error
+def _share(name: str, text: str) -> float:
+    return read_number(name, text, 0, 1)
 
 
 def _settings(text: Mapping[str, str]) -> CascadeSettings:
@@ -100,95 +97,6 @@ def _settings(text: Mapping[str, str]) -> CascadeSettings:
     attend, speak, address, ground, compose, conduct = thresholds
     jaccard = text.get("jaccard", "").lower() in ("1", "yes", "true", "on")
     return CascadeSettings((attend, speak, address, ground, compose, conduct), jaccard)
-
-
-def _list(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-
-
-def _integer(name: str, text: str, least: int, most: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most):
-        raise CascadeRefused(f"{name}: a whole number from {least} to {most:,}, not {text!r}")
-    return int(text)
-
-
-def _share(name: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise CascadeRefused(f"{name}: a number from 0 to 1, not {text!r}")
-    return value
-
-
-# A report as tables of figures and words, which every form shows alike.
-
-Cell: TypeAlias = "Result | str | int"
-"""A figure with its interval, words, or a count."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A row of a table: its name, its cells, and whether it is a baseline's, which stands in grey."""
-
-    name: str
-    cells: tuple[Cell, ...]
-    is_baseline: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table: its key in files, its title, the heads of its columns after the name, and notes below it."""
-
-    key: str
-    title: str
-    heads: tuple[str, ...]
-    lines: tuple[Line, ...]
-    notes: tuple[str, ...] = field(default=())
-
-
-def cell_text(cell: Cell) -> str:
-    """Return a cell as people read it: a value with its interval and n, or why there is none."""
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, int):
-        return f"{cell:,}"
-    if cell.value is None:
-        return number(None)
-    return " ".join(part for part in (number(cell.value), interval(cell), f"n {cell.n_items:,}") if part)
-
-
-def interval(result: Result) -> str:
-    """Return an interval in brackets, '' where there is none."""
-    if result.low is None or result.high is None:
-        return ""
-    return f"[{number(result.low)}, {number(result.high)}]"
-
-
-def reasons(tables: Sequence[Table]) -> list[str]:
-    """Return the reasons why figures are undefined, each once, in order."""
-    unique = {
-        f"{line.name}, {head}: {cell.reason}": None
-        for table in tables
-        for line in table.lines
-        for head, cell in zip(table.heads, line.cells, strict=True)
-        if isinstance(cell, Result) and cell.value is None
-    }
-    return list(unique)
-
-
-def flags(tables: Sequence[Table]) -> list[str]:
-    """Return the flags of all figures, each once, in order."""
-    unique = {
-        flag: None
-        for table in tables
-        for line in table.lines
-        for cell in line.cells
-        if isinstance(cell, Result)
-        for flag in cell.flags
-    }
-    return list(unique)
 
 
 # The figures of a Cascade report, each with its interval over families.
@@ -373,33 +281,27 @@ WAITS = "waits for a judge"
 NOT_ASKED = "no key asks this, or nothing was declared"
 
 
-class Rows(Protocol):
+@dataclass(frozen=True)
+class Row:
     """A system under a condition, or a baseline, with its decisions."""
 
-    @property
-    def name(self) -> str: ...
+    system: str
+    decisions: list[Decided]
+    condition: str = ""
+    is_baseline: bool = False
+    is_fake: bool = False
 
     @property
-    def system(self) -> str: ...
-
-    @property
-    def condition(self) -> str: ...
-
-    @property
-    def decisions(self) -> list[Decided]: ...
-
-    @property
-    def is_baseline(self) -> bool: ...
-
-    @property
-    def is_fake(self) -> bool: ...
+    def name(self) -> str:
+        """The system, with its condition in brackets where rows tell conditions apart."""
+        return f"{self.system} ({self.condition})" if self.condition else self.system
 
 
 class Column(NamedTuple):
     """A column of means: its head, which decisions it is over, what each adds, why there may be none."""
 
     head: str
-    select: Callable[[Rows], Sequence[Decided]]
+    select: Callable[[Row], Sequence[Decided]]
     weigh: Weigh
     reason: str = FEW
 
@@ -413,15 +315,15 @@ class Context:
 
     query: CascadeQuery
     families: Families
-    rows: Sequence[Rows]
-    baselines: Sequence[Rows]
-    best: Rows
+    rows: Sequence[Row]
+    baselines: Sequence[Row]
+    best: Row
     judges: tuple[str, ...] = ()
     badges: tuple[Badge, ...] = ()
     people: People = field(default_factory=People)
     probed: dict[int, int] = field(default_factory=dict)
 
-    def all(self) -> list[Rows]:
+    def all(self) -> list[Row]:
         """Return the systems and then the best baseline."""
         return [*self.rows, self.best]
 
@@ -430,11 +332,11 @@ class Context:
         plan = self.query.plan
         return family_mean(name, decisions, weigh, self.families, plan, reason or FEW)
 
-    def lines(self, cells: Callable[[Rows], tuple[Cell, ...]]) -> tuple[Line, ...]:
+    def lines(self, cells: Callable[[Row], tuple[Cell, ...]]) -> tuple[Line, ...]:
         """Return a line for each row."""
         return tuple(Line(label(row), cells(row), row.is_baseline) for row in self.all())
 
-    def means(self, columns: Sequence[Column], baselines: Sequence[Rows] = ()) -> tuple[Line, ...]:
+    def means(self, columns: Sequence[Column], baselines: Sequence[Row] = ()) -> tuple[Line, ...]:
         """Return a line of means for each system, under it the paired difference from the best baseline.
 
         Then come the ``baselines``, or the best alone.
@@ -457,19 +359,19 @@ class Context:
         """Return the paired difference of two means."""
         return difference("difference", decisions, reference, weigh, self.families, self.query.plan)
 
-    def less(self, row: Rows) -> str:
+    def less(self, row: Row) -> str:
         """Return how the line of a row's differences from the best baseline is called."""
         return f"{label(row)}, minus {self.best.name}"
 
 
-def label(row: Rows) -> str:
+def label(row: Row) -> str:
     """Return how a row is called: a baseline says that it is one."""
     if row.is_baseline:
         return f"baseline: {row.name}"
     return f"{row.name} (fake model)" if row.is_fake else row.name
 
 
-def copies(row: Rows, query: CascadeQuery) -> int:
+def copies(row: Row, query: CascadeQuery) -> int:
     """Return how often a row's trials count: those of an agent without chance as often as is asked for."""
     fixed = row.is_baseline and not AGENTS[row.name].varies
     return max(query.k) if fixed else 1

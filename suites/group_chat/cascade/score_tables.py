@@ -22,18 +22,16 @@ from suites.group_chat.cascade.score_figures import (
     TURN_SCORE,
     WAITS,
     CascadeQuery,
-    Cell,
     Column,
     Context,
     Families,
-    Line,
-    Rows,
-    Table,
+    Row,
     divided,
     label,
     probed,
 )
 from suites.group_chat.scenarios.points import WINDOW
+from suites.reports import Cell, Line, Table
 
 # Tables of competence: the mean, where decisions fail, restraint, and accuracy against the key.
 
@@ -310,18 +308,18 @@ def _succeeded(decisions: Sequence[Decided], query: CascadeQuery) -> bool | None
 CHANCE = "Chance (random) and majority stand beside every accuracy."
 
 
-def _all(row: Rows) -> list[Decided]:
+def _all(row: Row) -> list[Decided]:
     return row.decisions
 
 
-def _probed(row: Rows) -> list[Decided]:
+def _probed(row: Row) -> list[Decided]:
     return score_figures.probed(row.decisions)
 
 
 def competence(context: Context) -> Table:
     """Score 1: mean competence over probed decisions, over all scored points, beside the best baseline."""
 
-    def cells(row: Rows) -> tuple[Cell, ...]:
+    def cells(row: Row) -> tuple[Cell, ...]:
         probed = _probed(row)
         beyond: Cell = "–"
         if not row.is_baseline:
@@ -373,7 +371,7 @@ def probes(context: Context) -> Table:
     )
 
 
-def of_kind(row: Rows, kind: str, control: bool) -> list[Decided]:
+def of_kind(row: Row, kind: str, control: bool) -> list[Decided]:
     """Return a row's decisions at the probes of a kind, or at their controls."""
     return [decision for decision in row.decisions if (kind, control) in decision.probes]
 
@@ -394,7 +392,7 @@ def stages(context: Context) -> Table:
 def funnel(context: Context) -> Table:
     """How many probed decisions reach each stage."""
 
-    def cells(row: Rows) -> tuple[Cell, ...]:
+    def cells(row: Row) -> tuple[Cell, ...]:
         return tuple(score_figures.funnel(_probed(row), context.query.settings).values())
 
     heads = tuple(stage.upper() for stage in STAGES)
@@ -405,7 +403,7 @@ def failed(context: Context) -> Table:
     """The shares of where probed decisions failed first."""
     places = (NONE, FORM, *STAGES)
 
-    def cells(row: Rows) -> tuple[Cell, ...]:
+    def cells(row: Row) -> tuple[Cell, ...]:
         probed = _probed(row)
         return (
             *(context.mean(place, probed, score_figures.failed_at(place), WAITS) for place in places),
@@ -556,7 +554,7 @@ def _notes(context: Context) -> tuple[str, ...]:
 def leaks(context: Context) -> Table:
     """Leaks by canary and by judge, apart: of what reached CONDUCT, and of all decisions about a secret."""
 
-    def reached_decisions(row: Rows) -> list[Decided]:
+    def reached_decisions(row: Row) -> list[Decided]:
         return [decision for decision in row.decisions if reached(decision)]
 
     columns = [

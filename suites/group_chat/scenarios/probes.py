@@ -438,6 +438,11 @@ class Summary:
     agreed: bool
     problems: tuple[OracleProblem, ...]
 
+    @property
+    def turns(self) -> int:
+        """How many turns its script has."""
+        return len(self.dialogue.turns)
+
 
 @dataclass(frozen=True, slots=True)
 class ProbeCount:

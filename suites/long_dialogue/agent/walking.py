@@ -33,7 +33,7 @@ from suites.long_dialogue.agent.memory import (
     text_digest,
 )
 from suites.long_dialogue.scripts.answers import NATURAL, OPEN, TEMPLATE, UNKNOWN_TEXT
-from suites.long_dialogue.scripts.names import mapped, mapped_question, renamed
+from suites.long_dialogue.scripts.replacing import mapped, mapped_question, renamed
 from suites.long_dialogue.scripts.sessions import Sessions, when
 
 # What can be asked in each session: uses by class, source and type (`dialsim.md`, section 6, step 7).

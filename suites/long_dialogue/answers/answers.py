@@ -17,7 +17,6 @@ from annotation.models.corpora import ITEM_CLUSTER, Continuation, Corpus, Item
 from annotation.models.labels import Label, Rater
 from annotation.script_records import LETTERS, date_record
 from annotation.work.labels import name_of
-from calibration.errors import AnswersRefused
 from calibration.statistics import Plan, Record, Result, analyse, ratings_from_records
 from suites.long_dialogue.answer_match import UNDECIDED
 from suites.long_dialogue.answers.rows import (
@@ -34,13 +33,12 @@ from suites.long_dialogue.answers.rows import (
     AnswerRow,
     AnswersQuery,
     Place,
-    part_of,
     row_of,
     varying,
 )
-from suites.long_dialogue.answers.tables import Cell, Line, Table
 from suites.long_dialogue.editing.question_records import find_question_set, spellings
 from suites.long_dialogue.scripts.answers import ABSTAINED, LENIENT, RIGHT, STRICT, UNKNOWN_TEXT, Rule
+from suites.reports import Cell, Line, ReportRefused, Table, part_of
 
 # From the database to rows: the answers of a corpus's scripts, and what raters said of them.
 
@@ -277,7 +275,7 @@ def judges_of(corpus: Corpus) -> list[str]:
 
 
 def judge_named(corpus: Corpus, name: str) -> Rater | str | None:
-    """Return the judge of a name, `people`, or None for no name; raise AnswersRefused for another."""
+    """Return the judge of a name, `people`, or None for no name; raise ReportRefused for another."""
     if not name or name == PEOPLE:
         return name or None
     rater = Rater.objects.filter(
@@ -289,7 +287,7 @@ def judge_named(corpus: Corpus, name: str) -> Rater | str | None:
     ).first()
     if rater is None:
         judge_names = ", ".join(judges_of(corpus)) or "none yet"
-        raise AnswersRefused(
+        raise ReportRefused(
             f"no judge {name!r} has said which answers are right; those that have: {judge_names}"
         )
     return rater
@@ -343,7 +341,7 @@ class Listing:
 
 
 def listing(query: AnswersQuery, filters: Mapping[str, str]) -> Listing:
-    """Return the answers of a part, narrowed. Raises AnswersRefused for a test part that was not opened.
+    """Return the answers of a part, narrowed. Raises ReportRefused for a test part that was not opened.
 
     ``filters`` may name a `system`, and a value of each key of NARROWED; other values narrow nothing.
     """
@@ -426,6 +424,16 @@ class AnswerView:
         return names.get(self.row.asker) or self.row.asker
 
     @property
+    def right(self) -> bool | None:
+        """Whether it is right by the letter; None where that is not known, or must not be yet."""
+        return None if self.opinions is None else self.row.strict
+
+    @property
+    def right_lenient(self) -> bool | None:
+        """The same by an option's text, too."""
+        return None if self.opinions is None else self.row.lenient
+
+    @property
     def by_others(self) -> list[tuple[Item, str]]:
         """The answers of others, each with what its condition says of it beside the model and the set."""
         return [(other, _briefly(other.continuation.condition)) for other in self.others]
@@ -437,11 +445,11 @@ class AnswerView:
 
 
 def view(item: Item, judge: Rater | str | None = None) -> AnswerView:
-    """Return an answer with what it is scored by; raise AnswersRefused where nothing was recorded of it."""
+    """Return an answer with what it is scored by; raise ReportRefused where nothing was recorded of it."""
     assert item.turn is not None
     record = record_of(item.turn.extra)
     if record is None:
-        raise AnswersRefused("nothing was recorded of what was asked here")
+        raise ReportRefused("nothing was recorded of what was asked here")
     (row,) = rows_of(Item.objects.filter(pk=item.pk), judge)
     part = item.continuation
     sessions = (part.dialogue.script or {}).get("sessions", ())
@@ -512,37 +520,6 @@ def _others(item: Item, record: Mapping[str, Any]) -> tuple[Item, ...]:
     )
     rows = same.exclude(pk=item.pk).select_related("continuation__system", "turn")
     return tuple(rows.order_by("continuation__system__name", "continuation__trial", "pk")[:MOST_OTHERS])
-
-
-def content(answer_view: AnswerView) -> dict[str, Any]:
-    """Return an answer as plain data; `right` and `labels` are null before test was opened."""
-    is_open = answer_view.opinions is not None
-    return {
-        "id": answer_view.item.pk,
-        "corpus": answer_view.item.corpus.name,
-        "dialogue": answer_view.continuation.dialogue.key,
-        "system": answer_view.continuation.system.name,
-        "condition": answer_view.continuation.condition,
-        "trial": answer_view.continuation.trial,
-        "session": answer_view.row.session,
-        "question": answer_view.question,
-        "reply": answer_view.reply,
-        "answer": dict(answer_view.record),
-        "right": answer_view.row.strict if is_open else None,
-        "right_lenient": answer_view.row.lenient if is_open else None,
-        "labels": None
-        if answer_view.opinions is None
-        else [
-            {
-                "rater": opinion.rater,
-                "kind": opinion.kind,
-                "question": opinion.question,
-                "value": opinion.value,
-                "explanation": opinion.explanation,
-            }
-            for opinion in answer_view.opinions
-        ],
-    }
 
 
 # How far judges of free answers agree with people on which are right: Cohen's kappa, with its interval.

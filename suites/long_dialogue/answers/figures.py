@@ -6,30 +6,26 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from annotation.script_records import ANONYMISED, ORIGINAL, SWAPPED, UNKNOWN
 from annotation.script_records import NAMES as KINDS
+from annotation.text.display import number
 from calibration.statistics import Plan, Result
 from calibration.statistics.core.engine import finished
 from calibration.statistics.core.ratings import Floats, Ints
 from calibration.statistics.strata import WithinStrata
 from suites.long_dialogue.answers.rows import (
-    AMBIGUOUS,
     FACTORS,
-    FAILED,
-    LATE,
     MEMORY,
     MODEL,
     NAMES,
-    NONE,
     ORACLE,
     RETRIEVED,
-    RULES,
     SCRIPT,
-    SUFFICIENT,
     AnswerRow,
     Group,
     Pairing,
@@ -41,7 +37,8 @@ from suites.long_dialogue.answers.rows import (
     shared,
     varying,
 )
-from suites.long_dialogue.scripts.answers import Rule
+from suites.long_dialogue.scripts.answers import AMBIGUOUS, FAILED, LATE, NONE, RULES, Rule
+from suites.reports import PERCENT, OwnCell
 
 # All answers of a report as arrays, and means over trials whose intervals resample sessions within scripts.
 #
@@ -55,7 +52,7 @@ UNKNOWN_ALL = "of none of these answers it is known whether it is right"
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(OwnCell):
     """A result with the spread over trials: ``sd`` is None with fewer than two trials.
 
     ``trials`` are the values of the trials, in their order, None where a trial has none.
@@ -70,7 +67,32 @@ class Figure:
         """The value, or None."""
         return self.result.value
 
-    def as_dict(self) -> dict[str, object]:
+    @property
+    def statistic(self) -> Result:
+        """The mean over trials, with its interval."""
+        return self.result
+
+    @property
+    def spread(self) -> str:
+        """The standard deviation over trials in words, '' without one."""
+        return "" if self.sd is None else f"sd {number(self.sd, 3)}"
+
+    def value_text(self, printed: bool) -> str:
+        """Return the value; in per cent with the standard deviation where printed."""
+        if not printed:
+            return number(self.value)
+        return self.percent if self.sd is None else f"{self.percent} ({number(PERCENT * self.sd)})"
+
+    @property
+    def percent(self) -> str:
+        """The value in per cent."""
+        return number(None if self.value is None else PERCENT * self.value)
+
+    def as_csv(self) -> dict[str, Any]:
+        """Return the standard deviation beside what every figure has."""
+        return {"sd": self.sd}
+
+    def as_dict(self) -> dict[str, Any]:
         """Return plain data: value, low, high, sd, n, and why there is no value or interval."""
         result = self.result
         return {
@@ -439,9 +461,6 @@ def of_group(answers: Answers, group: Group, rule: Rule, common: Ints) -> RowFig
         shares(answers, group),
         counts(answers, group),
     )
-
-
-__all__ = ["CHANCE", "SUFFICIENT", "Answers", "Counts", "RowFigures", "row_figures"]
 
 
 # What other names change: accuracy under original, anonymised and swapped names, paired by question.

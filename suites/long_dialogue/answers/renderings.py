@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import vl_convert
 from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
-from annotation.text.table_cells import guarded
-from calibration.renderings import NEEDS, Rendering, aligned, escaped, fitted, printable
 from calibration.reports import charts
 from calibration.reports.charts import alt
-from calibration.statistics.core.engine import FLAGS
 from suites.long_dialogue.answers.answers import Agreement
 from suites.long_dialogue.answers.figures import CHANCE, Figure, NamesRow, RowFigures
 from suites.long_dialogue.answers.report import AnswersReport
 from suites.long_dialogue.answers.rows import REPORT
-from suites.long_dialogue.answers.tables import (
-    FIGURE7,
-    Cell,
-    Line,
-    Range,
-    Table,
-    Versus,
-    beside_oracle,
-    cell_text,
-    column_head,
-    figure_of,
+from suites.long_dialogue.answers.tables import FIGURE7, beside_oracle, column_head
+from suites.reports import (
+    chart_forms,
+    draw,
     flags,
-    interval,
-    reasons,
-    spread,
-    value_text,
+    forms,
+    looks_json,
+    results,
+    table_json,
+    table_view,
+    write_csv,
+    write_json,
+    write_latex,
+    write_markdown,
+    write_text,
 )
 
 # The charts of an Answers report: accuracy row by row, and each model's memory beside the oracle.
@@ -131,12 +124,6 @@ def inline_svg(report: AnswersReport, chart: Chart) -> str:
     return charts.in_page(_chart_svg(_frozen(report, chart)), spoken)
 
 
-def png(report: AnswersReport, chart: Chart) -> bytes:
-    """Return a chart as a PNG at twice the size of the page's."""
-    image: bytes = vl_convert.svg_to_png(svg(report, chart), scale=2)
-    return image
-
-
 def _frozen(report: AnswersReport, chart: Chart) -> str:
     """Return what is drawn, as text: the same text is drawn once."""
     return json.dumps(chart.bars(report)[:MOST_ROWS])
@@ -144,8 +131,7 @@ def _frozen(report: AnswersReport, chart: Chart) -> str:
 
 @lru_cache(maxsize=64)
 def _chart_svg(frozen: str) -> str:
-    chart = _chart(json.loads(frozen)).properties(background="transparent", padding=6)
-    return charts.to_svg(dict(chart.configure(font=charts.FONT).configure_view(stroke=None).to_dict()))
+    return draw(_chart(json.loads(frozen)))
 
 
 def _chart(bars: list[dict[str, Any]]) -> Any:
@@ -181,13 +167,8 @@ def _chart(bars: list[dict[str, Any]]) -> Any:
     return alt.layer(*marks).properties(width=WIDTH, height=alt.Step(BAR if len(kinds) == 1 else BAR - 4))
 
 
-ReportChart = tuple[AnswersReport, Chart]
-FORMS: tuple[Rendering[ReportChart, Any], ...] = (
-    Rendering("svg", "Chart as SVG", "svg", "image/svg+xml", lambda report_chart: svg(*report_chart)),
-    Rendering("png", "Chart as PNG", "png", "image/png", lambda report_chart: png(*report_chart)),
-)
-CHART_RENDERINGS: dict[str, Rendering[ReportChart, Any]] = {form.key: form for form in FORMS}
-"""The forms that a chart is downloaded in."""
+CHART_RENDERINGS = chart_forms("Chart", lambda report_chart: svg(*report_chart))
+"""The forms that a chart, of a report, is downloaded in."""
 
 
 # An Answers report as plain data: what the command prints, the API answers, and JSON files hold.
@@ -211,12 +192,9 @@ def content(report: AnswersReport) -> dict[str, Any]:
         "rows": [_row(row) for row in report.rows],
         "names": [_names(row) for row in report.names],
         "agreement": [_agreement(agreement) for agreement in report.agreements],
-        "tables": [_table_of_content(table) for table in report.tables],
+        "tables": list(map(table_json, report.tables)),
         "facts": list(report.facts),
-        "looks_at_test": [
-            {"by": str(look.by) if look.by else None, "at": look.at.isoformat(), "purpose": look.purpose}
-            for look in report.looks
-        ],
+        "looks_at_test": looks_json(report.looks),
     }
 
 
@@ -269,34 +247,7 @@ def _agreement(agreement: Agreement) -> dict[str, Any]:
     }
 
 
-def _table_of_content(table: Table) -> dict[str, Any]:
-    return {
-        "key": table.key,
-        "title": table.title,
-        "columns": list(table.heads),
-        "rows": [
-            {
-                "name": line.name,
-                "baseline": line.is_baseline,
-                "cells": list(map(_cell_of_content, line.cells)),
-            }
-            for line in table.lines
-        ],
-        "notes": list(table.notes),
-    }
-
-
-def _cell_of_content(cell: Cell) -> Any:
-    if isinstance(cell, Versus):
-        return cell.figure.as_dict() | {"difference": cell.difference.as_dict()}
-    if isinstance(cell, Range):
-        return {"low": cell.low, "high": cell.high}
-    return cell.as_dict() if isinstance(cell, Figure) else cell
-
-
 # What a page and a file show of an Answers report: its tables as templates read them, and its charts.
-
-PERCENT = 100.0
 
 
 def view_of(report: AnswersReport) -> dict[str, Any]:
@@ -305,40 +256,10 @@ def view_of(report: AnswersReport) -> dict[str, Any]:
     return {
         "made": report,
         "plan": report.query.plan,
-        "tables": [_table(table) for table in report.tables],
+        "tables": list(map(table_view, report.tables)),
         "charts": [(chart, mark_safe(svg)) for chart, svg in chart_svgs],
-        "reasons": [f"{reason}." for reason in reasons(report.tables)],
-        "flags": [(flag, FLAGS.get(flag, flag)) for flag in flags(report.tables)],
-    }
-
-
-def _table(table: Table) -> dict[str, Any]:
-    return {
-        "key": table.key,
-        "title": table.title,
-        "heads": table.heads,
-        "folds": table.folds,
-        "lines": [
-            (line.name, line.is_baseline, [_cell(cell, table.printed) for cell in line.cells])
-            for line in table.lines
-        ],
-        "notes": table.notes,
-    }
-
-
-def _cell(cell: Cell, printed: bool) -> dict[str, Any]:
-    """Return a cell as the template reads it: words, or a figure with what stands below it."""
-    figure = figure_of(cell)
-    if figure is None:
-        return {"kind": "text", "text": value_text(cell)}
-    if figure.value is None:
-        return {"kind": "none", "text": figure.result.status, "why": figure.result.reason}
-    interval_text = interval(figure.result, PERCENT if printed else 1.0) or "no interval"
-    return {
-        "kind": "figure",
-        "text": value_text(cell, printed),
-        "below": [interval_text, "" if printed else spread(figure)],
-        "n": figure.result.n_items,
+        "reasons": [f"{reason}." for reason in reasons(report)],
+        "flags": flags(report.tables),
     }
 
 
@@ -363,131 +284,39 @@ def title(report: AnswersReport) -> str:
     return f"Answers report of {report.query.corpus.name}"
 
 
+def reasons(report: AnswersReport) -> list[str]:
+    """Return why figures are undefined, each reason once, in order, with the first place that has it."""
+    places: dict[str, str] = {}
+    for place, figure in results(report.tables):
+        if figure.value is None:
+            places.setdefault(figure.reason, place)
+    return [f"{place}: {reason}" for reason, place in places.items()]
+
+
 def as_text(report: AnswersReport) -> str:
     """Return the report for the terminal."""
-    lines = [title(report), *report.facts]
-    for table in report.tables:
-        rows = [
-            ["", *table.heads],
-            *([line.name, *(cell_text(cell, table.printed) for cell in line.cells)] for line in table.lines),
-        ]
-        lines += ["", table.title, *aligned(rows), *table.notes]
-    lines += ["", *(f"Not defined: {reason}." for reason in reasons(report.tables))]
-    lines += [f"{flag}: {FLAGS.get(flag, flag)}" for flag in flags(report.tables)]
-    return "\n".join([*map(printable, lines), ""])
+    return write_text([title(report), *report.facts], report.tables, reasons(report))
 
 
 def as_markdown(report: AnswersReport) -> str:
     """Return the report as Markdown."""
-    lines = [f"# {_plain(title(report))}", "", *(f"- {_plain(fact)}" for fact in report.facts)]
-    for table in report.tables:
-        marks = ["---", *(["---:"] * len(table.heads))]
-        lines += ["", f"## {_plain(table.title)}", "", _line(["", *table.heads]), f"| {' | '.join(marks)} |"]
-        lines += [
-            _line([line.name, *(cell_text(cell, table.printed) for cell in line.cells)])
-            for line in table.lines
-        ]
-        lines += ["", *(f"{_plain(note)}" for note in table.notes)] if table.notes else []
-    caveats = [f"- Not defined: {_plain(reason)}" for reason in reasons(report.tables)]
-    caveats += [f"- {_plain(flag)}: {_plain(FLAGS.get(flag, flag))}" for flag in flags(report.tables)]
-    lines += ["", "## What to keep in mind", "", *caveats] if caveats else []
-    return "\n".join([*lines, ""])
+    return write_markdown(title(report), report.facts, report.tables, reasons(report), "What to keep in mind")
 
 
 def as_latex(report: AnswersReport) -> str:
     """Return the report's tables as LaTeX (booktabs), under each value its interval."""
-    lines = [f"% {' '.join(text.split())}" for text in (title(report), *report.facts)]
-    lines.append(f"{NEEDS}; under each value its interval")
-    for table in report.tables:
-        body = [text for line in table.lines for text in _latex_lines(line, table.printed)]
-        head = [rf"\rotatebox{{60}}{{{escaped(heading)}}}" for heading in table.heads]
-        tabular = [
-            rf"\begin{{tabular}}{{l{'r' * len(table.heads)}}}",
-            r"\toprule",
-            _tex(["", *head]),
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-        lines += [f"% {table.title}", *fitted(tabular)]
-    return "\n".join([*lines, ""])
-
-
-def _latex_lines(line: Line, printed: bool) -> list[str]:
-    values = [escaped(value_text(cell, printed)) for cell in line.cells]
-    scale = PERCENT if printed else 1.0
-    under = [interval(figure.result, scale) if (figure := figure_of(cell)) else "" for cell in line.cells]
-    small = [rf"{{\scriptsize {escaped(text)}}}" if text else "" for text in under]
-    rows = [_tex([escaped(line.name), *values])]
-    return [*rows, _tex(["", *small])] if any(small) else rows
-
-
-def _tex(cells: Sequence[str]) -> str:
-    return " & ".join(cells) + r" \\"
+    return write_latex([title(report), *report.facts], report.tables)
 
 
 def as_csv(report: AnswersReport) -> str:
     """Return one line a cell, shares from 0 to 1, unrounded."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, CSV_HEAD, lineterminator="\n", restval="")
-    writer.writeheader()
-    for table in report.tables:
-        for line in table.lines:
-            for head, cell in zip(table.heads, line.cells, strict=True):
-                place = {"table": table.key, "row": guarded(line.name), "column": guarded(head)}
-                writer.writerow(place | _csv_cell(cell))
-    return out.getvalue()
-
-
-def _csv_cell(cell: Cell) -> dict[str, Any]:
-    figure = figure_of(cell)
-    if figure is None:
-        if isinstance(cell, Range):
-            return {"low": cell.low, "high": cell.high}
-        return {"value": cell} if isinstance(cell, int) else {"text": guarded(str(cell))}
-    result = figure.result
-    row: dict[str, Any] = {
-        "value": result.value,
-        "low": result.low,
-        "high": result.high,
-        "sd": figure.sd,
-        "n": result.n_items,
-        "n_clusters": result.n_clusters,
-        "n_missing": result.n_missing,
-        "flags": " ".join(result.flags),
-        "reason": guarded(result.reason),
-    }
-    if isinstance(cell, Versus):
-        moved = cell.difference.result
-        row |= {"difference": moved.value, "difference_low": moved.low, "difference_high": moved.high}
-    return row
+    return write_csv(report.tables, CSV_HEAD)
 
 
 def as_json(report: AnswersReport) -> str:
     """Return the report as one JSON object."""
-    return json.dumps(content(report), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return write_json(content(report))
 
 
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(map(_plain, cells)) + " |"
-
-
-def _plain(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
-    escaped_text = "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text)
-    return " ".join(escaped_text.split())
-
-
-RENDERINGS: dict[str, Rendering[AnswersReport, str]] = {
-    form.key: form
-    for form in (
-        Rendering("csv", "CSV", "csv", "text/csv; charset=utf-8", as_csv),
-        Rendering("md", "Markdown", "md", "text/markdown; charset=utf-8", as_markdown),
-        Rendering("latex", "LaTeX", "tex", "application/x-latex; charset=utf-8", as_latex),
-        Rendering("html", "HTML", "html", "text/html; charset=utf-8", as_html),
-        Rendering("json", "JSON", "json", "application/json", as_json),
-    )
-}
+RENDERINGS = forms(csv=as_csv, md=as_markdown, latex=as_latex, html=as_html, json=as_json)
 """The forms a report is downloaded in."""
-__all__ = ["RENDERINGS", "as_text", "title"]

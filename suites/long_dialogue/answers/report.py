@@ -8,11 +8,8 @@ from dataclasses import dataclass, replace
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotation.corpora import splits
-from annotation.errors import SplitRefused
 from annotation.models import Rater, Split, TestLook
 from annotation.script_records import NAMES as KINDS
-from calibration.errors import AnswersRefused
 from calibration.reports.wording import counted
 from suites.long_dialogue.answers import answers as reading
 from suites.long_dialogue.answers.answers import Agreement, agreements, judge_named, rows
@@ -45,19 +42,16 @@ from suites.long_dialogue.answers.rows import (
     AnswersQuery,
     Factor,
     groups,
-    part_of,
     setting_names,
 )
 from suites.long_dialogue.answers.tables import (
-    Cell,
-    Line,
     Range,
-    Table,
     beside_oracle,
     oracle_table,
     table3,
     table4,
 )
+from suites.reports import Cell, Line, ReportPart, ReportRefused, Table, log_look, report_part
 
 # From a query to an Answers report: the figures of its rows, and the tables of its layout.
 
@@ -299,22 +293,16 @@ class AnswersReport:
 def compute(*, query: AnswersQuery, by: User | None) -> AnswersReport:
     """Return the report of a query. A split is fixed by it, as by every look at labels.
 
-    Raises AnswersRefused, in one line, where there is none, and for a test part that was not opened.
+    Raises ReportRefused, in one line, where there is none, and for a test part that was not opened.
     """
-    split, part = part_of(query)
-    if split is not None:
-        splits.fix(split=split, by=by)
-    clusters = None if split is None else splits.clusters(split=split, part=part)
-    judge = judge_named(query.corpus, query.judge)
-    judges = [judge] if isinstance(judge, Rater) else []
-    if split is not None and part == "test" and (closed := splits.unopened_raters(split, judges)):
-        raise AnswersRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
-    answer_rows = rows(query.corpus, clusters, judge, query.sets, part)
+    part = report_part(query, by, lambda: _raters(query))
+    judge = next(iter(part.judges), query.judge or None)
+    answer_rows = rows(query.corpus, part.clusters, judge, query.sets, part.name)
     if not answer_rows:
-        raise AnswersRefused(_nothing(query, part))
+        raise ReportRefused(_nothing(query, part.name))
     _check(query, answer_rows)
-    agreed = agreements(query.corpus, clusters, query.plan, part)
-    return _report(query, answer_rows, part, split, agreed)
+    agreed = agreements(query.corpus, part.clusters, query.plan, part.name)
+    return _report(query, answer_rows, part, agreed)
 
 
 @transaction.atomic
@@ -324,21 +312,14 @@ def compute_on_test(*, query: AnswersQuery, by: User | None, purpose: str) -> An
     return compute(query=replace(query, part="test"), by=by)
 
 
-@transaction.atomic
 def open_test(*, query: AnswersQuery, by: User | None, purpose: str) -> TestLook:
-    """Log a look at test, with who and for what. Its report can then be computed.
+    """Log a look at test, with who and for what. Its report can then be computed."""
+    return log_look(query, by, purpose, lambda: _raters(query))
 
-    Raises AnswersRefused without a purpose, or where the corpus has no split.
-    """
-    split = splits.lock_of(query.corpus)
-    if split is None:
-        raise AnswersRefused(f"the corpus {query.corpus.name} has no split, so there is no test part to open")
-    try:
-        judge = judge_named(query.corpus, query.judge)
-        raters = [judge] if isinstance(judge, Rater) else []
-        return splits.open_test(split=split, by=by, purpose=purpose, raters=raters)
-    except SplitRefused as error:
-        raise AnswersRefused(str(error)) from error
+
+def _raters(query: AnswersQuery) -> list[Rater]:
+    judge = judge_named(query.corpus, query.judge)
+    return [judge] if isinstance(judge, Rater) else []
 
 
 def _nothing(query: AnswersQuery, part: str) -> str:
@@ -353,31 +334,29 @@ def _check(query: AnswersQuery, answer_rows: Sequence[AnswerRow]) -> None:
     for key in query.by:
         if key not in (SYSTEM, CONDITION, SCRIPT, *settings):
             available = ", ".join((SYSTEM, CONDITION, SCRIPT, *settings))
-            raise AnswersRefused(f"by: no answer has a setting {key!r}; there are {available}")
+            raise ReportRefused(f"by: no answer has a setting {key!r}; there are {available}")
 
 
 def _report(
     query: AnswersQuery,
     answer_rows: Sequence[AnswerRow],
-    part: str,
-    split: Split | None,
+    part: ReportPart,
     agreed: tuple[Agreement, ...],
 ) -> AnswersReport:
     answers = Answers(Sheet(answer_rows, query.plan))
     figure_rows = row_figures(answers, groups(answer_rows, query.by), query.rule)
     name_rows = tuple(names_rows(answers, query.by, query.rule))
-    looks = split.looks.select_related("by") if split is not None and part == "test" else ()
     return AnswersReport(
         query,
-        part,
-        split,
-        tuple(looks),
+        part.name,
+        part.split,
+        part.looks,
         answers,
         figure_rows,
         name_rows,
         agreed,
         tuple(_tables(query, answers, figure_rows, name_rows, agreed)),
-        tuple(_facts(query, answer_rows, answers, part)),
+        tuple(_facts(query, answer_rows, answers, part.name)),
     )
 
 
@@ -407,7 +386,7 @@ def _tables(
             TABLE2: "none of the question sets of these answers is known any more",
             TABLE4: "table 4 needs answers under more than one kind of names",
         }
-        raise AnswersRefused(missing.get(query.layout, "there is nothing to lay out"))
+        raise ReportRefused(missing.get(query.layout, "there is nothing to lay out"))
     yield table
 
 

@@ -16,22 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from annotation.errors import SplitRefused
 from annotation.kinds import ANSWER
-from annotation.models import Continuation, Split
+from annotation.models import Continuation
 from annotation.models.corpora import Corpus
 from annotation.script_records import NAMES as NAME_KINDS
 from annotation.script_records import UNKNOWN
-from calibration.errors import AnswersRefused
-from calibration.ratings.scope import PARTS, scope_of, shown_part
 from calibration.statistics import Plan
 from calibration.statistics.core.ratings import Floats, Ints
 from suites.long_dialogue.scripts.answers import (
     ABSTAINED,
-    AMBIGUOUS,
     FAILED,
-    LATE,
-    NONE,
     RULES,
     STRICT,
     WAITS,
@@ -39,6 +33,7 @@ from suites.long_dialogue.scripts.answers import (
     labels_of,
     verdict_of,
 )
+from suites.reports import ReportRefused, read_list, read_number, read_part, read_plan, read_texts
 
 SUFFICIENT, PARTLY, NOTHING = "sufficient", "partly", "none"
 RETRIEVED = (SUFFICIENT, PARTLY, NOTHING)
@@ -214,20 +209,6 @@ def _why(answer: Mapping[str, Any], strict: bool | None, lenient: bool | None) -
         error = str(answer.get("error") or "")
         return f"{CALL_FAILED}: {error}" if error else CALL_FAILED
     return WAITS if strict is None or lenient is None else ""
-
-
-__all__ = [
-    "AMBIGUOUS",
-    "FAILED",
-    "LATE",
-    "NONE",
-    "RULES",
-    "AnswerRow",
-    "Place",
-    "Rule",
-    "AnswerRatings",
-    "row_of",
-]
 
 
 # Which answers make a row of the report, and which answers of two rows belong together.
@@ -486,7 +467,7 @@ REPORT, TABLE2, TABLE3, TABLE4 = "report", "table2", "table3", "table4"
 LAYOUTS = (REPORT, TABLE2, TABLE3, TABLE4)
 PEOPLE = "people"
 """The judge that is most of the people who answered."""
-MOST_RESAMPLES, MOST_KEYS = 20_000, 20
+MOST_KEYS = 20
 LEVELS = (0.5, 0.999)
 """The least and the greatest confidence of an interval."""
 
@@ -513,61 +494,26 @@ class AnswersQuery:
 def read(values: Mapping[str, Any], corpus: Corpus) -> AnswersQuery:
     """Return the query that plain texts (of an address, a form, a command) ask for.
 
-    Lists are separated by commas. Raises AnswersRefused with one clear line.
+    Lists are separated by commas. Raises ReportRefused with one clear line.
     """
-    text = {key: str(value).strip() for key, value in values.items() if value is not None}
+    text = read_texts(values)
     rule = text.get("score") or "strict"
     layout = text.get("layout") or REPORT
-    part = text.get("part", "")
-    by = _list(text.get("by", "")) or BY
+    by = read_list(text.get("by", "")) or BY
     if rule not in RULES:
-        raise AnswersRefused(f"score is {' or '.join(RULES)}, not {rule!r}")
+        raise ReportRefused(f"score is {' or '.join(RULES)}, not {rule!r}")
     if layout not in LAYOUTS:
-        raise AnswersRefused(f"layout is one of {', '.join(LAYOUTS)}, not {layout!r}")
-    if part not in PARTS:
-        raise AnswersRefused(f"a part is dev, test, all or training, not {part!r}")
+        raise ReportRefused(f"layout is one of {', '.join(LAYOUTS)}, not {layout!r}")
+    part = read_part(text)
     if len(by) > MOST_KEYS:
-        raise AnswersRefused(f"rows are by at most {MOST_KEYS} settings")
+        raise ReportRefused(f"rows are by at most {MOST_KEYS} settings")
     return AnswersQuery(
         corpus,
         by=by,
         rule=rule,
         judge=text.get("judge", ""),
-        sets=_list(text.get("set", "")),
+        sets=read_list(text.get("set", "")),
         layout=layout,
         part=part,
-        plan=_plan(text),
+        plan=read_plan(text, read_number("level", text.get("level") or "0.95", *LEVELS)),
     )
-
-
-def part_of(query: AnswersQuery) -> tuple[Split | None, str]:
-    """Return the split that locks the corpus and the part to show: dev unless test or training is asked for.
-
-    Raises AnswersRefused for test before it was opened, and for a part that there is not.
-    """
-    try:
-        return shown_part(scope_of(query.corpus, None, query.part), query.part)
-    except SplitRefused as error:
-        raise AnswersRefused(str(error)) from error
-
-
-def _plan(text: Mapping[str, str]) -> Plan:
-    least, most = LEVELS
-    try:
-        level = float(text.get("level") or "0.95")
-    except ValueError:
-        level = -1.0
-    if not least <= level <= most:
-        raise AnswersRefused(f"level: a number from {least} to {most}, not {text.get('level', '')!r}")
-    resamples = _whole_number("resamples", text.get("resamples") or "2000", MOST_RESAMPLES)
-    return Plan(resamples, _whole_number("seed", text.get("seed") or "0", 2**31), level)
-
-
-def _list(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-
-
-def _whole_number(name: str, text: str, most: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 12 and int(text) <= most):
-        raise AnswersRefused(f"{name}: a whole number from 0 to {most:,}, not {text!r}")
-    return int(text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import api_view
@@ -12,21 +10,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import access
-from annotation.api.people import Text
 from calibration.api.serializers import OpensTestSerializer, made_of, read_request
 from calibration.errors import CalibrationError
-from config.lists import Pages, paged
-from suites.long_dialogue.answers import answers as one_answer
-from suites.long_dialogue.answers.answers import NARROWED, judge_named, listing
+from config.lists import paged
+from suites.api import Plain, ReportLookSerializer, ReportQuerySerializer, ReportTableSerializer, list_answer
+from suites.long_dialogue.answers.answers import NARROWED, judge_named, listing, view
 from suites.long_dialogue.answers.renderings import content
 from suites.long_dialogue.answers.report import compute, compute_on_test
-from suites.long_dialogue.answers.rows import LAYOUTS, LEVELS, MOST_RESAMPLES, AnswerRow, read
+from suites.long_dialogue.answers.rows import LAYOUTS, LEVELS, AnswerRow, read
 from suites.long_dialogue.scripts.answers import RULES
 
-Plain = serializers.Serializer[Any]
 
-
-class AnswersQuerySerializer(Plain):
+class AnswersQuerySerializer(ReportQuerySerializer):
     """What a report is asked for; lists are separated by commas. See the docs of the Answers report."""
 
     by = serializers.CharField(required=False, help_text="system,condition (default), script, or settings")
@@ -34,9 +29,6 @@ class AnswersQuerySerializer(Plain):
     judge = serializers.CharField(required=False, help_text="who decides what no rule does, or `people`")
     set = serializers.CharField(required=False, help_text="names of question sets; all by default")
     layout = serializers.ChoiceField(required=False, choices=list(LAYOUTS))
-    part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])
-    resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
-    seed = serializers.IntegerField(required=False, min_value=0, max_value=2**31)
     level = serializers.FloatField(required=False, min_value=LEVELS[0], max_value=LEVELS[1])
 
 
@@ -86,32 +78,6 @@ class AnswersRowSerializer(Plain):
     counts = serializers.DictField(child=serializers.IntegerField())
 
 
-class AnswersLineSerializer(Plain):
-    """A line of a table. A cell is a figure, a number that was counted, or words."""
-
-    name = serializers.CharField()
-    baseline = serializers.BooleanField()
-    cells = serializers.ListField(child=serializers.JSONField())
-
-
-class AnswersTableSerializer(Plain):
-    """A table of the layout; `columns` head its cells."""
-
-    key = serializers.CharField()
-    title = serializers.CharField()
-    columns = serializers.ListField(child=serializers.CharField())
-    rows = AnswersLineSerializer(many=True)
-    notes = serializers.ListField(child=serializers.CharField())
-
-
-class AnswersLookSerializer(Plain):
-    """A look at test."""
-
-    by = serializers.CharField(allow_null=True)
-    at = serializers.CharField()
-    purpose = Text()
-
-
 class AnswersReportSerializer(Plain):
     """The report."""
 
@@ -129,27 +95,35 @@ class AnswersReportSerializer(Plain):
     rows = AnswersRowSerializer(many=True)
     names = serializers.ListField(child=serializers.DictField())
     agreement = serializers.ListField(child=serializers.DictField())
-    tables = AnswersTableSerializer(many=True)
+    tables = ReportTableSerializer(many=True)
     facts = serializers.ListField(child=serializers.CharField())
-    looks_at_test = AnswersLookSerializer(many=True)
+    looks_at_test = ReportLookSerializer(many=True)
 
 
 class ListedAnswerSerializer(Plain):
     """An answer in a list; `right` is null where that is not known, and `why` says why."""
 
-    id = serializers.IntegerField()
-    system = serializers.CharField()
-    condition = serializers.DictField()
-    script = serializers.CharField()
-    trial = serializers.IntegerField()
+    id = serializers.IntegerField(source="place.item")
+    system = serializers.CharField(source="place.system")
+    condition = serializers.DictField(source="place.condition")
+    script = serializers.CharField(source="place.script")
+    trial = serializers.IntegerField(source="place.trial")
     session = serializers.IntegerField()
     question = serializers.CharField()
     use = serializers.CharField()
     key = serializers.CharField()
     outcome = serializers.CharField()
-    right = serializers.BooleanField(allow_null=True)
-    why = serializers.CharField(allow_blank=True)
-    evidence = serializers.CharField(allow_blank=True)
+    right = serializers.SerializerMethodField()
+    why = serializers.SerializerMethodField()
+    evidence = serializers.CharField(source="retrieval", allow_blank=True)
+
+    def get_right(self, row: AnswerRow) -> bool | None:
+        """Whether it is right by the rule that is asked for."""
+        return row.right(self.context["rule"])
+
+    def get_why(self, row: AnswerRow) -> str:
+        """Why that is not known."""
+        return row.why if self.get_right(row) is None else ""
 
 
 class AnswerLabelSerializer(Plain):
@@ -165,19 +139,21 @@ class AnswerLabelSerializer(Plain):
 class AnswerSerializer(Plain):
     """An answer. What it is worth is null for the test part before test was opened."""
 
-    id = serializers.IntegerField()
-    corpus = serializers.CharField()
-    dialogue = serializers.CharField()
-    system = serializers.CharField()
-    condition = serializers.DictField()
-    trial = serializers.IntegerField()
-    session = serializers.IntegerField()
+    id = serializers.IntegerField(source="item.pk")
+    corpus = serializers.CharField(source="item.corpus.name")
+    dialogue = serializers.CharField(source="continuation.dialogue.key")
+    system = serializers.CharField(source="continuation.system.name")
+    condition = serializers.DictField(source="continuation.condition")
+    trial = serializers.IntegerField(source="continuation.trial")
+    session = serializers.IntegerField(source="row.session")
     question = serializers.CharField(allow_blank=True)
     reply = serializers.CharField(allow_blank=True)
-    answer = serializers.DictField(help_text="what was recorded: options, key, use, evidence, retrieval ...")
+    answer = serializers.DictField(
+        source="record", help_text="what was recorded: options, key, use, evidence, retrieval ..."
+    )
     right = serializers.BooleanField(allow_null=True)
     right_lenient = serializers.BooleanField(allow_null=True)
-    labels = AnswerLabelSerializer(many=True, allow_null=True)
+    labels = AnswerLabelSerializer(many=True, allow_null=True, source="opinions")
 
 
 @extend_schema(methods=["GET"], parameters=[AnswersQuerySerializer], responses=AnswersReportSerializer)
@@ -187,8 +163,8 @@ def answers(request: Request, pk: int) -> Response:
     """Return how agents of long dialogues answer; POST logs a look at test and reports there."""
     corpus = access.corpus(pk)
     data, purpose = read_request(request, AnswersQuerySerializer, AnswersTestSerializer)
-    made = made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose)
-    return Response(content(made))
+    report = made_of(request, lambda: read(data, corpus), compute, compute_on_test, purpose)
+    return Response(content(report))
 
 
 LIST_PARAMETERS = [
@@ -215,27 +191,12 @@ def answers_list(request: Request, pk: int) -> Response:
         answer_listing = listing(read(query_values, corpus), query_values)
     except CalibrationError as error:
         raise ValidationError({"detail": [str(error)]}) from error
-    pager = Pages()
-    rows: list[AnswerRow] = pager.paginate_queryset(answer_listing.rows, request) or []
-    return pager.get_paginated_response([_answer_row(row, answer_listing.query.rule) for row in rows])
-
-
-def _answer_row(row: AnswerRow, rule: Any) -> dict[str, Any]:
-    return {
-        "id": row.place.item,
-        "system": row.place.system,
-        "condition": dict(row.place.condition),
-        "script": row.place.script,
-        "trial": row.place.trial,
-        "session": row.session,
-        "question": row.question,
-        "use": row.use,
-        "key": row.key,
-        "outcome": row.outcome,
-        "right": row.right(rule),
-        "why": row.why if row.right(rule) is None else "",
-        "evidence": row.retrieval,
-    }
+    context = {"rule": answer_listing.query.rule}
+    return list_answer(
+        request,
+        answer_listing.rows,
+        lambda page: ListedAnswerSerializer(page, many=True, context=context).data,
+    )
 
 
 @extend_schema(
@@ -248,7 +209,7 @@ def answer(request: Request, pk: int) -> Response:
     item = access.answer(pk)
     try:
         judge = judge_named(item.corpus, request.query_params.get("judge", ""))
-        answer_view = one_answer.view(item, judge)
+        answer_view = view(item, judge)
     except CalibrationError as error:
         raise ValidationError({"judge": [str(error)]}) from error
-    return Response(one_answer.content(answer_view))
+    return Response(AnswerSerializer(answer_view).data)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from django.contrib.auth.models import User
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import generics, serializers, status
+from rest_framework.decorators import api_view
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -17,15 +17,16 @@ from rest_framework.views import APIView
 
 from annotation import access
 from annotation.api.corpora import LIMIT
-from annotation.errors import QuestionsRefused
 from annotation.models import QuestionSet, Use
 from annotation.models.records import Record
 from annotation.script_records import FACT, QUESTION, STATUSES
 from config.files import row_id
-from config.permissions import IsResearcher
+from config.lists import paged
+from config.permissions import user_of
 from config.request_json import storable
 from jobs.models import Job
-from suites.long_dialogue.api.scripts import OFFSET
+from suites.api import OFFSET, REFUSED_FIELD, Plain, answered, list_answer, validated
+from suites.long_dialogue.api.scripts import NUMBER
 from suites.long_dialogue.editing import question_editing, question_records, question_relations, question_sets
 from suites.long_dialogue.editing.question_editing import DECIDED, TEXT_LIMIT
 from suites.long_dialogue.editing.question_figures import figures_of
@@ -35,23 +36,12 @@ from suites.long_dialogue.scripts.quiz import POLICIES
 # What the API of facts, questions, question sets and relations takes and gives.
 
 
-class QuestionsRefusal(serializers.Serializer[Any]):
-    """Why nothing was changed, and the field at fault where it is one."""
-
-    detail = serializers.CharField()
-    code = serializers.CharField()
-    field = serializers.CharField(required=False)
-
-
-REFUSED = OpenApiResponse(QuestionsRefusal, description="Nothing is changed: by field and reason.")
-
-
 @extend_schema_field(OpenApiTypes.OBJECT)
-class Plain(serializers.JSONField):
+class JsonObject(serializers.JSONField):
     """Any JSON object, as the native format writes it."""
 
 
-class RecordRow(serializers.Serializer[Any]):
+class RecordRow(Plain):
     """A fact or a question. `content` is as the native format writes it; positions of turns count from 0."""
 
     id = serializers.IntegerField(source="pk")
@@ -59,12 +49,12 @@ class RecordRow(serializers.Serializer[Any]):
     kind = serializers.CharField()
     key = serializers.CharField()
     status = serializers.ChoiceField(choices=STATUSES)
-    content = Plain()
-    provenance = Plain()
+    content = JsonObject()
+    provenance = JsonObject()
     superseded_by = serializers.IntegerField(source="superseded_by_id", allow_null=True)
 
 
-class FactRequest(serializers.Serializer[Any]):
+class FactRequest(Plain):
     """A fact by hand. `session` is an id or a number, `turns` are numbers from 1."""
 
     dialogue = serializers.CharField(max_length=300, help_text="the script's id in its file")
@@ -78,7 +68,7 @@ class FactRequest(serializers.Serializer[Any]):
     accepted = serializers.BooleanField(default=False, help_text="at once, without review")
 
 
-class QuizRequest(serializers.Serializer[Any]):
+class QuizRequest(Plain):
     """A quiz question by hand. `evidence` are ids or numbers of sessions."""
 
     dialogue = serializers.CharField(max_length=300, help_text="the script's id in its file")
@@ -90,21 +80,21 @@ class QuizRequest(serializers.Serializer[Any]):
     accepted = serializers.BooleanField(default=False, help_text="at once, without review")
 
 
-class RecordChange(serializers.Serializer[Any]):
+class RecordChange(Plain):
     """What a fact or a question shall say, in the fields of its request; or its status, without review."""
 
-    content = Plain(required=False)
+    content = JsonObject(required=False)
     status = serializers.ChoiceField(choices=DECIDED, required=False)
 
 
-class Reason(serializers.Serializer[Any]):
+class Reason(Plain):
     """Why drafts are undecided, and how many."""
 
     reason = serializers.CharField()
     n = serializers.IntegerField()
 
 
-class Applied(serializers.Serializer[Any]):
+class Applied(Plain):
     """What taking over reviews came to, or would."""
 
     kind = serializers.CharField()
@@ -116,7 +106,7 @@ class Applied(serializers.Serializer[Any]):
     reasons = Reason(many=True)
 
 
-class DecideRequest(serializers.Serializer[Any]):
+class DecideRequest(Plain):
     """Records by id to accept or reject without review; or `drafts`: accept all that nobody reviewed."""
 
     records = serializers.ListField(
@@ -127,28 +117,28 @@ class DecideRequest(serializers.Serializer[Any]):
     drafts = serializers.BooleanField(default=False)
 
 
-class Decided(serializers.Serializer[Any]):
+class Decided(Plain):
     """How many changed."""
 
     changed = serializers.IntegerField()
 
 
-class SetRow(serializers.Serializer[Any]):
+class SetRow(Plain):
     """A question set: how it was made, in numbers, whether a simulation used it, and why it is stale."""
 
     id = serializers.IntegerField(source="pk")
     name = serializers.CharField()
     version = serializers.IntegerField()
     imported = serializers.BooleanField()
-    options = Plain()
-    figures = Plain()
+    options = JsonObject()
+    figures = JsonObject()
     digest = serializers.CharField()
     stale = serializers.CharField()
     used_at = serializers.DateTimeField(allow_null=True)
     created_at = serializers.DateTimeField()
 
 
-class MakeRequest(serializers.Serializer[Any]):
+class MakeRequest(Plain):
     """How a question set is made."""
 
     name = serializers.CharField(max_length=LONGEST_NAME)
@@ -157,7 +147,7 @@ class MakeRequest(serializers.Serializer[Any]):
     presence = serializers.BooleanField(default=True)
 
 
-class MadeAnswer(serializers.Serializer[Any]):
+class MadeAnswer(Plain):
     """The set, and whether it is new; or the job that makes it."""
 
     created = serializers.BooleanField()
@@ -165,7 +155,7 @@ class MadeAnswer(serializers.Serializer[Any]):
     job = serializers.IntegerField(allow_null=True)
 
 
-class UseRow(serializers.Serializer[Any]):
+class UseRow(Plain):
     """A question asked in a session (its number): key, type, and why; `choices` stand at A to D.
 
     `since` is the position of the last own turn that has to be heard before, null for none.
@@ -188,17 +178,17 @@ class UseRow(serializers.Serializer[Any]):
     since = serializers.IntegerField(allow_null=True)
 
 
-class RelationTableRow(serializers.Serializer[Any]):
+class RelationTableRow(Plain):
     """A corpus's relations; version 0 is the table that comes with Concord."""
 
     version = serializers.IntegerField()
-    rows = serializers.ListField(child=Plain())
+    rows = serializers.ListField(child=JsonObject())
 
 
-class RelationsRequest(serializers.Serializer[Any]):
+class RelationsRequest(Plain):
     """A whole table. `seen` is the version that whoever changes it has seen: another one is refused."""
 
-    rows = serializers.ListField(child=Plain(), max_length=1000)
+    rows = serializers.ListField(child=JsonObject(), max_length=1000)
     seen = serializers.IntegerField(
         min_value=0, max_value=10**6, required=False, allow_null=True, default=None
     )
@@ -217,18 +207,6 @@ NARROWED = [
 ]
 
 
-def refused_answer(refused: QuestionsRefused) -> Response:
-    """Return the answer that says why nothing was changed."""
-    data = {"detail": str(refused), "code": "questions_refused", "field": refused.field}
-    return Response(data, status=status.HTTP_400_BAD_REQUEST)
-
-
-def user_of(request: Request) -> User:
-    """Return who asks."""
-    assert isinstance(request.user, User)
-    return request.user
-
-
 def asked_of(request: Request, names: Any) -> dict[str, str]:
     """Return what a list is narrowed by, each a short text that can be stored."""
     try:
@@ -240,7 +218,6 @@ def asked_of(request: Request, names: Any) -> dict[str, str]:
 class QuestionSets(generics.GenericAPIView[QuestionSet]):
     """The question sets of a corpus."""
 
-    permission_classes = (IsResearcher,)
     serializer_class = SetRow
     queryset = QuestionSet.objects.none()
 
@@ -253,19 +230,14 @@ class QuestionSets(generics.GenericAPIView[QuestionSet]):
         return self.get_paginated_response([_set(question_set) for question_set in page])
 
     @extend_schema(
-        request=MakeRequest, responses={201: MadeAnswer, 200: MadeAnswer, 202: MadeAnswer, 400: REFUSED}
+        request=MakeRequest, responses={201: MadeAnswer, 200: MadeAnswer, 202: MadeAnswer, 400: REFUSED_FIELD}
     )
+    @answered
     def post(self, request: Request, pk: int) -> Response:
         """Make a question set: 200 where the same is there, 202 with the job where it takes long."""
         corpus = access.corpus(pk)
-        serializer = MakeRequest(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        try:
-            done = question_sets.make_or_start(
-                corpus=corpus, by=user_of(request), **serializer.validated_data
-            )
-        except QuestionsRefused as refused:
-            return refused_answer(refused)
+        options = validated(MakeRequest, request.data)
+        done = question_sets.make_or_start(corpus=corpus, by=user_of(request), **options)
         if isinstance(done, Job):
             data = {"created": False, "set": None, "job": done.pk}
             return Response(data, status=status.HTTP_202_ACCEPTED)
@@ -278,71 +250,51 @@ def _set(question_set: QuestionSet) -> Any:
     return SetRow(question_set).data
 
 
-class OneQuestionSet(APIView):
-    """One question set."""
-
-    permission_classes = (IsResearcher,)
-
-    @extend_schema(responses=SetRow)
-    def get(self, request: Request, pk: int, one: int) -> Response:
-        """Return a set in numbers: candidates by source, hops and type, and what is never asked."""
-        return Response(_set(access.question_set(pk, one)))
+@extend_schema(responses=SetRow)
+@api_view(["GET"])
+def question_set(request: Request, pk: int, one: int) -> Response:
+    """Return a set in numbers: candidates by source, hops and type, and what is never asked."""
+    return Response(_set(access.question_set(pk, one)))
 
 
-class SetQuestions(generics.GenericAPIView[Record]):
-    """The questions of a set."""
-
-    permission_classes = (IsResearcher,)
-    serializer_class = RecordRow
-    queryset = Record.objects.none()
-
-    @extend_schema(
-        operation_id="corpora_question_sets_questions",
-        parameters=[LIMIT, OFFSET, *NARROWED],
-        responses=RecordRow(many=True),
-    )
-    def get(self, request: Request, pk: int, one: int) -> Response:
-        """List the questions that a set asks."""
-        question_set = access.question_set(pk, one)
-        page = (
-            self.paginate_queryset(question_records.questions_of(question_set, asked_of(request, FILTERS)))
-            or []
-        )
-        return self.get_paginated_response(RecordRow(page, many=True).data)
+@extend_schema(
+    operation_id="corpora_question_sets_questions",
+    parameters=[LIMIT, OFFSET, *NARROWED],
+    responses=RecordRow(many=True),
+)
+@paged
+@api_view(["GET"])
+def set_questions(request: Request, pk: int, one: int) -> Response:
+    """List the questions that a set asks."""
+    stored = access.question_set(pk, one)
+    rows = question_records.questions_of(stored, asked_of(request, FILTERS))
+    return list_answer(request, rows, lambda page: RecordRow(page, many=True).data)
 
 
-class SetUses(generics.GenericAPIView[Use]):
-    """The uses of a set."""
-
-    permission_classes = (IsResearcher,)
-    serializer_class = UseRow
-    queryset = Use.objects.none()
-
-    @extend_schema(
-        operation_id="corpora_question_sets_uses",
-        parameters=[
-            LIMIT,
-            OFFSET,
-            OpenApiParameter("question", OpenApiTypes.STR, description="by key"),
-            OpenApiParameter("type", OpenApiTypes.STR),
-            OpenApiParameter(
-                "session", {"type": "integer", "minimum": 1, "maximum": 10**6}, description="by number"
-            ),
-        ],
-        responses=UseRow(many=True),
-    )
-    def get(self, request: Request, pk: int, one: int) -> Response:
-        """List where questions are asked: in which session, answerable or not, the key, the type, and why."""
-        question_set = access.question_set(pk, one)
-        filters = asked_of(request, ("question", "type", "session"))
-        rows = Use.objects.filter(set=question_set).select_related("question__dialogue").order_by("id")
-        rows = rows.filter(question__key=filters["question"]) if filters["question"] else rows
-        rows = rows.filter(type=filters["type"]) if filters["type"] else rows
-        if filters["session"]:
-            number = row_id(filters["session"])
-            rows = rows.filter(session=number) if number and number < 2**31 else rows.none()
-        page = self.paginate_queryset(rows) or []
-        return self.get_paginated_response([_use(use) for use in page])
+@extend_schema(
+    operation_id="corpora_question_sets_uses",
+    parameters=[
+        LIMIT,
+        OFFSET,
+        OpenApiParameter("question", OpenApiTypes.STR, description="by key"),
+        OpenApiParameter("type", OpenApiTypes.STR),
+        NUMBER,
+    ],
+    responses=UseRow(many=True),
+)
+@paged
+@api_view(["GET"])
+def set_uses(request: Request, pk: int, one: int) -> Response:
+    """List where questions are asked: in which session, answerable or not, the key, the type, and why."""
+    stored = access.question_set(pk, one)
+    filters = asked_of(request, ("question", "type", "session"))
+    rows = Use.objects.filter(set=stored).select_related("question__dialogue").order_by("id")
+    rows = rows.filter(question__key=filters["question"]) if filters["question"] else rows
+    rows = rows.filter(type=filters["type"]) if filters["type"] else rows
+    if filters["session"]:
+        number = row_id(filters["session"])
+        rows = rows.filter(session=number) if number and number < 2**31 else rows.none()
+    return list_answer(request, rows, lambda page: list(map(_use, page)))
 
 
 def _use(use: Use) -> dict[str, Any]:
@@ -353,25 +305,18 @@ def _use(use: Use) -> dict[str, Any]:
 class Relations(APIView):
     """The relations that facts of a corpus may have."""
 
-    permission_classes = (IsResearcher,)
-
     @extend_schema(responses=RelationTableRow)
     def get(self, request: Request, pk: int) -> Response:
         """Return the table in force."""
         return Response(_table(pk))
 
-    @extend_schema(request=RelationsRequest, responses={200: RelationTableRow, 400: REFUSED})
+    @extend_schema(request=RelationsRequest, responses={200: RelationTableRow, 400: REFUSED_FIELD})
+    @answered
     def put(self, request: Request, pk: int) -> Response:
         """Keep another table as the next version; the same one changes nothing."""
         corpus = access.corpus(pk)
-        serializer = RelationsRequest(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        try:
-            question_relations.replace_relations(
-                corpus=corpus, by=user_of(request), **serializer.validated_data
-            )
-        except QuestionsRefused as refused:
-            return refused_answer(refused)
+        table = validated(RelationsRequest, request.data)
+        question_relations.replace_relations(corpus=corpus, by=user_of(request), **table)
         return Response(_table(pk))
 
 
@@ -399,38 +344,28 @@ RECORD_FILTERS = [
 class _Records(generics.GenericAPIView[Record]):
     """Facts or quiz questions of a corpus."""
 
-    permission_classes = (IsResearcher,)
     serializer_class = RecordRow
     queryset = Record.objects.none()
     kind: ClassVar[str]
-    asks: ClassVar[type[serializers.Serializer[Any]]]
+    asks: ClassVar[type[Plain]]
 
     def list_records(self, request: Request, pk: int) -> Response:
         """Return a page of them."""
         rows = question_records.current_records(access.corpus(pk), self.kind)
-        page = (
-            self.paginate_queryset(
-                question_records.narrowed(rows, asked_of(request, (*RECORD_FILTER_HELP, "relation")))
-            )
-            or []
-        )
-        return self.get_paginated_response(RecordRow(page, many=True).data)
+        rows = question_records.narrowed(rows, asked_of(request, (*RECORD_FILTER_HELP, "relation")))
+        return list_answer(request, rows, lambda page: RecordRow(page, many=True).data)
 
+    @answered
     def added(self, request: Request, pk: int) -> Response:
         """Write one by hand."""
         corpus = access.corpus(pk)
-        serializer = self.asks(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        content = dict(serializer.validated_data)
+        content = validated(self.asks, request.data)
         scripts = corpus.dialogues.filter(script__isnull=False)
         dialogue = get_object_or_404(scripts, key=content.pop("dialogue"))
         accepted = content.pop("accepted")
-        try:
-            record = question_editing.add(
-                dialogue=dialogue, kind=self.kind, content=content, accepted=accepted, by=user_of(request)
-            )
-        except QuestionsRefused as refused:
-            return refused_answer(refused)
+        record = question_editing.add(
+            dialogue=dialogue, kind=self.kind, content=content, accepted=accepted, by=user_of(request)
+        )
         return Response(RecordRow(record).data, status=status.HTTP_201_CREATED)
 
 
@@ -448,7 +383,7 @@ class Facts(_Records):
         """List facts that nothing supersedes."""
         return self.list_records(request, pk)
 
-    @extend_schema(request=FactRequest, responses={201: RecordRow, 400: REFUSED})
+    @extend_schema(request=FactRequest, responses={201: RecordRow, 400: REFUSED_FIELD})
     def post(self, request: Request, pk: int) -> Response:
         """Write a fact by hand, as a draft or accepted at once."""
         return self.added(request, pk)
@@ -468,7 +403,7 @@ class Quiz(_Records):
         """List quiz questions that nothing supersedes; those of a set are listed with the set."""
         return self.list_records(request, pk)
 
-    @extend_schema(request=QuizRequest, responses={201: RecordRow, 400: REFUSED})
+    @extend_schema(request=QuizRequest, responses={201: RecordRow, 400: REFUSED_FIELD})
     def post(self, request: Request, pk: int) -> Response:
         """Write a quiz question by hand, as a draft or accepted at once."""
         return self.added(request, pk)
@@ -477,39 +412,33 @@ class Quiz(_Records):
 class OneRecord(APIView):
     """One fact or question."""
 
-    permission_classes = (IsResearcher,)
-
     @extend_schema(responses=RecordRow)
     def get(self, request: Request, pk: int, record: int) -> Response:
         """Return a fact or a question."""
         return Response(RecordRow(access.record(pk, record)).data)
 
-    @extend_schema(request=RecordChange, responses={200: RecordRow, 400: REFUSED})
+    @extend_schema(request=RecordChange, responses={200: RecordRow, 400: REFUSED_FIELD})
+    @answered
     def patch(self, request: Request, pk: int, record: int) -> Response:
         """Put it right, or accept or reject it without review; what was reviewed is superseded.
 
         The answer is the record that counts now.
         """
         record_row = access.record(pk, record)
-        serializer = RecordChange(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        data = serializer.validated_data
+        data = validated(RecordChange, request.data)
         if "content" in data and not isinstance(data["content"], dict):
             raise ValidationError({"content": "Write an object."})
-        try:
-            if "content" in data:
-                record_row = question_editing.change(
-                    record=record_row, content=data["content"], by=user_of(request)
-                )
-            if "status" in data:
-                question_editing.decide(
-                    corpus=access.corpus(pk),
-                    records=[record_row.pk],
-                    status=data["status"],
-                    by=user_of(request),
-                )
-        except QuestionsRefused as refused:
-            return refused_answer(refused)
+        if "content" in data:
+            record_row = question_editing.change(
+                record=record_row, content=data["content"], by=user_of(request)
+            )
+        if "status" in data:
+            question_editing.decide(
+                corpus=access.corpus(pk),
+                records=[record_row.pk],
+                status=data["status"],
+                by=user_of(request),
+            )
         return Response(RecordRow(access.record(pk, record_row.pk)).data)
 
 
@@ -521,8 +450,6 @@ def _kind(kind: str) -> str:
 
 class Reviews(APIView):
     """What the reviews of a corpus's facts (`fact`) or quiz questions (`question`) came to."""
-
-    permission_classes = (IsResearcher,)
 
     @extend_schema(responses=Applied)
     def get(self, request: Request, pk: int, kind: str) -> Response:
@@ -536,22 +463,17 @@ class Reviews(APIView):
         return Response(done.as_json())
 
 
-class DecideRecords(APIView):
-    """Accepting and rejecting without review, for a researcher's own material."""
-
-    permission_classes = (IsResearcher,)
-
-    @extend_schema(request=DecideRequest, responses={200: Decided, 400: REFUSED})
-    def post(self, request: Request, pk: int, kind: str) -> Response:
-        """Accept or reject records, or accept all drafts that nobody reviewed; the log says who did."""
-        corpus, kind = access.corpus(pk), _kind(kind)
-        serializer = DecideRequest(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        data = serializer.validated_data
-        if data["drafts"]:
-            changed = question_editing.accept_drafts(corpus=corpus, kind=kind, by=user_of(request))
-        else:
-            changed = question_editing.decide(
-                corpus=corpus, records=data["records"], status=data["status"], by=user_of(request)
-            )
-        return Response({"changed": changed})
+@extend_schema(request=DecideRequest, responses={200: Decided, 400: REFUSED_FIELD})
+@api_view(["POST"])
+@answered
+def decide_records(request: Request, pk: int, kind: str) -> Response:
+    """Accept or reject records, or accept all drafts that nobody reviewed; the log says who did."""
+    corpus, kind = access.corpus(pk), _kind(kind)
+    data = validated(DecideRequest, request.data)
+    if data["drafts"]:
+        changed = question_editing.accept_drafts(corpus=corpus, kind=kind, by=user_of(request))
+    else:
+        changed = question_editing.decide(
+            corpus=corpus, records=data["records"], status=data["status"], by=user_of(request)
+        )
+    return Response({"changed": changed})

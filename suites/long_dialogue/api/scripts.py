@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework import generics, serializers, status
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation import access
 from annotation.api.corpora import LIMIT
-from annotation.errors import ScriptRefused
 from annotation.models import Dialogue, Turn
 from annotation.records import SELF
 from annotation.script_records import FACT, QUESTION
-from config.permissions import IsResearcher
+from config.lists import paged
+from config.permissions import user_of
+from suites.api import OFFSET, REFUSED_FIELD, Plain, answered, list_answer, validated
 from suites.long_dialogue.editing import sessions as reading
 from suites.long_dialogue.editing.export import MEDIA, ExportSelection, answer
 from suites.long_dialogue.editing.name_maps import (
@@ -42,7 +43,6 @@ from suites.long_dialogue.editing.sessions import (
     warnings_of,
 )
 
-OFFSET = OpenApiParameter("offset", {"type": "integer", "minimum": 0, "default": 0})
 NUMBER = OpenApiParameter(
     "session", {"type": "integer", "minimum": 1, "maximum": 10**6}, description="by number"
 )
@@ -53,18 +53,7 @@ CONTINUATION = OpenApiParameter(
 SPEAKER = OpenApiParameter("speaker", OpenApiTypes.STR, description="an id or a name, in any case")
 
 
-class Refused(serializers.Serializer[Any]):
-    """Why nothing was changed, and the field at fault where it is one."""
-
-    detail = serializers.CharField()
-    code = serializers.CharField()
-    field = serializers.CharField(required=False)
-
-
-REFUSED = OpenApiResponse(Refused, description="Nothing is changed: by field and reason.")
-
-
-class ScriptRow(serializers.Serializer[Any]):
+class ScriptRow(Plain):
     """A script in numbers; `heard` are the sessions in which its main character is present."""
 
     id = serializers.IntegerField()
@@ -81,7 +70,7 @@ class ScriptRow(serializers.Serializer[Any]):
     warnings = serializers.ListField(child=serializers.CharField(), help_text="where dates run backwards")
 
 
-class SessionRow(serializers.Serializer[Any]):
+class SessionRow(Plain):
     """A session of a script. `present` are all who are there, `listed` those whom the script lists beside.
 
     `first` and `last` are the positions of its own turns, from 0; `facts` and `questions` count those that
@@ -89,23 +78,31 @@ class SessionRow(serializers.Serializer[Any]):
     """
 
     number = serializers.IntegerField()
-    id = serializers.CharField()
-    date = serializers.CharField()
-    place = serializers.CharField()
-    episode = serializers.CharField()
-    scene = serializers.CharField()
-    season = serializers.CharField()
-    present = serializers.ListField(child=serializers.CharField())
-    listed = serializers.ListField(child=serializers.CharField())
+    id = serializers.CharField(source="session.id")
+    date = serializers.CharField(source="session.date")
+    place = serializers.CharField(source="session.place")
+    episode = serializers.CharField(source="session.episode")
+    scene = serializers.CharField(source="session.scene")
+    season = serializers.CharField(source="session.season")
+    present = serializers.ListField(child=serializers.CharField(), source="people")
+    listed = serializers.ListField(child=serializers.CharField(), source="session.present")
     heard = serializers.BooleanField()
     turns = serializers.IntegerField()
     first = serializers.IntegerField(allow_null=True)
     last = serializers.IntegerField(allow_null=True)
-    facts = serializers.IntegerField()
-    questions = serializers.IntegerField()
+    facts = serializers.SerializerMethodField()
+    questions = serializers.SerializerMethodField()
+
+    def get_facts(self, row: Row) -> int:
+        """Count the facts that it says."""
+        return int(self.context["records"][row.session.id][FACT])
+
+    def get_questions(self, row: Row) -> int:
+        """Count the questions that it answers."""
+        return int(self.context["records"][row.session.id][QUESTION])
 
 
-class SessionVersionRow(serializers.Serializer[Any]):
+class SessionVersionRow(Plain):
     """What was said of a session, by whom and why."""
 
     version = serializers.IntegerField()
@@ -124,7 +121,7 @@ class WholeSession(SessionRow):
     versions = SessionVersionRow(many=True)
 
 
-class ChangeSession(serializers.Serializer[Any]):
+class ChangeSession(Plain):
     """What is to be another, and why; what is left out stays. `present` are ids or names of participants.
 
     `seen` is the version that whoever changes it has seen (1 before any change): another one is refused.
@@ -140,7 +137,7 @@ class ChangeSession(serializers.Serializer[Any]):
     seen = serializers.IntegerField(min_value=1, max_value=10**6, required=False)
 
 
-class MarkedSet(serializers.Serializer[Any]):
+class MarkedSet(Plain):
     """A question set that is marked, and why."""
 
     name = serializers.CharField()
@@ -155,7 +152,7 @@ class ChangedSession(WholeSession):
     stale = MarkedSet(many=True)
 
 
-class ScriptTurn(serializers.Serializer[Turn]):
+class ScriptTurn(Plain):
     """A turn of a script, or of what a system answered; `number` counts from 1 within either, `session` is
     the session's id. `at` counts the script's turns before a question and its answer.
     """
@@ -176,100 +173,70 @@ class ScriptTurn(serializers.Serializer[Turn]):
         return str((turn.extra or {}).get("session", ""))
 
 
-class Scripts(generics.GenericAPIView[Dialogue]):
-    """The scripts of a corpus."""
-
-    permission_classes = (IsResearcher,)
-    serializer_class = ScriptRow
-    queryset = Dialogue.objects.none()
-
-    @extend_schema(
-        operation_id="corpora_scripts_list", parameters=[LIMIT, OFFSET], responses=ScriptRow(many=True)
-    )
-    def get(self, request: Request, pk: int) -> Response:
-        """List the long dialogues of a corpus, each in numbers."""
-        rows = access.corpus(pk).dialogues.filter(script__isnull=False).order_by("id")
-        page = self.paginate_queryset(rows) or []
-        return self.get_paginated_response([_in_numbers(reading.overview(row)) for row in page])
+@extend_schema(
+    operation_id="corpora_scripts_list", parameters=[LIMIT, OFFSET], responses=ScriptRow(many=True)
+)
+@paged
+@api_view(["GET"])
+def scripts(request: Request, pk: int) -> Response:
+    """List the long dialogues of a corpus, each in numbers."""
+    rows = access.corpus(pk).dialogues.filter(script__isnull=False).order_by("id")
+    return list_answer(request, rows, lambda page: [_in_numbers(reading.overview(row)) for row in page])
 
 
-class OneScript(generics.GenericAPIView[Dialogue]):
-    """One script: its sessions."""
+@extend_schema(
+    operation_id="corpora_scripts_sessions", parameters=[LIMIT, OFFSET], responses=SessionRow(many=True)
+)
+@paged
+@api_view(["GET"])
+def sessions(request: Request, pk: int, dialogue: int) -> Response:
+    """List the sessions of a script in order."""
+    seen = reading.overview(access.script(pk, dialogue))
 
-    permission_classes = (IsResearcher,)
-    serializer_class = SessionRow
-    queryset = Dialogue.objects.none()
+    def represent(page: list[Row]) -> Any:
+        records = reading.records_of(seen.dialogue, [row.session.id for row in page])
+        return SessionRow(page, many=True, context={"records": records}).data
 
-    @extend_schema(
-        operation_id="corpora_scripts_sessions", parameters=[LIMIT, OFFSET], responses=SessionRow(many=True)
-    )
-    def get(self, request: Request, pk: int, dialogue: int) -> Response:
-        """List the sessions of a script in order."""
-        seen = reading.overview(access.script(pk, dialogue))
-        page = self.paginate_queryset(seen.rows) or []
-        counts = reading.records_of(seen.dialogue, [row.session.id for row in page])
-        return self.get_paginated_response([reading.as_dict(row, counts[row.session.id]) for row in page])
+    return list_answer(request, seen.rows, represent)
 
 
-class ScriptTurns(generics.GenericAPIView[Turn]):
-    """The turns of a script, by windows."""
+@extend_schema(
+    parameters=[LIMIT, OFFSET, NUMBER, WORDS, SPEAKER, CONTINUATION],
+    responses=ScriptTurn(many=True),
+    operation_id="corpora_scripts_turns",
+)
+@paged
+@api_view(["GET"])
+def script_turns(request: Request, pk: int, dialogue: int) -> Response:
+    """List turns in order: of one session, that hold some words, or by a speaker; all may be said.
 
-    permission_classes = (IsResearcher,)
-    serializer_class = ScriptTurn
-    queryset = Turn.objects.none()
-
-    @extend_schema(
-        parameters=[LIMIT, OFFSET, NUMBER, WORDS, SPEAKER, CONTINUATION],
-        responses=ScriptTurn(many=True),
-        operation_id="corpora_scripts_turns",
-    )
-    def get(self, request: Request, pk: int, dialogue: int) -> Response:
-        """List turns in order: of one session, that hold some words, or by a speaker; all may be said.
-
-        With `continuation` they are those of what a system answered.
-        """
-        seen = reading.overview(access.script(pk, dialogue))
-        page = self.paginate_queryset(_searched_turns(request, seen)) or []
-        serializer: serializers.BaseSerializer[Any] = ScriptTurn(many=True, instance=page)  # type: ignore[arg-type]
-        return self.get_paginated_response(serializer.data)
+    With `continuation` they are those of what a system answered.
+    """
+    turns = _searched_turns(request, reading.overview(access.script(pk, dialogue)))
+    return list_answer(request, turns, lambda page: ScriptTurn(page, many=True).data)
 
 
 class ScriptSession(APIView):
     """One session of a script, by its number from 1."""
-
-    permission_classes = (IsResearcher,)
 
     @extend_schema(responses=WholeSession)
     def get(self, request: Request, pk: int, dialogue: int, number: int) -> Response:
         """Return a session with all that was said of it."""
         return Response(_session(*_row(access.script(pk, dialogue), number)))
 
-    @extend_schema(request=ChangeSession, responses={200: ChangedSession, 400: REFUSED})
+    @extend_schema(request=ChangeSession, responses={200: ChangedSession, 400: REFUSED_FIELD})
+    @answered
     def patch(self, request: Request, pk: int, dialogue: int, number: int) -> Response:
         """Change a session's date, place or people, with the reason; question sets are marked."""
         script = access.script(pk, dialogue)
         _, row = _row(script, number)
-        serializer = ChangeSession(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        assert isinstance(request.user, User)
-        try:
-            changed = change_session(
-                dialogue=script, session=row.session.id, by=request.user, **serializer.validated_data
-            )
-        except ScriptRefused as refused:
-            return refused_answer(refused)
-        stale = [
-            {"name": question_set.name, "version": question_set.version, "stale": question_set.stale}
-            for question_set in changed.stale
-        ]
-        data = _session(*_row(script, number)) | {"warnings": list(changed.warnings), "stale": stale}
-        return Response(data)
-
-
-def refused_answer(refused: ScriptRefused) -> Response:
-    """Return the answer that says why nothing was changed."""
-    data = {"detail": str(refused), "code": "script_refused", "field": refused.field}
-    return Response(data, status=status.HTTP_400_BAD_REQUEST)
+        changes = validated(ChangeSession, request.data)
+        changed = change_session(dialogue=script, session=row.session.id, by=user_of(request), **changes)
+        outcome = {
+            "warnings": list(changed.warnings),
+            "stale": MarkedSet(changed.stale, many=True).data,
+        }
+        return Response(_session(*_row(script, number)) | outcome)
 
 
 def _in_numbers(seen: Overview) -> dict[str, Any]:
@@ -318,18 +285,15 @@ def _row(dialogue: Dialogue, number: int) -> tuple[Overview, Row]:
 
 
 def _session(seen: Overview, row: Row) -> dict[str, Any]:
-    counts = reading.records_of(seen.dialogue, [row.session.id])[row.session.id]
-    names = ("version", "date", "place", "present", "kind", "reason", "by", "at")
-    versions = [
-        {name: version[name] for name in names} for version in versions_of(seen.dialogue, row.session)
-    ]
-    return reading.as_dict(row, counts) | {"versions": versions}
+    records = reading.records_of(seen.dialogue, [row.session.id])
+    versions = SessionVersionRow(versions_of(seen.dialogue, row.session), many=True)
+    return {**SessionRow(row, context={"records": records}).data, "versions": versions.data}
 
 
 # The API of scripts that leave: one as a line of the native format.
 
 
-class WantedFile(serializers.Serializer[Any]):
+class WantedFile(Plain):
     """What leaves beside the script: question sets by name, the last version of each where none is named."""
 
     set = serializers.ListField(
@@ -342,30 +306,20 @@ class WantedFile(serializers.Serializer[Any]):
     continuations = serializers.BooleanField(default=False, help_text="what systems answered leaves, too")
 
 
-class ScriptFile(APIView):
-    """A script as a file."""
-
-    permission_classes = (IsResearcher,)
-
-    @extend_schema(
-        parameters=[WantedFile],
-        responses={(200, MEDIA): OpenApiTypes.BINARY, 400: REFUSED},
-        operation_id="corpora_scripts_file",
-    )
-    def get(self, request: Request, pk: int, dialogue: int) -> HttpResponseBase:
-        """Send a script in the native format: as it stands, with its facts, questions and question sets."""
-        script = access.script(pk, dialogue)
-        serializer = WantedFile(data=request.query_params)
-        serializer.is_valid(raise_exception=True)
-        data = serializer.validated_data
-        sets = () if data["without_sets"] else tuple(data.get("set") or ()) or None
-        assert isinstance(request.user, User)
-        try:
-            return answer(
-                dialogue=script, selection=ExportSelection(sets, data["continuations"]), by=request.user
-            )
-        except ScriptRefused as refused:
-            return refused_answer(refused)
+@extend_schema(
+    parameters=[WantedFile],
+    responses={(200, MEDIA): OpenApiTypes.BINARY, 400: REFUSED_FIELD},
+    operation_id="corpora_scripts_file",
+)
+@api_view(["GET"])
+@answered
+def script_file(request: Request, pk: int, dialogue: int) -> HttpResponseBase:
+    """Send a script in the native format: as it stands, with its facts, questions and question sets."""
+    script = access.script(pk, dialogue)
+    data = validated(WantedFile, request.query_params)
+    sets = () if data["without_sets"] else tuple(data.get("set") or ()) or None
+    selection = ExportSelection(sets, data["continuations"])
+    return answer(dialogue=script, selection=selection, by=user_of(request))
 
 
 # The API of a script's name maps: reading all versions, making one from a seed, writing one.
@@ -379,7 +333,7 @@ def _names(most: int = MOST) -> Texts:
     )
 
 
-class Names(serializers.Serializer[Any]):
+class Names(Plain):
     """A version of other names: `pairs` are [in the script, becomes], `kept` what stays.
 
     `names` is what a condition calls it.
@@ -392,7 +346,7 @@ class Names(serializers.Serializer[Any]):
     kept = Texts(child=serializers.CharField())
 
 
-class NamesRequest(serializers.Serializer[Any]):
+class NamesRequest(Plain):
     """Names to be kept: written as `pairs`, or without them made from a `seed`.
 
     `cast` is whose names are swapped (by id or name; empty: who says most), `genders` and `aliases` by id or
@@ -416,29 +370,22 @@ class NamesRequest(serializers.Serializer[Any]):
 class ScriptNames(APIView):
     """The name maps of a script."""
 
-    permission_classes = (IsResearcher,)
-
     @extend_schema(responses=Names(many=True), operation_id="corpora_scripts_names_list")
     def get(self, request: Request, pk: int, dialogue: int) -> Response:
         """Return all versions by kind, the newest first."""
         return Response([as_dict(name_map) for name_map in maps_of(access.script(pk, dialogue))])
 
-    @extend_schema(request=NamesRequest, responses={201: Names, 400: REFUSED})
+    @extend_schema(request=NamesRequest, responses={201: Names, 400: REFUSED_FIELD})
+    @answered
     def post(self, request: Request, pk: int, dialogue: int) -> Response:
         """Keep the next version of a kind; what is there is never changed."""
         script = access.script(pk, dialogue)
-        serializer = NamesRequest(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        data = serializer.validated_data
-        assert isinstance(request.user, User)
-        try:
-            if "pairs" in data:
-                pairs = [(old, new) for old, new in data["pairs"]]
-                name_map = save_names(
-                    dialogue=script, kind=data["kind"], pairs=pairs, kept=data["kept"], by=request.user
-                )
-            else:
-                name_map = make_names(dialogue=script, by=request.user, **data)
-        except ScriptRefused as refused:
-            return refused_answer(refused)
+        data = validated(NamesRequest, request.data)
+        if "pairs" in data:
+            pairs = [(old, new) for old, new in data["pairs"]]
+            name_map = save_names(
+                dialogue=script, kind=data["kind"], pairs=pairs, kept=data["kept"], by=user_of(request)
+            )
+        else:
+            name_map = make_names(dialogue=script, by=user_of(request), **data)
         return Response(as_dict(name_map), status=status.HTTP_201_CREATED)

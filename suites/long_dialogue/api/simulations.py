@@ -4,44 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import generics, serializers, status
-from rest_framework.exceptions import ValidationError
-from rest_framework.permissions import BasePermission
+from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from annotation import access as corpora
 from config.lists import Filters, one_of, with_name
-from config.permissions import IsResearcher
-from jobs.errors import JobError
+from config.permissions import user_of
+from jobs.models import Endpoint
 from jobs.runs import CAPS
 from judges.runs.lookup import endpoint_named
-from judges.runs.selection import RunSettings, settings_of
-from suites.continuation.api.benchmarks import ParametersSerializer
+from judges.runs.selection import settings_of
+from suites.api import Plain, answered, validated
+from suites.continuation.api import ParametersSerializer
 from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.plans import LONGEST_NAME
 from suites.long_dialogue import access
 from suites.long_dialogue.models import Simulation
 from suites.long_dialogue.simulations import actions as simulation_actions
-from suites.long_dialogue.simulations.actions import as_json, estimate
+from suites.long_dialogue.simulations.actions import as_json
 from suites.long_dialogue.simulations.steps import SAMPLING, Order
 
 # What the API reads and writes about simulations.
 
 
-class SimulationSerializer(serializers.BaseSerializer[Simulation]):
-    """A simulation: who answers, under which condition, how far it is, what it took."""
-
-    def to_representation(self, instance: Simulation) -> dict[str, Any]:
-        """Return all that is known of it."""
-        return as_json(instance)
-
-
-class SimulationStepSerializer(serializers.Serializer[Any]):
+class SimulationStepSerializer(Plain):
     """A run by which a step is made, with its calls."""
 
     step = serializers.CharField()
@@ -54,7 +44,7 @@ class SimulationStepSerializer(serializers.Serializer[Any]):
     why = serializers.CharField(allow_blank=True)
 
 
-class SimulationCountsSerializer(serializers.Serializer[Any]):
+class SimulationCountsSerializer(Plain):
     """Trials (`productions`), and what the runs took."""
 
     productions = serializers.IntegerField()
@@ -67,7 +57,7 @@ class SimulationCountsSerializer(serializers.Serializer[Any]):
     cost = serializers.FloatField(allow_null=True)
 
 
-class SimulationToldSerializer(serializers.Serializer[Any]):
+class SimulationSerializer(Plain):
     """A simulation: who answers, under which condition, how far it is, what it took."""
 
     id = serializers.IntegerField()
@@ -89,11 +79,12 @@ class SimulationToldSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
 
-    class Meta:
-        ref_name = "Simulation"
+    def to_representation(self, instance: Simulation) -> dict[str, Any]:
+        """Return what commands print of it, too."""
+        return as_json(instance)
 
 
-class NewSimulationSerializer(serializers.Serializer[Any]):
+class NewSimulationSerializer(Plain):
     """Who answers the questions of a set, and how: an endpoint's model, or a baseline (`agent`).
 
     `settings` are those of the generator `dialsim_agent` (memory, retriever, k, names, format ...) but for
@@ -114,20 +105,8 @@ class NewSimulationSerializer(serializers.Serializer[Any]):
         required=False, default=None, allow_null=True, min_value=0, max_digits=14, decimal_places=6
     )
 
-    def order(self) -> Order:
-        """Return what is asked for."""
-        data = self.validated_data
-        parameters = dict(SAMPLING) | dict(data.get("parameters") or {})
-        return Order(
-            data["agent"], data["settings"], data["trials"], parameters, data["name"], data["condition"]
-        )
 
-    def asking(self) -> RunSettings:
-        """Return what each run may take."""
-        return settings_of({name: self.validated_data[name] for name in CAPS})
-
-
-class SimulationEstimateStepSerializer(serializers.Serializer[Any]):
+class SimulationEstimateStepSerializer(Plain):
     """What a step takes: all its calls, those that are there, and those to come with their tokens."""
 
     step = serializers.CharField()
@@ -138,7 +117,7 @@ class SimulationEstimateStepSerializer(serializers.Serializer[Any]):
     tokens_out = serializers.IntegerField()
 
 
-class SimulationEstimateSerializer(serializers.Serializer[Any]):
+class SimulationEstimateSerializer(Plain):
     """What a simulation takes, about: trials (`productions`), questions, calls, tokens, cost."""
 
     productions = serializers.IntegerField()
@@ -162,13 +141,10 @@ SIMULATIONS = Filters(
 )
 
 
-@extend_schema_view(
-    get=extend_schema(parameters=SIMULATIONS.parameters, responses=SimulationToldSerializer(many=True))
-)
+@extend_schema_view(get=extend_schema(parameters=SIMULATIONS.parameters))
 class Simulations(generics.ListAPIView[Simulation]):
     """Researchers: the simulations of a corpus, latest first; POST asks for one, or goes on with the same."""
 
-    permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
     serializer_class = SimulationSerializer
     queryset = Simulation.objects.select_related("corpus", "question_set", "endpoint", "created_by")
 
@@ -179,85 +155,61 @@ class Simulations(generics.ListAPIView[Simulation]):
             return rows.none()
         return SIMULATIONS.of(self.request, rows.filter(corpus=corpora.corpus(self.kwargs["pk"])))
 
-    @extend_schema(request=NewSimulationSerializer, responses={201: SimulationToldSerializer})
+    @extend_schema(request=NewSimulationSerializer, responses={201: SimulationSerializer})
+    @answered
     def post(self, request: Request, pk: int) -> Response:
         """Have a system answer in the background; the same order again goes on with it."""
-        serializer, lookups = _read_order(request, pk)
-        assert isinstance(request.user, User)
-        try:
-            values = {name: value() for name, value in lookups.items()}
-            simulation = simulation_actions.start(by=request.user, settings=serializer.asking(), **values)
-        except JobError as error:
-            raise ValidationError({"detail": str(error)}) from None
+        corpus, data = corpora.corpus(pk), validated(NewSimulationSerializer, request.data)
+        simulation = simulation_actions.start(
+            by=user_of(request),
+            question_set=simulation_actions.question_set(corpus, data["set"]),
+            order=_order(data),
+            endpoint=_endpoint(data),
+            settings=settings_of({name: data[name] for name in CAPS}),
+        )
         return Response(SimulationSerializer(simulation).data, status=status.HTTP_201_CREATED)
 
 
-class EstimateSimulation(APIView):
-    """Researchers: what a simulation would take, before anything is asked."""
-
-    permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
-
-    @extend_schema(request=NewSimulationSerializer, responses={200: SimulationEstimateSerializer})
-    def post(self, request: Request, pk: int) -> Response:
-        """Estimate calls, tokens and cost; nothing is sent and nothing is kept."""
-        _, lookups = _read_order(request, pk)
-        try:
-            expected = estimate(*(value() for value in lookups.values()))
-        except JobError as error:
-            raise ValidationError({"detail": str(error)}) from None
-        return Response(SimulationEstimateSerializer(expected.as_json()).data)
+@extend_schema(request=NewSimulationSerializer, responses={200: SimulationEstimateSerializer})
+@api_view(["POST"])
+@answered
+def estimate_simulation(request: Request, pk: int) -> Response:
+    """Estimate calls, tokens and cost; nothing is sent and nothing is kept."""
+    corpus, data = corpora.corpus(pk), validated(NewSimulationSerializer, request.data)
+    question_set = simulation_actions.question_set(corpus, data["set"])
+    expected = simulation_actions.estimate(question_set, _order(data), _endpoint(data))
+    return Response(SimulationEstimateSerializer(expected).data)
 
 
-class OneSimulation(APIView):
-    """Researchers: one simulation."""
-
-    permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
-
-    @extend_schema(responses={200: SimulationToldSerializer})
-    def get(self, request: Request, pk: int) -> Response:
-        """Return its condition, how far it is, and what it took."""
-        return Response(SimulationSerializer(access.simulation(pk)).data)
+@extend_schema(responses={200: SimulationSerializer})
+@api_view(["GET"])
+def simulation(request: Request, pk: int) -> Response:
+    """Return its condition, how far it is, and what it took."""
+    return Response(SimulationSerializer(access.simulation(pk)).data)
 
 
-class GoOn(APIView):
-    """Researchers: going on with a simulation that is stuck or was cancelled."""
-
-    permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
-
-    @extend_schema(request=None, responses={200: SimulationToldSerializer})
-    def post(self, request: Request, pk: int) -> Response:
-        """Try again what failed, and go on."""
-        return _done(simulation_actions.go_on, request, pk)
+@extend_schema(request=None, responses={200: SimulationSerializer})
+@api_view(["POST"])
+@answered
+def go_on(request: Request, pk: int) -> Response:
+    """Try again what failed, and go on."""
+    done = simulation_actions.go_on(by=user_of(request), simulation=access.simulation(pk))
+    return Response(SimulationSerializer(done).data)
 
 
-class Cancel(APIView):
-    """Researchers: stopping a simulation."""
-
-    permission_classes: tuple[type[BasePermission], ...] = (IsResearcher,)
-
-    @extend_schema(request=None, responses={200: SimulationToldSerializer})
-    def post(self, request: Request, pk: int) -> Response:
-        """Stop it and its runs; what was answered is kept."""
-        return _done(simulation_actions.cancel, request, pk)
+@extend_schema(request=None, responses={200: SimulationSerializer})
+@api_view(["POST"])
+@answered
+def cancel(request: Request, pk: int) -> Response:
+    """Stop it and its runs; what was answered is kept."""
+    done = simulation_actions.cancel(by=user_of(request), simulation=access.simulation(pk))
+    return Response(SimulationSerializer(done).data)
 
 
-def _read_order(request: Request, pk: int) -> tuple[NewSimulationSerializer, dict[str, Any]]:
-    """Return what is asked for, and what finds its question set, order and endpoint; those raise JobError."""
-    corpus = corpora.corpus(pk)
-    serializer = NewSimulationSerializer(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    data = serializer.validated_data
-    return serializer, {
-        "question_set": lambda: simulation_actions.question_set(corpus, data["set"]),
-        "order": serializer.order,
-        "endpoint": lambda: endpoint_named(data["endpoint"]) if data["endpoint"] else None,
-    }
+def _order(data: dict[str, Any]) -> Order:
+    parameters = dict(SAMPLING) | dict(data.get("parameters") or {})
+    return Order(data["agent"], data["settings"], data["trials"], parameters, data["name"], data["condition"])
 
 
-def _done(act: Any, request: Request, pk: int) -> Response:
-    assert isinstance(request.user, User)
-    try:
-        simulation = act(by=request.user, simulation=access.simulation(pk))
-    except JobError as error:
-        raise ValidationError({"detail": str(error)}) from None
-    return Response(SimulationSerializer(simulation).data)
+def _endpoint(data: dict[str, Any]) -> Endpoint | None:
+    return endpoint_named(data["endpoint"]) if data["endpoint"] else None

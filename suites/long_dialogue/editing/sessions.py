@@ -224,28 +224,6 @@ def find_turns(
     return turns
 
 
-def as_dict(row: Row, records: dict[str, int]) -> dict[str, Any]:
-    """Return a session for a program to read."""
-    session = row.session
-    return {
-        "number": row.number,
-        "id": session.id,
-        "date": str(session.date),
-        "place": session.place,
-        "episode": session.episode,
-        "scene": session.scene,
-        "season": session.season,
-        "present": list(row.people),
-        "listed": list(session.present),
-        "heard": row.heard,
-        "turns": row.turns,
-        "first": row.first,
-        "last": row.last,
-        "facts": records[FACT],
-        "questions": records[QUESTION],
-    }
-
-
 # Changing what is said of a script's sessions: dates, places, and who is there, each with its reason.
 #
 # The script holds what is said now; `SessionVersion` keeps all that was said, by whom and why. Which

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_POST
@@ -18,7 +17,7 @@ from annotation.corpora import splits
 from annotation.models import Corpus, QuestionSet
 from annotation.text.display import language_tag
 from calibration.errors import CalibrationError
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from suites.long_dialogue.answers import answers as one_answer
 from suites.long_dialogue.answers import renderings
 from suites.long_dialogue.answers.answers import NARROWED, has_answers, judge_named, judges_of, listing
@@ -34,6 +33,7 @@ from suites.long_dialogue.answers.rows import (
     read,
     settings_of,
 )
+from suites.reports import file_answer, open_test_answer, query_values
 
 NAMES = ("by", "score", "judge", "set", "layout", "part", "resamples", "seed", "level")
 """What an address may ask for."""
@@ -52,15 +52,15 @@ PAGE = 50
 def answers(request: HttpRequest, pk: int) -> HttpResponse:
     """The report of what the form asks for, or why there is none."""
     corpus = access.corpus(pk)
-    query_values = _query_values(request)
-    context = _form(corpus, query_values)
+    query_texts = query_values(request, NAMES)
+    context = _form(corpus, query_texts)
     status = 200
     if context["has_answers"]:
         try:
-            context |= view_of(compute(query=read(query_values, corpus), by=_user(request)))
+            context |= view_of(compute(query=read(query_texts, corpus), by=user_of(request)))
         except CalibrationError as refused:
             context["refused"] = str(refused)
-            status = 422 if query_values else 200
+            status = 422 if query_texts else 200
     return render(request, "long_dialogue/answers.html", context, status=status)
 
 
@@ -73,22 +73,18 @@ def answers_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
     chart = renderings.CHARTS.get(request.GET.get("chart", "accuracy"))
     if rendering is None or chart is None:
         raise Http404
-    try:
-        report = compute(query=read(_query_values(request), corpus), by=_user(request))
-    except CalibrationError as refused:
-        return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
-    is_chart = form in renderings.CHART_RENDERINGS
-    if is_chart and not chart.bars(report):
-        raise Http404
-    body = (
-        renderings.CHART_RENDERINGS[form].write((report, chart))
-        if is_chart
-        else RENDERINGS[form].write(report)
-    )
-    name = f"answers-{chart.key}-{corpus.pk}" if is_chart else f"answers-{corpus.pk}"
-    response = HttpResponse(body, content_type=rendering.media_type)
-    response["Content-Disposition"] = f'attachment; filename="{name}.{rendering.suffix}"'
-    return response
+    query_texts = query_values(request, NAMES)
+
+    def source() -> Any:
+        report = compute(query=read(query_texts, corpus), by=user_of(request))
+        if form in RENDERINGS:
+            return report
+        if not chart.bars(report):
+            raise Http404
+        return report, chart
+
+    name = "answers" if form in RENDERINGS else f"answers-{chart.key}"
+    return file_answer(rendering, f"{name}-{corpus.pk}", source)
 
 
 @require_POST
@@ -96,16 +92,12 @@ def answers_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
 def answers_test(request: HttpRequest, pk: int) -> HttpResponse:
     """Log a look at test with its purpose, and show the report of the test part."""
     corpus = access.corpus(pk)
-    purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
-    query = request.GET.copy()
-    query.pop("part", None)
-    try:
-        query_values = {"judge": _query_values(request).get("judge", "")}
-        open_test(query=read(query_values, corpus), by=_user(request), purpose=purpose)
-        query["part"] = "test"
-    except CalibrationError as refused:
-        messages.error(request, f"Test was not opened: {refused}.")
-    return redirect(f"{reverse('answers', args=[corpus.pk])}?{query.urlencode()}")
+    query_texts = {"judge": query_values(request, NAMES).get("judge", "")}
+    return open_test_answer(
+        request,
+        reverse("answers", args=[corpus.pk]),
+        lambda purpose: open_test(query=read(query_texts, corpus), by=user_of(request), purpose=purpose),
+    )
 
 
 @require_GET
@@ -113,24 +105,24 @@ def answers_test(request: HttpRequest, pk: int) -> HttpResponse:
 def answers_list(request: HttpRequest, pk: int) -> HttpResponse:
     """The answers one by one, narrowed by system, outcome, class, source and evidence."""
     corpus = access.corpus(pk)
-    query_values = _query_values(request)
+    query_texts = query_values(request, NAMES)
     filters = {key: request.GET.get(key, "").replace("\0", "") for key in ("system", *NARROWED)}
     context: dict[str, Any] = {
         "corpus": corpus,
         "active_room": "corpora",
-        "given": query_values,
+        "given": query_texts,
         "chosen": filters,
         "judges": judges_of(corpus),
         "narrowed": [(key, list(values), filters[key]) for key, values in NARROWED.items()],
     }
     try:
-        answer_listing = listing(read(query_values, corpus), filters)
+        answer_listing = listing(read(query_texts, corpus), filters)
     except CalibrationError as refused:
         return render(
             request, "long_dialogue/answers_list.html", context | {"refused": str(refused)}, status=422
         )
     page = Paginator(answer_listing.rows, PAGE).get_page(request.GET.get("page"))
-    parameters = {key: value for key, value in {**query_values, **filters}.items() if value}
+    parameters = {key: value for key, value in {**query_texts, **filters}.items() if value}
     context |= {
         "found": answer_listing,
         "page": page,
@@ -184,20 +176,12 @@ def _became(row: AnswerRow, rule: Any) -> tuple[str, str]:
     return text, "good" if right else ""
 
 
-def _query_values(request: HttpRequest) -> dict[str, str]:
-    """Read the query parameters; lists are repeated or separated by commas."""
-    query_values = {
-        name: ",".join(filter(None, request.GET.getlist(name))).replace("\0", "") for name in NAMES
-    }
-    return {name: text for name, text in query_values.items() if text}
-
-
-def _form(corpus: Corpus, query_values: dict[str, str]) -> dict[str, Any]:
+def _form(corpus: Corpus, query_texts: dict[str, str]) -> dict[str, Any]:
     """Return what the form offers and what is chosen."""
     return {
         "corpus": corpus,
         "active_room": "corpora",
-        "given": {"layout": REPORT, "score": "strict", **query_values},
+        "given": {"layout": REPORT, "score": "strict", **query_texts},
         "split": splits.lock_of(corpus),
         "has_answers": has_answers(corpus),
         "settings": [SYSTEM, SCRIPT, *settings_of(corpus)],
@@ -208,7 +192,3 @@ def _form(corpus: Corpus, query_values: dict[str, str]) -> dict[str, Any]:
         "forms": RENDERINGS.values(),
         "usual": ",".join(BY),
     }
-
-
-def _user(request: HttpRequest) -> Any:
-    return request.user

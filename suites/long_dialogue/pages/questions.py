@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -21,7 +19,7 @@ from annotation.models import Dialogue, QuestionSet, Record
 from annotation.models.corpora import Corpus
 from annotation.script_records import FACT, QUESTION
 from config.files import row_id
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from jobs.actions import active_job
 from jobs.models import Job
 from suites.long_dialogue.editing import question_editing, question_records, question_relations, question_sets
@@ -29,6 +27,7 @@ from suites.long_dialogue.editing.question_figures import SOURCES, figures_of, t
 from suites.long_dialogue.editing.question_records import describe_dropped, describe_rule, describe_type
 from suites.long_dialogue.editing.question_relations import table_of, version_of
 from suites.long_dialogue.scripts.quiz import POLICIES
+from suites.pages import add_refusal, search_query, search_values
 
 PAGE_SIZE = 50
 USES_SHOWN = 100
@@ -69,11 +68,10 @@ def questions(request: HttpRequest, pk: int) -> HttpResponse:
     corpus = access.corpus(pk)
     form = MakeForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        assert isinstance(request.user, User)
         try:
-            done = question_sets.make_or_start(corpus=corpus, by=request.user, **form.cleaned_data)
+            done = question_sets.make_or_start(corpus=corpus, by=user_of(request), **form.cleaned_data)
         except QuestionsRefused as refused:
-            form.add_error(refused.field if refused.field in form.fields else None, str(refused))
+            add_refusal(form, refused)
         else:
             return _finish_making(request, corpus, done)
     status = 422 if form.errors else 200
@@ -123,7 +121,7 @@ def question_set(request: HttpRequest, pk: int, one: int) -> HttpResponse:
     """Researchers: a set in numbers, and its questions, narrowed as the address says."""
     stored_set = access.question_set(pk, one)
     figures = figures_of(stored_set)
-    filters = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in FILTERS}
+    filters = search_values(request, FILTERS)
     page = Paginator(question_records.questions_of(stored_set, filters), PAGE_SIZE).get_page(
         request.GET.get("page")
     )
@@ -150,7 +148,7 @@ def question_set(request: HttpRequest, pk: int, one: int) -> HttpResponse:
             "filters": _filters(stored_set),
             "page": page,
             "rows": question_records.with_uses(stored_set, page),
-            "query": urlencode({key: value for key, value in filters.items() if value}) + "&",
+            "query": search_query(filters),
             "searched": any(filters.values()),
             **ROOM,
         },
@@ -207,8 +205,7 @@ def reviews(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     if kind not in (FACT, QUESTION):
         raise Http404
     if request.method == "POST":
-        assert isinstance(request.user, User)
-        done = question_editing.apply_reviews(corpus=corpus, kind=kind, by=request.user).counts
+        done = question_editing.apply_reviews(corpus=corpus, kind=kind, by=user_of(request)).counts
         messages.success(
             request,
             f"{done['accepted']:,} accepted, {done['corrected']:,} corrected, {done['rejected']:,} rejected; "
@@ -291,7 +288,7 @@ class QuestionForm(forms.Form):
 def records(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     """Researchers: a corpus's facts or quiz questions, narrowed as the address says."""
     corpus, kind = access.corpus(pk), _kind_of_question_records(kind)
-    filters = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in RECORD_FILTERS}
+    filters = search_values(request, RECORD_FILTERS)
     rows = question_records.narrowed(question_records.current_records(corpus, kind), filters)
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     context = {
@@ -305,7 +302,7 @@ def records(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
         "scripts": list(corpus.dialogues.filter(script__isnull=False).order_by("key")[:200]),
         "page": page,
         "rows": [(record, _numbered(record)) for record in page],
-        "query": urlencode({key: value for key, value in filters.items() if value}) + "&",
+        "query": search_query(filters),
         "searched": any(filters.values()),
         **ROOM,
     }
@@ -335,10 +332,10 @@ def new_record(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
         accepted = bool(content.pop("accepted"))
         try:
             record = question_editing.add(
-                dialogue=dialogue, kind=kind, content=content, accepted=accepted, by=_user(request)
+                dialogue=dialogue, kind=kind, content=content, accepted=accepted, by=user_of(request)
             )
         except QuestionsRefused as refused:
-            form.add_error(refused.field if refused.field in form.fields else None, str(refused))
+            add_refusal(form, refused)
         else:
             messages.success(request, f"The {kind} {record.key} is written.")
             return redirect("question-records", pk, kind)
@@ -354,9 +351,9 @@ def edit_record(request: HttpRequest, pk: int, record: int) -> HttpResponse:
     del form.fields["accepted"]
     if request.method == "POST" and form.is_valid():
         try:
-            changed = question_editing.change(record=stored, content=form.content(), by=_user(request))
+            changed = question_editing.change(record=stored, content=form.content(), by=user_of(request))
         except QuestionsRefused as refused:
-            form.add_error(refused.field if refused.field in form.fields else None, str(refused))
+            add_refusal(form, refused)
         else:
             outcome = "changed" if changed.pk == stored.pk else f"superseded by {changed.key}"
             messages.success(request, f"The {stored.kind} {stored.key} is {outcome}.")
@@ -372,11 +369,11 @@ def decide(request: HttpRequest, pk: int, kind: str) -> HttpResponse:
     record_ids = [number for text in request.POST.getlist("record") if (number := row_id(text))]
     try:
         if request.POST.get("all") == "accepted":
-            done = question_editing.accept_drafts(corpus=corpus, kind=kind, by=_user(request))
+            done = question_editing.accept_drafts(corpus=corpus, kind=kind, by=user_of(request))
         else:
             status = request.POST.get("status", "")
             done = question_editing.decide(
-                corpus=corpus, records=record_ids, status=status, by=_user(request)
+                corpus=corpus, records=record_ids, status=status, by=user_of(request)
             )
     except QuestionsRefused as refused:
         messages.error(request, str(refused))
@@ -397,7 +394,7 @@ def relations(request: HttpRequest, pk: int) -> HttpResponse:
             new_rows = question_relations.replace_relations(
                 corpus=corpus,
                 rows=_rows(text),
-                by=_user(request),
+                by=user_of(request),
                 seen=row_id(request.POST.get("seen", "")) or 0,
             )
         except QuestionsRefused as refused:
@@ -432,11 +429,6 @@ def _kind_of_question_records(kind: str) -> str:
     if kind not in KIND_TITLES:
         raise Http404
     return kind
-
-
-def _user(request: HttpRequest) -> User:
-    assert isinstance(request.user, User)
-    return request.user
 
 
 def _form(kind: str, corpus: Corpus, posted: Any, initial: dict[str, Any] | None = None) -> Any:

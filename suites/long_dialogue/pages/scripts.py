@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -24,7 +22,7 @@ from annotation.script_records import FACT, QUESTION, NameMap
 from annotation.text.display import language_tag
 from annotation.work.notes import notes_of_turns as of_turns
 from config.files import row_id
-from config.permissions import researcher_only
+from config.permissions import researcher_only, user_of
 from suites.long_dialogue.editing import sessions
 from suites.long_dialogue.editing.export import ExportSelection, answer, called
 from suites.long_dialogue.editing.name_maps import CAST, KINDS, make_names, maps_of, save_names
@@ -38,6 +36,7 @@ from suites.long_dialogue.editing.sessions import (
     versions_of,
     warnings_of,
 )
+from suites.pages import add_refusal, search_query, search_values
 
 # Downloading a script in the native format.
 
@@ -52,10 +51,9 @@ def script_file(request: HttpRequest, pk: int, dialogue: int) -> HttpResponseBas
     sets = tuple(filter(None, request.GET.getlist("set"))) or None
     if request.GET.get("sets") == NO_SETS:
         sets = ()
-    assert isinstance(request.user, User)
     selection = ExportSelection(sets, bool(request.GET.get("continuations")))
     try:
-        return answer(dialogue=script_row, selection=selection, by=request.user)
+        return answer(dialogue=script_row, selection=selection, by=user_of(request))
     except ScriptRefused as refused:
         messages.error(request, str(refused))
         return redirect("script", pk, dialogue)
@@ -77,11 +75,11 @@ def script(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
     look for turns."""
     seen = sessions.overview(access.script(pk, dialogue))
     open_row = _requested_row(request, seen)
-    search = {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in ("text", "speaker")}
+    search = search_values(request, ("text", "speaker"))
     context = {
         **_about(seen),
         "asked": search,
-        "query": urlencode({key: value for key, value in search.items() if value}) + "&",
+        "query": search_query(search),
         **ROOM,
     }
     if any(search.values()):
@@ -283,8 +281,7 @@ def name_maps(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
         try:
             saved = _make(request, script_row, form) if is_made else _write(request, script_row, form)
         except ScriptRefused as refused:
-            field = "people" if refused.field in ("genders", "aliases") else refused.field
-            form.add_error(field if field in form.fields else None, str(refused))
+            add_refusal(form, refused, "people" if refused.field in ("genders", "aliases") else "")
         else:
             messages.success(request, f"Version {saved.version} of the {saved.kind} names is kept.")
             address = reverse("name-maps", args=[pk, dialogue])
@@ -305,7 +302,6 @@ def _requested_map(request: HttpRequest, dialogue: Dialogue) -> NameMap | None:
 def _make(request: HttpRequest, dialogue: Dialogue, form: forms.Form) -> NameMap:
     data = form.cleaned_data
     genders, aliases = _people(data["people"])
-    assert isinstance(request.user, User)
     return make_names(
         dialogue=dialogue,
         kind=data["kind"],
@@ -314,7 +310,7 @@ def _make(request: HttpRequest, dialogue: Dialogue, form: forms.Form) -> NameMap
         kept=_lines(data["kept"]),
         genders=genders,
         aliases=aliases,
-        by=request.user,
+        by=user_of(request),
     )
 
 
@@ -341,9 +337,8 @@ def _write(request: HttpRequest, dialogue: Dialogue, form: forms.Form) -> NameMa
         if not arrow:
             raise ScriptRefused(f"{line[:80]!r} is not like “Ana {ARROW} Eva”.", field="pairs")
         pairs.append((old.strip(), new.strip()))
-    assert isinstance(request.user, User)
     return save_names(
-        dialogue=dialogue, kind=data["kind"], pairs=pairs, kept=_lines(data["kept"]), by=request.user
+        dialogue=dialogue, kind=data["kind"], pairs=pairs, kept=_lines(data["kept"]), by=user_of(request)
     )
 
 
@@ -424,14 +419,13 @@ def edit_session(request: HttpRequest, pk: int, dialogue: int, number: int) -> H
     try:
         changed = _change(request, seen, row, form.cleaned_data)
     except ScriptRefused as refused:
-        form.add_error(refused.field if refused.field in form.fields else None, str(refused))
+        add_refusal(form, refused)
         return _page(request, seen, row, _having_seen(request, form, seen, row), status=422)
     _tell(request, changed)
     return redirect(f"{reverse('script', args=[pk, dialogue])}?session={number}#session-{number}")
 
 
 def _change(request: HttpRequest, seen: Overview, row: Row, data: dict[str, Any]) -> Changed:
-    assert isinstance(request.user, User)
     return change_session(
         dialogue=seen.dialogue,
         session=row.session.id,
@@ -441,7 +435,7 @@ def _change(request: HttpRequest, seen: Overview, row: Row, data: dict[str, Any]
         kind=data["kind"],
         reason=data["reason"],
         seen=data["seen"],
-        by=request.user,
+        by=user_of(request),
     )
 
 

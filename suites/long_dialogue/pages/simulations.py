@@ -17,15 +17,13 @@ from annotation.models import Dialogue, QuestionSet, Use
 from annotation.models.corpora import Corpus
 from annotation.script_records import ORIGINAL
 from config.permissions import researcher_only, user_of
-from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
+from jobs.endpoints.parameter_inputs import given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
-from jobs.runs import CAPS
-from judges.pages.forms import cap_fields
 from judges.pages.runs import sync_endpoints
 from judges.runs.selection import RunSettings, settings_of
 from suites.continuation.generators import GENERATORS
-from suites.continuation.pages.productions import setting_field
+from suites.continuation.pages import WithCaps, setting_field
 from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.plans import LONGEST_NAME
 from suites.long_dialogue import access
@@ -43,6 +41,7 @@ from suites.long_dialogue.simulations.actions import (
     steps_of,
 )
 from suites.long_dialogue.simulations.steps import AGENT, SAMPLING, Order
+from suites.pages import form_values
 
 # The form by which a simulation is asked for.
 
@@ -54,7 +53,7 @@ DRAWS = "draws"
 MODEL = "model"
 
 
-class SimulationForm(WithParameters):
+class SimulationForm(WithCaps):
     """Who answers which questions, what is remembered, and how it is asked."""
 
     question_set = forms.ModelChoiceField(QuestionSet.objects.none(), label="Question set", empty_label=None)
@@ -105,7 +104,6 @@ class SimulationForm(WithParameters):
             empty_label="Concord's own model",
             help_text="Whose vectors the retriever embedding compares.",
         )
-        self.fields.update(cap_fields())
         for name, value in SAMPLING.items():
             self.fields[name].initial = value
         set_field = self.fields["question_set"]
@@ -142,14 +140,6 @@ class SimulationForm(WithParameters):
         """Whether a parameter is wrong, or another than the paper's."""
         fields = (field for field in self.parameters() if field.errors or self.is_bound)
         return any(field.errors or field.value() not in usual(field) for field in fields)
-
-    def caps(self) -> list[forms.BoundField]:
-        """Return the fields of what a run may take."""
-        return [self[name] for name in CAPS]
-
-    def caps_told(self) -> bool:
-        """Whether a cap is given or wrong."""
-        return any(field.errors or field.value() for field in self.caps())
 
     def selected_endpoint(self) -> Endpoint | None:
         """Return the endpoint, None where a baseline answers."""
@@ -235,15 +225,15 @@ def _go_on(request: HttpRequest, corpus: Corpus, form: SimulationForm) -> HttpRe
     data = form.cleaned_data
     try:
         if "confirmed" not in request.POST:
-            posted = [
-                (name, value)
-                for name, values in request.POST.lists()
-                if name != "csrfmiddlewaretoken"
-                for value in values
-            ]
             expected = estimate(data["question_set"], form.order(), form.selected_endpoint())
             steps = [(TITLES[step.step], step) for step in expected.steps]
-            context = {"corpus": corpus, "estimate": expected, "steps": steps, "told": posted, **ROOM}
+            context = {
+                "corpus": corpus,
+                "estimate": expected,
+                "steps": steps,
+                "told": form_values(request),
+                **ROOM,
+            }
             return render(request, "long_dialogue/confirm_simulation.html", context)
         simulation = simulation_actions.start(
             by=user_of(request),

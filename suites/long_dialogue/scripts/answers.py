@@ -296,46 +296,6 @@ def _heard(sessions: Sessions, number: int, until: int | None) -> frozenset[int]
     return frozenset(place for place in heard if turns[place].act not in (*EVENTS, "silence"))
 
 
-__all__ = [
-    "ABSTAINED",
-    "AMBIGUOUS",
-    "CHOICE",
-    "FAILED",
-    "FORMATS",
-    "KEY",
-    "LATE",
-    "LENIENT",
-    "NATURAL",
-    "NONE",
-    "OBSERVED",
-    "OPEN",
-    "RIGHT",
-    "RULES",
-    "STRICT",
-    "TEMPLATE",
-    "TEXT",
-    "UNKNOWN_TEXT",
-    "WAITS",
-    "Answered",
-    "Extent",
-    "Moment",
-    "Outcome",
-    "Rule",
-    "PromptContent",
-    "Verdict",
-    "labels_of",
-    "late",
-    "question_sufficiency",
-    "read_free",
-    "read_natural",
-    "read_template",
-    "right_texts",
-    "says_unknown",
-    "score",
-    "sufficiency",
-    "verdict_of",
-]
-
 Rule = Literal["strict", "lenient"]
 
 RULES: tuple[Rule, ...] = ("strict", "lenient")

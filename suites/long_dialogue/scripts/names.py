@@ -15,11 +15,7 @@ from annotation.text.draws import in_drawn_order, u
 from annotation.text.words import fold, words
 from annotation.text.words import words as tokens
 from suites.long_dialogue.scripts.replacing import (
-    inverse,
-    mapped,
-    mapped_question,
     plural_ending,
-    renamed,
     speakers_of,
     texts_of,
 )
@@ -419,23 +415,6 @@ def _stays(word: str) -> bool:
 
 def _bare(word: str) -> str:
     return fold(word).strip(".,'’")
-
-
-__all__ = [
-    "NameMap",
-    "Person",
-    "anonymised",
-    "checked",
-    "inverse",
-    "mapped",
-    "mapped_question",
-    "names_of",
-    "people_of",
-    "problems",
-    "renamed",
-    "swapped",
-    "texts_of",
-]
 
 
 def names_of(script: Script, names: str) -> NameMap | None:

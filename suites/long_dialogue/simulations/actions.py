@@ -7,36 +7,44 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet, Sum
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.models import Continuation, Corpus
 from annotation.models.corpora import Dialogue
 from annotation.models.records import QuestionSet
 from annotation.script_records import script_record
-from config.models import Event
-from jobs import actions, fake_models, runs
-from jobs import actions as jobs
-from jobs.endpoints.costs import BY_CHARACTERS, cost, counter
-from jobs.endpoints.wire import literal
-from jobs.errors import JobError, JobRefused
+from jobs import fake_models, runs
+from jobs.endpoints.costs import BY_CHARACTERS, counter
+from jobs.errors import JobError
 from jobs.kinds import JobKind, Progress
-from jobs.models import CallCount, Job
+from jobs.models import Job
 from jobs.models.endpoint import Endpoint
 from jobs.models.run import Run
 from jobs.progress import progress
 from jobs.runs import OPEN
-from judges.runs import estimates
 from judges.runs.lookup import endpoint_named
 from judges.runs.selection import RunSettings
 from suites.continuation.errors import SystemsError
 from suites.continuation.generators import GENERATORS, Failed, State
 from suites.continuation.models import Production
+from suites.continuation.productions import pipelines
 from suites.continuation.productions.dialogues import of_rows
+from suites.continuation.productions.pipelines import (
+    StepsEstimate,
+    advance_in_job,
+    lock,
+    log,
+    refuse_unless_stopped,
+    retry_failed,
+    runs_of,
+    set_going,
+    stop,
+    taken,
+)
 from suites.continuation.productions.plans import Generation, digest
 from suites.continuation.productions.steps import came
 from suites.long_dialogue.agent.agent import DialsimAgent, Trials
@@ -110,16 +118,14 @@ def start(
         QuestionSet.objects.filter(pk=locked_set.pk).update(used_at=timezone.now())
     if is_new:
         _reserve_name(simulation, order, by)
-        _log(by, "simulate", simulation, {"set": str(locked_set), **order_data})
+        log(by, "simulate", simulation, {"set": str(locked_set), **order_data})
     simulation.save()
     if simulation.state != Simulation.State.DONE:
         _resume(simulation)
     if simulation.state == Simulation.State.CANCELLED:
         return go_on(by=by, simulation=simulation)
     if simulation.state != Simulation.State.DONE:
-        simulation.state, simulation.error = Simulation.State.MAKING, ""
-        simulation.save()
-        _wake(simulation, by)
+        set_going(simulation, by)
     return simulation
 
 
@@ -201,7 +207,7 @@ def _step(simulation: int, *, embedded: bool) -> tuple[Simulation, bool]:
         else:
             if comes_next == "done":
                 locked.state, locked.step, locked.finished_at = Simulation.State.DONE, "", timezone.now()
-                _log(locked.created_by, "simulation done", locked, {})
+                log(locked.created_by, "simulation done", locked, {})
         locked.save()
     return locked, comes_next == "embed"
 
@@ -209,17 +215,12 @@ def _step(simulation: int, *, embedded: bool) -> tuple[Simulation, bool]:
 @transaction.atomic
 def go_on(*, by: User | None, simulation: Simulation) -> Simulation:
     """Go on with a simulation that is stuck or was cancelled: what failed is tried again."""
-    locked = Simulation.objects.select_for_update(of=("self",)).get(pk=simulation.pk)
-    if locked.state not in (Simulation.State.STUCK, Simulation.State.CANCELLED):
-        raise SystemsError(f"The simulation is {locked.state}: there is nothing to go on with.")
-    ended = [Run.State.FAILED, Run.State.CANCELLED]
-    for run in Run.objects.filter(simulations__simulation=locked, state__in=ended).distinct():
-        runs.retry_failed(by=by, run=run)
-    locked.state, locked.error = Simulation.State.MAKING, ""
-    locked.save()
-    _log(by, "go on with simulation", locked, {})
-    _wake(locked, by)
-    return locked
+    simulation = lock(simulation)
+    refuse_unless_stopped(simulation)
+    retry_failed(simulation, by)
+    log(by, "go on with simulation", simulation, {})
+    set_going(simulation, by)
+    return simulation
 
 
 @transaction.atomic
@@ -228,19 +229,10 @@ def cancel(*, by: User | None, simulation: Simulation) -> Simulation:
 
     A run that another simulation waits for goes on.
     """
-    locked = Simulation.objects.select_for_update(of=("self",)).get(pk=simulation.pk)
-    if locked.state in (Simulation.State.DONE, Simulation.State.CANCELLED):
-        return locked
     others = SimulationRun.objects.filter(simulation__state=Simulation.State.MAKING).exclude(
-        simulation=locked
+        simulation=simulation
     )
-    own = Run.objects.filter(simulations__simulation=locked, state__in=runs.OPEN).distinct()
-    for run in own.exclude(pk__in=others.values("run")):
-        runs.cancel(by=by, run=run)
-    locked.state, locked.error = Simulation.State.CANCELLED, ""
-    locked.save()
-    _log(by, "cancel simulation", locked, {})
-    return locked
+    return stop(simulation, by, shared=others.values("run"))
 
 
 def system_of(simulation: Simulation) -> tuple[str, dict[str, Any]]:
@@ -260,20 +252,6 @@ def continuations(simulation: Simulation) -> QuerySet[Continuation]:
     name, condition = system_of(simulation)
     rows = Continuation.objects.filter(dialogue__corpus=simulation.corpus, system__name=name)
     return rows.filter(condition=condition, trial__lt=order.trials)
-
-
-def subject(simulation: Simulation) -> str:
-    """Return what the jobs of a simulation are about."""
-    return f"simulation {simulation.pk}"
-
-
-def _wake(simulation: Simulation, by: User | None) -> None:
-    jobs.start(kind=KIND, subject=subject(simulation), by=by, params={"simulation": simulation.pk})
-
-
-def _log(by: User | None, verb: str, simulation: Simulation, detail: dict[str, Any]) -> None:
-    about = f"{subject(simulation)} of {simulation.corpus.name}"
-    Event.objects.create(by=by, verb=verb, subject=about[:300], detail=detail)
 
 
 # What a simulation would take, before anything is asked: summaries and answers, and how much is there.
@@ -304,10 +282,11 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(StepsEstimate):
     """A simulation before it starts. `productions` are its trials, one a script each, of which `done` are
-    there; `left_out` says why a script has none. `cost` is None where the endpoint has no prices, `endpoint`
-    where a baseline answers."""
+    there; `left_out` says why a script has none. `endpoint` is None where a baseline answers."""
+
+    UNASKED = Decimal(0)
 
     productions: int
     done: int
@@ -316,42 +295,6 @@ class Estimate:
     left_out: Mapping[str, int]
     endpoint: Endpoint | None
     counted_by: str = BY_CHARACTERS
-
-    @property
-    def calls(self) -> int:
-        """All calls to come."""
-        return sum(step.calls for step in self.steps)
-
-    @property
-    def tokens_in(self) -> int:
-        """All tokens that are read."""
-        return sum(step.tokens_in for step in self.steps)
-
-    @property
-    def tokens_out(self) -> int:
-        """All tokens that are written."""
-        return sum(step.tokens_out for step in self.steps)
-
-    @property
-    def cost(self) -> Decimal | None:
-        """What it costs."""
-        return cost(self.endpoint, self.tokens_in, self.tokens_out) if self.endpoint else Decimal(0)
-
-    @property
-    def price(self) -> str:
-        """The cost in words."""
-        currency = self.endpoint.currency if self.endpoint else ""
-        return estimates.cost_in_words(self.cost, currency, calls=self.calls)
-
-    @property
-    def host(self) -> str:
-        """Where the text goes."""
-        return (urlsplit(self.endpoint.base_url).hostname or "") if self.endpoint else ""
-
-    @property
-    def is_here(self) -> bool:
-        """Whether that is this machine."""
-        return literal(self.host) in {"127.0.0.1", "::1"}
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
@@ -367,10 +310,10 @@ class Estimate:
         if self.endpoint is None:
             return f"{summary}; no model is asked."
         parts = ", ".join(f"{step.calls:,} for {step.step}" for step in self.steps)
-        where = f"{self.host}, on this machine" if self.is_here else self.host
         return (
             f"{summary}: {self.calls:,} calls ({parts}), about {self.tokens_in:,} tokens to read and "
-            f"{self.tokens_out:,} to write ({self.counted_by}), cost {self.price}; the text goes to {where}."
+            f"{self.tokens_out:,} to write ({self.counted_by}), cost {self.price}; the text goes to "
+            f"{self.destination}."
         )
 
 
@@ -525,20 +468,8 @@ def counts(simulation: Simulation) -> dict[str, Any]:
     """Return what a simulation came to: trials, flags of trials, and what its runs took."""
     order = Order.of(simulation.order)
     runs = Run.objects.filter(simulations__simulation=simulation).distinct()
-    totals = CallCount.objects.filter(run__in=runs).aggregate(
-        calls=Sum("asked"),
-        read=Sum("tokens_in"),
-        written=Sum("tokens_out"),
-        cost=Sum("cost"),
-        costed=Sum("costed"),
-    )
-    return {
-        **(_of_baseline(simulation) if order.baseline else _of_model(simulation, order)),
-        "calls": totals["calls"] or 0,
-        "tokens_in": totals["read"] or 0,
-        "tokens_out": totals["written"] or 0,
-        "cost": float(totals["cost"] or 0) if totals["costed"] or not totals["calls"] else None,
-    }
+    made = _of_baseline(simulation) if order.baseline else _of_model(simulation, order)
+    return made | taken(runs)
 
 
 def _of_model(simulation: Simulation, order: Order) -> dict[str, Any]:
@@ -580,8 +511,7 @@ def steps_of(simulation: Simulation) -> list[dict[str, Any]]:
 
 def paused(simulation: Simulation) -> Run | None:
     """Return a run that waits for a person, None where none does."""
-    runs = Run.objects.filter(simulations__simulation=simulation, state__in=OPEN)
-    open_runs = list(runs.distinct())
+    open_runs = list(runs_of(simulation, OPEN))
     stopped = [run for run in open_runs if run.state == Run.State.PAUSED]
     return stopped[0] if stopped and len(stopped) == len(open_runs) else None
 
@@ -638,35 +568,13 @@ def as_json(simulation: Simulation) -> dict[str, Any]:
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
     """Start the runs that a simulation needs next, or see that it is done."""
-    pk = job.params["simulation"]
-    if not Simulation.objects.filter(pk=pk).exists():
-        raise JobRefused("the simulation was deleted")
-    simulation = advance(pk)
-    if simulation.state == Simulation.State.STUCK:
-        raise JobRefused(simulation.error)
+    simulation = advance_in_job(Simulation, job, advance)
     return {"simulation": simulation.pk, "state": simulation.state, "step": simulation.step}
 
 
 def sweep() -> int:
-    """Have every simulation gone on with whose runs have ended; return how many.
-
-    One whose last job failed is stuck until a person looks at it.
-    """
-    under_way = SimulationRun.objects.filter(run__state__in=OPEN).values("simulation")
-    ready = Simulation.objects.filter(state=Simulation.State.MAKING).exclude(pk__in=under_way)
-    for simulation in ready.select_related("created_by"):
-        last = Job.objects.filter(kind=KIND, subject=subject(simulation)).order_by("-id").first()
-        if last is not None and last.state in (Job.State.FAILED, Job.State.CANCELLED):
-            error = f"Job {last.pk} was to go on with it and {last.state}: {last.error or last.note}"
-            ready.filter(pk=simulation.pk).update(state=Simulation.State.STUCK, error=error)
-        else:
-            actions.start(
-                kind=KIND,
-                subject=subject(simulation),
-                by=simulation.created_by,
-                params={"simulation": simulation.pk},
-            )
-    return len(ready)
+    """Have every simulation gone on with whose runs have ended; return how many."""
+    return pipelines.sweep(Simulation)
 
 
 JOB = JobKind(KIND, "Simulation", run)

@@ -59,7 +59,8 @@ from suites.long_dialogue.editing import answer_labels
 from suites.long_dialogue.editing.question_records import versioned_name
 from suites.long_dialogue.models import Simulation, SimulationRun
 from suites.long_dialogue.scripts.answers import TEMPLATE, UNKNOWN_TEXT
-from suites.long_dialogue.scripts.names import mapped, names_of
+from suites.long_dialogue.scripts.names import names_of
+from suites.long_dialogue.scripts.replacing import mapped
 from suites.long_dialogue.scripts.sessions import script_of
 from suites.long_dialogue.simulations import material as scripts
 from suites.long_dialogue.simulations.material import LOADER

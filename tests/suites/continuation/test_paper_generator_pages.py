@@ -47,13 +47,6 @@ def endpoint() -> Iterator[Endpoint]:
         )
 
 
-@pytest.fixture
-def researcher(client: Client) -> Client:
-    """A client who is signed in as a researcher."""
-    client.force_login(factories.user(researcher=True))
-    return client
-
-
 def talks(number: int = 3) -> Corpus:
     corpus = factories.corpus("talks")
     for n in range(number):
@@ -63,18 +56,18 @@ def talks(number: int = 3) -> Corpus:
 
 @pytest.mark.parametrize(("key", "chosen"), CHOSEN, ids=NAMED)
 def test_the_page_shows_its_settings_estimates_and_starts(
-    researcher: Client, endpoint: Endpoint, key: str, chosen: dict[str, Any]
+    signed_in: Client, endpoint: Endpoint, key: str, chosen: dict[str, Any]
 ) -> None:
     corpus = talks()
     address = f"{reverse('generate')}?corpus={corpus.pk}&generator={key}"
-    page = researcher.get(address).content.decode()
+    page = signed_in.get(address).content.decode()
     resolved = GENERATORS[key].resolved({})
     assert all(f'name="setting_{name}"' in page for name in resolved)
     told = {f"setting_{name}": value for name, value in {**resolved, **chosen}.items() if value is not False}
     body = {"endpoint": endpoint.pk, "trials": 1, "mode": "at_once", **told}
-    shown = researcher.post(address, body)
+    shown = signed_in.post(address, body)
     assert shown.status_code == 200, shown.content.decode()
-    started = researcher.post(address, body | {"confirmed": "1"})
+    started = signed_in.post(address, body | {"confirmed": "1"})
     assert started.status_code == 302, started.content.decode()
     finish()
     run = Run.objects.get(kind="generate")
@@ -84,13 +77,13 @@ def test_the_page_shows_its_settings_estimates_and_starts(
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("key", "chosen"), CHOSEN, ids=NAMED)
 def test_the_api_starts_it_and_the_estimate_is_what_it_takes(
-    researcher: Client, endpoint: Endpoint, key: str, chosen: dict[str, Any]
+    signed_in: Client, endpoint: Endpoint, key: str, chosen: dict[str, Any]
 ) -> None:
     corpus = talks()
     plan = Generation(key, endpoint, settings=chosen).plan()
     calls = estimate(plan, Dialogues(corpus), 1).calls
     body = {"generator": key, "corpus": "talks", "endpoint": "fake", "settings": chosen}
-    made = researcher.post("/api/v1/productions/", body, content_type="application/json")
+    made = signed_in.post("/api/v1/productions/", body, content_type="application/json")
     assert made.status_code == 201, made.content.decode()
     finish()
     run = Run.objects.get(kind="generate")
@@ -113,9 +106,7 @@ def test_the_command_writes_and_says_what_it_did(
     assert {one.condition["mood"] for one in made} == {"calm"}
 
 
-def test_settings_that_do_not_go_together_are_told_on_the_page(
-    researcher: Client, endpoint: Endpoint
-) -> None:
+def test_settings_that_do_not_go_together_are_told_on_the_page(signed_in: Client, endpoint: Endpoint) -> None:
     corpus = talks(1)
     address = f"{reverse('generate')}?corpus={corpus.pk}&generator=mpceval_next_message"
     body = {
@@ -125,7 +116,7 @@ def test_settings_that_do_not_go_together_are_told_on_the_page(
         "setting_point": "every:2",
         "setting_window": 0,
     }
-    refused = researcher.post(address, body | {"setting_batch": 5})
+    refused = signed_in.post(address, body | {"setting_batch": 5})
     assert refused.status_code == 422
     assert "dialogues share a call only where each has one point" in refused.content.decode()
 

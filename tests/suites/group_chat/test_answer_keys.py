@@ -16,7 +16,7 @@ from annotation.formats import ImportProblem
 from annotation.models import Corpus, Dialogue, Item, Label, Rater, System
 from annotation.records import Continuation
 from judges.runs.material import load
-from suites.group_chat.editing.answer_keys import correct
+from suites.group_chat.answer_keys import correct
 from suites.group_chat.scenarios.agents import AGENTS, decide
 from suites.group_chat.scenarios.cascade import turn_of
 from tests.suites.group_chat.scripts import LAUNCH, launch

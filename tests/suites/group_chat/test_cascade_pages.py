@@ -5,22 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from annotation.corpora import splits
 from annotation.models import Corpus, Item
 from suites.group_chat.scenarios.agents import AGENTS, decide
-from tests.factories import user
 from tests.suites.group_chat.scripts import launch
 from tests.suites.group_chat.test_cascade_report import always, families, played
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def signed_in(client: Client) -> Client:
-    client.force_login(user(researcher=True))
-    return client
 
 
 @pytest.fixture

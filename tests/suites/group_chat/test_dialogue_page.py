@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Corpus, Item
-from suites.group_chat.editing import key_points
+from suites.group_chat import answer_keys
 from tests import factories
 from tests.suites.group_chat.test_answer_keys import STATIC, stored
 
@@ -34,6 +34,6 @@ def test_a_scenario_is_shown_with_its_agent_private_turns_and_decisions(tmp_path
 
 def test_places_where_people_decide_are_no_decisions_of_an_agent(tmp_path, client: Client) -> None:
     corpus = stored(tmp_path)
-    key_points.ensure(corpus)
+    answer_keys.ensure(corpus)
     client.force_login(factories.user(researcher=True))
     assert "/decisions/" not in page(client, corpus, "points")

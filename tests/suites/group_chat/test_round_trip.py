@@ -9,7 +9,7 @@ import pytest
 from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Turn
 from annotation.scenario_records import native_scenario, scenario_json, scenario_record
-from suites.group_chat.editing.answer_keys import scenarios
+from suites.group_chat.answer_keys import scenarios
 from suites.group_chat.scenarios.agents import AGENTS, decide
 from suites.group_chat.scenarios.cascade import turn_of
 from tests.calibration.test_label_studio import content, files

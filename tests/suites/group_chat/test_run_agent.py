@@ -54,13 +54,6 @@ def endpoint() -> Iterator[Endpoint]:
         )
 
 
-@pytest.fixture
-def researcher(client: Client) -> Client:
-    """A client who is signed in as a researcher."""
-    client.force_login(factories.user(researcher=True))
-    return client
-
-
 def run_agent(*arguments: str) -> dict[str, Any]:
     out = StringIO()
     call_command("run_agent", "--corpus", "Set", *arguments, stdout=out, stderr=StringIO())
@@ -191,43 +184,43 @@ def _unreadable(method: str, path: str, body: Any, headers: Any) -> Any:
     return type(answer)(answer.status, json.dumps(whole).encode(), answer.headers)
 
 
-def test_the_page_runs_a_baseline_and_says_who_decided(researcher: Client, corpus: Corpus) -> None:
+def test_the_page_runs_a_baseline_and_says_who_decided(signed_in: Client, corpus: Corpus) -> None:
     address = reverse("agents", args=[corpus.pk])
-    page = researcher.get(address).content.decode()
+    page = signed_in.get(address).content.decode()
     assert "Nobody has decided here yet." in page
     assert f"{reverse('generate')}?corpus={corpus.pk}&amp;generator=group_chat_agent" in page
-    answer = researcher.post(address, {"agent": "oracle", "mode": "implicit", "trials": 2}, follow=True)
+    answer = signed_in.post(address, {"agent": "oracle", "mode": "implicit", "trials": 2}, follow=True)
     page = answer.content.decode()
     assert "oracle: 20 decisions in 4 new continuations." in page
     assert "mode implicit" in page
     assert "2 of 2" in page
-    refused = researcher.post(address, {"agent": "oracle", "mode": "loud", "trials": 2})
+    refused = signed_in.post(address, {"agent": "oracle", "mode": "loud", "trials": 2})
     assert refused.status_code == 422
 
 
-def test_a_corpus_without_scenarios_has_no_agents(researcher: Client) -> None:
+def test_a_corpus_without_scenarios_has_no_agents(signed_in: Client) -> None:
     plain = factories.corpus("Plain")
-    page = researcher.get(reverse("agents", args=[plain.pk])).content.decode()
+    page = signed_in.get(reverse("agents", args=[plain.pk])).content.decode()
     assert "No scenarios here" in page
-    answer = researcher.post(
+    answer = signed_in.post(
         reverse("agents", args=[plain.pk]), {"agent": "oracle", "mode": "explicit", "trials": 1}
     )
     assert answer.status_code == 422
 
 
 @pytest.mark.exhaustive
-def test_the_api_runs_a_baseline_and_says_who_decided(researcher: Client, corpus: Corpus) -> None:
+def test_the_api_runs_a_baseline_and_says_who_decided(signed_in: Client, corpus: Corpus) -> None:
     address = reverse("api-agents", args=[corpus.pk])
-    made = researcher.post(address, {"agent": "random", "trials": 2}, content_type="application/json")
+    made = signed_in.post(address, {"agent": "random", "trials": 2}, content_type="application/json")
     assert made.status_code == 201
     assert (made.json()["made"], made.json()["decisions"]) == (4, 4 * POINTS)
-    told = researcher.get(address).json()
+    told = signed_in.get(address).json()
     assert [one["key"] for one in told["baselines"]] == list(AGENTS)
     assert told["scenarios"] == 2
     assert told["systems"] == [
         {"system": "random", "condition": {"mode": "explicit"}, "scenarios": 2, "trials": 2, "decisions": 20}
     ]
-    refused = researcher.post(address, {"agent": "random", "part": "dev"}, content_type="application/json")
+    refused = signed_in.post(address, {"agent": "random", "part": "dev"}, content_type="application/json")
     assert refused.status_code == 400
     assert "has no split" in refused.json()["detail"]
 
@@ -239,14 +232,14 @@ def test_the_estimate_counts_one_call_a_point(corpus: Corpus, endpoint: Endpoint
 
 @pytest.mark.exhaustive
 def test_many_trials_are_a_job_whose_result_says_what_came_of_it(
-    researcher: Client, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+    signed_in: Client, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(baselines, "AT_ONCE", 10)
     asked = {"agent": "always_speak", "mode": "explicit", "trials": 6}
     factories.dialogue(corpus, "plain", turns=2)
-    answer = researcher.post(reverse("agents", args=[corpus.pk]), asked)
+    answer = signed_in.post(reverse("agents", args=[corpus.pk]), asked)
     assert answer["Location"] == reverse("jobs")
-    again = researcher.post(reverse("api-agents", args=[corpus.pk]), asked, content_type="application/json")
+    again = signed_in.post(reverse("api-agents", args=[corpus.pk]), asked, content_type="application/json")
     job = Job.objects.get(kind="baseline")
     assert (again.status_code, again.json()) == (202, {"job": job.pk})
     told = baselines.run(job, lambda done, of: None)

@@ -15,9 +15,8 @@ from django.urls import reverse
 
 from annotation.formats.jsonl import dialogue
 from annotation.models import Corpus, Dialogue
-from suites.group_chat.editing import actions
-from suites.group_chat.editing.actions import STARTER
-from suites.group_chat.editing.queries import native, record_of, state_of, text_of
+from suites.group_chat import editing
+from suites.group_chat.editing import STARTER, native, record_of, state_of, text_of
 from tests import factories
 from tests.suites.group_chat.scripts import LAUNCH
 
@@ -39,7 +38,7 @@ def corpus() -> Corpus:
 
 @pytest.fixture
 def stored(corpus: Corpus) -> Dialogue:
-    return actions.save(corpus=corpus, record=dialogue(deepcopy(LAUNCH)), by=None).dialogue
+    return editing.save(corpus=corpus, record=dialogue(deepcopy(LAUNCH)), by=None).dialogue
 
 
 def page(client: Client, name: str, *args: Any) -> str:

@@ -12,8 +12,8 @@ from annotation.corpora import continuing, queries
 from annotation.formats import ImportProblem
 from annotation.formats.jsonl import dialogue
 from annotation.models import Corpus, Dialogue, Item, Label, System, Turn
-from suites.group_chat.editing import actions
-from suites.group_chat.editing.queries import is_decided, record_of, rows, scenario_turns, state_of, text_of
+from suites.group_chat import editing
+from suites.group_chat.editing import is_decided, record_of, rows, scenario_turns, state_of, text_of
 from suites.group_chat.scenarios.probes import overview
 from tests import factories
 from tests.suites.group_chat.scripts import LAUNCH
@@ -32,7 +32,7 @@ def corpus() -> Corpus:
 
 @pytest.fixture
 def stored(corpus: Corpus) -> Dialogue:
-    return actions.save(corpus=corpus, record=launch(), by=None).dialogue
+    return editing.save(corpus=corpus, record=launch(), by=None).dialogue
 
 
 def decide(stored: Dialogue) -> None:
@@ -47,25 +47,25 @@ def test_a_new_scenario_is_a_dialogue_with_items(corpus: Corpus, stored: Dialogu
     assert Item.objects.filter(continuation__dialogue=stored, kind="turn").count() == 5
     assert queries.counts([corpus])[corpus.pk]["turns"] == 5
     with pytest.raises(ImportProblem, match="has a dialogue 'launch-07' already"):
-        actions.save(corpus=corpus, record=launch(), by=None)
+        editing.save(corpus=corpus, record=launch(), by=None)
 
 
 def test_what_nothing_was_decided_on_is_rewritten_in_its_place(corpus: Corpus, stored: Dialogue) -> None:
     longer = launch(turns=[*LAUNCH["turns"], {"speaker": "sam", "text": "Bye."}], cluster="other")
-    saved = actions.save(corpus=corpus, record=longer, by=None, opened=stored)
+    saved = editing.save(corpus=corpus, record=longer, by=None, opened=stored)
     assert (saved.dialogue.pk, saved.became) == (stored.pk, "rewritten")
     assert record_of(saved.dialogue) == longer
     counted = queries.counts([corpus])[corpus.pk]
     assert counted["turns"] == Turn.objects.count() == 6
     assert counted["items"] == Item.objects.count()
-    again = actions.save(corpus=corpus, record=longer, by=None, opened=saved.dialogue)
+    again = editing.save(corpus=corpus, record=longer, by=None, opened=saved.dialogue)
     assert again.became == "unchanged"
-    back = actions.save(corpus=corpus, record=launch(), by=None, opened=saved.dialogue)
+    back = editing.save(corpus=corpus, record=launch(), by=None, opened=saved.dialogue)
     assert (back.became, record_of(back.dialogue)) == ("rewritten", launch())
 
 
 def test_with_another_id_it_is_another_scenario_of_the_family(corpus: Corpus, stored: Dialogue) -> None:
-    saved = actions.save(corpus=corpus, record=launch(id="launch-08"), by=None, opened=stored)
+    saved = editing.save(corpus=corpus, record=launch(id="launch-08"), by=None, opened=stored)
     assert saved.became == "created"
     assert {row.summary.dialogue.cluster for row in rows(corpus)} == {"launch"}
     assert overview([row.summary for row in rows(corpus)]).families == 1
@@ -78,22 +78,22 @@ def test_where_something_was_decided_the_script_stays_and_keys_are_corrected(
     decide(stored)
     assert is_decided(stored)
     with pytest.raises(ImportProblem, match="so it stays as it is"):
-        actions.save(corpus=corpus, record=launch(summary="else"), by=None, opened=stored)
+        editing.save(corpus=corpus, record=launch(summary="else"), by=None, opened=stored)
     labels = Label.objects.count()
     keys = {"2": {"attend": 0, "speak": {"silence": 1}}}
-    saved = actions.save(corpus=corpus, record=launch(keys=keys), by=None, opened=stored)
+    saved = editing.save(corpus=corpus, record=launch(keys=keys), by=None, opened=stored)
     assert saved.became == "corrected"
     assert record_of(Dialogue.objects.get(pk=stored.pk)) == launch(keys=keys)
     assert Label.objects.count() == 2 * labels
     with pytest.raises(ImportProblem, match="so it stays as it is"):
-        actions.save(corpus=corpus, record=launch(keys=keys, points=[0, 1, 2, 4]), by=None, opened=stored)
+        editing.save(corpus=corpus, record=launch(keys=keys, points=[0, 1, 2, 4]), by=None, opened=stored)
 
 
 def test_who_has_not_seen_the_last_change_is_told(corpus: Corpus, stored: Dialogue) -> None:
     seen = state_of(record_of(stored))
-    actions.save(corpus=corpus, record=launch(summary="a"), by=None, opened=stored, seen=seen)
+    editing.save(corpus=corpus, record=launch(summary="a"), by=None, opened=stored, seen=seen)
     with pytest.raises(ImportProblem, match="somebody else saved"):
-        actions.save(corpus=corpus, record=launch(summary="b"), by=None, opened=stored, seen=seen)
+        editing.save(corpus=corpus, record=launch(summary="b"), by=None, opened=stored, seen=seen)
 
 
 def test_a_scenario_is_shown_as_each_sees_it() -> None:

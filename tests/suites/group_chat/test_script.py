@@ -12,7 +12,7 @@ import pytest
 from annotation.formats import ImportProblem
 from annotation.formats.jsonl import dialogue
 from annotation.scenario_records import PROBES
-from suites.group_chat.editing.queries import native
+from suites.group_chat.editing import native
 from suites.group_chat.scenario_text import read_scenario, read_script, write_draft, write_script
 from suites.group_chat.scenarios.points import points_of, scenario_of
 from suites.group_chat.scenarios.probes import add_probe, remove_probe

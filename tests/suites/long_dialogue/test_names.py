@@ -11,18 +11,8 @@ from hypothesis import strategies as st
 
 from annotation.records import Dialogue, Participant, Turn
 from annotation.script_records import Date, Fact, NameMap, Question, Script, Session
-from suites.long_dialogue.scripts.names import (
-    anonymised,
-    generic,
-    inverse,
-    mapped,
-    mapped_question,
-    names_of,
-    problems,
-    renamed,
-    swapped,
-    texts_of,
-)
+from suites.long_dialogue.scripts.names import anonymised, generic, names_of, problems, swapped
+from suites.long_dialogue.scripts.replacing import inverse, mapped, mapped_question, renamed, texts_of
 
 CAST = (
     Participant("ana", "Ana Lopez", "sister of Ben", ("Ana is a vet.",), ("Annie",), {"gender": "female"}),

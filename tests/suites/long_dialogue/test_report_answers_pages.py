@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from annotation.corpora import splits
 from annotation.models import Corpus, Item
@@ -14,12 +13,6 @@ from tests.factories import user
 from tests.suites.long_dialogue.answers_world import bring
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def signed_in(client: Client) -> Client:
-    client.force_login(user(researcher=True))
-    return client
 
 
 @pytest.fixture

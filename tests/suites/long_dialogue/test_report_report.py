@@ -12,10 +12,10 @@ from django.core.management.base import CommandError
 
 from annotation.corpora import splits
 from annotation.models import TestLook
-from calibration.errors import AnswersRefused
 from suites.long_dialogue.answers.renderings import RENDERINGS, as_text
 from suites.long_dialogue.answers.report import compute, compute_on_test
 from suites.long_dialogue.answers.rows import read
+from suites.reports import ReportRefused
 from tests.suites.long_dialogue.answers_world import FREE, asked, bring, walked
 
 pytestmark = pytest.mark.django_db
@@ -245,7 +245,7 @@ def test_a_split_shows_its_dev_sessions_and_test_once_it_was_opened(tmp_path) ->
     dev = compute(query=read({}, corpus), by=None)
     places = {row.place.cluster for row in dev.answers.sheet.rows}
     assert places <= splits.clusters(split=split, part="dev")
-    with pytest.raises(AnswersRefused, match="test was not opened"):
+    with pytest.raises(ReportRefused, match="test was not opened"):
         compute(query=read({"part": "test"}, corpus), by=None)
     made = compute_on_test(query=read({}, corpus), by=None, purpose="the end")
     assert {row.place.cluster for row in made.answers.sheet.rows} <= splits.clusters(split=split, part="test")

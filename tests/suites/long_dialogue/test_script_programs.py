@@ -15,7 +15,7 @@ from annotation.errors import ScriptRefused
 from annotation.models import Dialogue, SessionVersion
 from config.models import Event
 from suites.long_dialogue.editing.name_maps import make_names, maps_of, record_of, save_names
-from suites.long_dialogue.scripts.names import renamed
+from suites.long_dialogue.scripts.replacing import renamed
 from tests import factories
 from tests.suites.long_dialogue.examples import script
 from tests.suites.long_dialogue.test_native import bring

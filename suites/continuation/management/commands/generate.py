@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.db.models import Sum
 
 from config.commands import DatabaseCommand
 from jobs import runs
 from jobs.endpoints.parameter_inputs import add_parameters, parameters_from_options
 from jobs.errors import JobError
-from jobs.models import CallCount, Run
+from jobs.models import Run
 from judges.management.commands.run_judge import add_settings
 from judges.runs.lookup import NOTHING_FAILED, PARTS, Drive, corpus_named, endpoint_named, split_for
 from judges.runs.selection import settings_of
@@ -25,6 +24,7 @@ from suites.continuation.models import Production
 from suites.continuation.productions import actions
 from suites.continuation.productions.actions import estimate
 from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.pipelines import taken
 from suites.continuation.productions.plans import Generation
 
 INTERRUPTED = 130
@@ -135,13 +135,6 @@ def summary(run: Run) -> dict[str, Any]:
     flags: Counter[str] = Counter()
     for row_flags in rows.exclude(flags=[]).values_list("flags", flat=True):
         flags.update({flag.partition(":")[0] for flag in row_flags})
-    usage = CallCount.objects.filter(run=run).aggregate(
-        calls=Sum("asked"),
-        read=Sum("tokens_in"),
-        written=Sum("tokens_out"),
-        cost=Sum("cost"),
-        costed=Sum("costed"),
-    )
     return {
         "run": run.pk,
         "system": run.name,
@@ -150,10 +143,7 @@ def summary(run: Run) -> dict[str, Any]:
         "done": rows.filter(status=Production.Status.DONE).count(),
         "failed": rows.filter(status=Production.Status.FAILED).count(),
         "reused": run.reused,
-        "calls": usage["calls"] or 0,
-        "tokens_in": usage["read"] or 0,
-        "tokens_out": usage["written"] or 0,
-        "cost": float(usage["cost"] or 0) if usage["costed"] or not usage["calls"] else None,
+        **taken([run]),
         "flags": dict(sorted(flags.items())),
     }
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from annotation.models import Corpus
 from annotation.scenario_records import STAGES
-from calibration.errors import CalibrationError
-from calibration.management.options import list_existing, refuse_purpose, write_output
 from config.commands import DatabaseCommand, refuse_unused
 from suites.group_chat.cascade.renderings import RENDERINGS, as_text
 from suites.group_chat.cascade.report import CascadeReport, compute, compute_on_test
 from suites.group_chat.cascade.score_figures import BY, COMPETENCE, TURN_SCORE, read
+from suites.reports import add_report_arguments, print_report
 
 
 class Command(DatabaseCommand):
@@ -48,44 +47,17 @@ class Command(DatabaseCommand):
                 f"--tau-{stage}", default="", metavar="T", help=f"the same, of {stage.upper()}"
             )
         parser.add_argument("--jaccard", action="store_true", help="score exact sets by their overlap")
-        parser.add_argument(
-            "--part",
-            default="",
-            choices=["dev", "test", "training"],
-            help="part of the split (dev), or training",
-        )
-        parser.add_argument("--purpose", default="", help="for what test is opened: logged")
-        parser.add_argument("--resamples", default="", metavar="N", help="resamples of families (2000)")
-        parser.add_argument("--seed", default="", metavar="N", help="of the resamples (0)")
-        parser.add_argument(
-            "--format",
-            choices=("table", *RENDERINGS),
-            default="table",
-            help="table (default) or a file's form",
-        )
-        parser.add_argument("--output", metavar="PATH", help="write into a file instead of standard output")
+        add_report_arguments(parser, RENDERINGS, "families")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute and print; exit with one line on a mistake."""
-        refuse_purpose(options)
         if options["success"] != TURN_SCORE:
             refuse_unused(options, ["threshold"], f"it goes with --success {TURN_SCORE}")
-        try:
-            report = _compute_report(options)
-        except CalibrationError as error:
-            raise CommandError(str(error)) from error
-        form = options["format"]
-        write_output(
-            self, as_text(report) if form == "table" else RENDERINGS[form].write(report), options["output"]
-        )
 
+        def make(corpus: Corpus) -> CascadeReport:
+            query = read({**options, "jaccard": "yes" if options["jaccard"] else ""}, corpus)
+            if query.part == "test":
+                return compute_on_test(query=query, by=None, purpose=options["purpose"])
+            return compute(query=query, by=None)
 
-def _compute_report(options: dict[str, Any]) -> CascadeReport:
-    corpus = Corpus.objects.filter(name=options["corpus"]).first()
-    if corpus is None:
-        existing = list_existing(Corpus.objects.values_list("name", flat=True))
-        raise CommandError(f"no corpus {options['corpus']!r}; {existing}")
-    query = read({**options, "jaccard": "yes" if options["jaccard"] else ""}, corpus)
-    if query.part == "test":
-        return compute_on_test(query=query, by=None, purpose=options["purpose"])
-    return compute(query=query, by=None)
+        print_report(self, options, make, as_text, RENDERINGS)

@@ -14,8 +14,8 @@ from annotation.formats.source import Faults, Source
 from annotation.models import Corpus
 from annotation.records import Dialogue
 from config.commands import DatabaseCommand
-from suites.group_chat.editing.answer_keys import of_corpus, scenarios
-from suites.group_chat.editing.queries import native, text_of
+from suites.group_chat.answer_keys import of_corpus, scenarios
+from suites.group_chat.editing import native, text_of
 from suites.group_chat.scenario_text import is_json, read_scenario
 from suites.group_chat.scenarios.probes import Summary, overview, summary
 

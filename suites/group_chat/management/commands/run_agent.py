@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -94,7 +95,7 @@ class Command(generate.Command):
         except JobError as error:
             raise CommandError(str(error)) from None
         self.stderr.write(played.sentence())
-        self.stdout.write(json.dumps(played.as_json(), ensure_ascii=False))
+        self.stdout.write(json.dumps(asdict(played), ensure_ascii=False))
 
 
 def _word(value: bool) -> str:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
 from annotation.models import Corpus
-from calibration.errors import CalibrationError
-from calibration.management.options import list_existing, refuse_purpose, write_output
 from config.commands import DatabaseCommand, refuse_unused
 from suites.long_dialogue.answers.renderings import RENDERINGS, as_text
 from suites.long_dialogue.answers.report import AnswersReport, compute, compute_on_test
 from suites.long_dialogue.answers.rows import BY, LAYOUTS, PEOPLE, REPORT, TABLE2, read
+from suites.reports import add_report_arguments, print_report
 
 
 class Command(DatabaseCommand):
@@ -47,49 +46,22 @@ class Command(DatabaseCommand):
             "--judge", default="", metavar="NAME", help=f"who decides what no rule does: one, or {PEOPLE}"
         )
         parser.add_argument("--set", default="", metavar="NAMES", help="question sets (default: all)")
-        parser.add_argument(
-            "--part",
-            default="",
-            choices=["", "dev", "test", "training"],
-            help="part of the split (dev), or training",
-        )
-        parser.add_argument("--purpose", default="", help="for what test is opened: logged")
-        parser.add_argument("--resamples", default="", metavar="N", help="resamples of sessions (2000)")
-        parser.add_argument("--seed", default="", metavar="N", help="of the resamples (0)")
         parser.add_argument("--level", default="", metavar="P", help="of the intervals (0.95)")
-        parser.add_argument(
-            "--format",
-            choices=("table", *RENDERINGS),
-            default="table",
-            help="table (default) or a file's form",
-        )
-        parser.add_argument("--output", metavar="PATH", help="write into a file instead of standard output")
+        add_report_arguments(parser, RENDERINGS, "sessions")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Compute and print; exit with one line on a mistake."""
-        refuse_purpose(options)
         if options["layout"] not in ("", REPORT):
             refuse_unused(options, ["by"], f"the rows of {options['layout']} are those of the paper")
         if options["layout"] == TABLE2:
             rules = {rule: options["score"] == rule for rule in ("strict", "lenient")}
             unread = [*rules, "judge", "resamples", "seed", "level"]
             refuse_unused({**options, **rules}, unread, "table2 counts questions, and scores no answer")
-        try:
-            report = _compute_report(options)
-        except CalibrationError as error:
-            raise CommandError(str(error)) from error
-        form = options["format"]
-        write_output(
-            self, as_text(report) if form == "table" else RENDERINGS[form].write(report), options["output"]
-        )
 
+        def make(corpus: Corpus) -> AnswersReport:
+            query = read(options, corpus)
+            if query.part == "test":
+                return compute_on_test(query=query, by=None, purpose=options["purpose"])
+            return compute(query=query, by=None)
 
-def _compute_report(options: dict[str, Any]) -> AnswersReport:
-    corpus = Corpus.objects.filter(name=options["corpus"]).first()
-    if corpus is None:
-        existing = list_existing(Corpus.objects.values_list("name", flat=True))
-        raise CommandError(f"no corpus {options['corpus']!r}; {existing}")
-    query = read(options, corpus)
-    if query.part == "test":
-        return compute_on_test(query=query, by=None, purpose=options["purpose"])
-    return compute(query=query, by=None)
+        print_report(self, options, make, as_text, RENDERINGS)

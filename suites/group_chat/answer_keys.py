@@ -1,4 +1,4 @@
-"""Answer keys of scenarios: read from the database, written as labels, and corrected."""
+"""Answer keys of scenarios: read from the database, written as labels, corrected; their points as items."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotation import records, scheme_store
+from annotation.corpora import continuing
 from annotation.corpora.rows import agenda_record, participant_record, turn_record
 from annotation.formats.fields import Fields
 from annotation.formats.source import ImportProblem
 from annotation.kinds import DECISION
-from annotation.models import Continuation, Item, Label, Occasion, Question, Rater, Turn
-from annotation.models.corpora import Corpus, Dialogue
+from annotation.models import Continuation, Corpus, Item, Label, Occasion, Question, Rater, System, Turn
+from annotation.models.corpora import Dialogue
 from annotation.scenario_records import (
     KIND,
+    MODE,
     OWN_FIELDS,
+    PEOPLE,
+    POINTS,
+    Decision,
     SetCondition,
     scenario_json,
     scenario_record,
@@ -31,7 +36,8 @@ from annotation.work.labels import Answer, record
 from config.models import Event
 from suites.group_chat import schemes as decisions
 from suites.group_chat.native_fields import with_scenario
-from suites.group_chat.scenarios.points import key_at, others_at, scenario_of
+from suites.group_chat.scenarios.cascade import turn_of
+from suites.group_chat.scenarios.points import key_at, others_at, points_of, scenario_of
 from suites.group_chat.schemes import ADDRESSED, ATTEND, GROUND, SPEAK, TARGET
 
 # From the database to scenarios: the script and its keys, without what systems wrote.
@@ -220,3 +226,34 @@ def _apply_changes(
         message = "is part of what the agent saw: save the scenario under another id to test it the other way"
         raise ImportProblem(message, field="addressees")
     return corrected
+
+
+# The points of scenarios as something that people decide on: a continuation of theirs, silent at each.
+
+
+@transaction.atomic
+def ensure(corpus: Corpus) -> int:
+    """Give every scenario of a corpus the continuation whose turns people decide on; return how many are new.
+
+    Nothing is said in it: it holds a place for each point, which nobody is shown.
+    """
+    have = Continuation.objects.filter(dialogue__corpus=corpus, key=POINTS).values("dialogue")
+    rows = [row for row in of_corpus(corpus) if row.pk not in {entry["dialogue"] for entry in have}]
+    by_id = scenarios(rows)
+    if not rows:
+        return 0
+    system, _ = System.objects.get_or_create(corpus=corpus, name=PEOPLE)
+    for row in rows:
+        dialogue = by_id[row.pk]
+        agent = scenario_of(dialogue).agent
+        turns = tuple(
+            turn_of(Decision(point, "silence", mode="implicit"), agent, dialogue.turns[point])
+            for point in points_of(dialogue)
+        )
+        if turns:
+            continuation = records.Continuation(POINTS, PEOPLE, turns, "static", 0, {MODE: "implicit"})
+            continuing.add(dialogue=row, system=system, record=continuation)
+    return len(rows)
+
+
+MAKE_ITEMS = {decisions.HUMAN.key: ensure}

@@ -1,0 +1,610 @@
+"""The pages of what writes: productions, benchmarks and examples for fine-tuning. Researchers only."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.urls import URLPattern, path, reverse
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.models.corpora import Corpus
+from annotation.pages.campaigns import choose
+from calibration.access import place_of
+from calibration.errors import CalibrationError
+from calibration.exports import downloads
+from calibration.pages.exports import answer, place_told
+from config.files import file_response, row_id
+from config.permissions import researcher_only, user_of
+from jobs import actions as jobs
+from jobs.endpoints.parameter_inputs import LinesField, WithParameters, given_parameters
+from jobs.errors import JobError
+from jobs.models import Endpoint, Job, Run
+from jobs.runs import CAPS
+from judges.pages.forms import cap_fields, check_mode, mode_field, offer_parts
+from judges.pages.runs import ROOM, sync_endpoints
+from judges.runs.lookup import split_for
+from judges.runs.selection import settings_of
+from suites.continuation import access, tuning
+from suites.continuation.errors import SystemsError
+from suites.continuation.generators import GENERATORS, Generator, Setting, WrongSettings
+from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
+from suites.continuation.models import Benchmark, Production
+from suites.continuation.productions import actions, benchmark_actions
+from suites.continuation.productions.actions import MOST_TRIALS
+from suites.continuation.productions.benchmark_actions import TITLES, Source
+from suites.continuation.productions.benchmark_steps import (
+    CUT,
+    LARGEST_SEED,
+    METADATA,
+    MOST,
+    SUMMARY,
+    Order,
+    export,
+)
+from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.plans import LONGEST_NAME, Generation
+from suites.continuation.schemes import SCHEME
+from suites.pages import form_values
+
+# The form of generation, made from a generator's settings.
+
+SETTING = "setting_"
+"""How the fields of settings are called, before the setting's name."""
+
+
+class WithCaps(WithParameters):
+    """The sampling parameters, and what each run may take at most."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields.update(cap_fields())
+
+    def caps(self) -> list[forms.BoundField]:
+        """Return the fields of what the run may take."""
+        return [self[name] for name in CAPS]
+
+    def caps_told(self) -> bool:
+        """Whether a cap is given or wrong."""
+        return any(field.errors or field.value() for field in self.caps())
+
+
+class GenerateForm(WithCaps):
+    """What writes, for which dialogues of a corpus, and how."""
+
+    endpoint = forms.ModelChoiceField(
+        Endpoint.objects.filter(active=True),
+        empty_label="Choose an endpoint",
+        help_text="Where the model is asked. Dialogues are sent there; before that you see what it takes.",
+    )
+    name = forms.CharField(
+        required=False,
+        max_length=LONGEST_NAME,
+        label="Name of the system",
+        help_text="Empty: the model and the settings that vary. A name is that of one system for good.",
+    )
+    condition = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        label="Keys of your own in the condition",
+        help_text="One a line, such as mood=cheerful. Tables group by them.",
+    )
+    trials = forms.IntegerField(
+        initial=1,
+        min_value=1,
+        max_value=MOST_TRIALS,
+        help_text="How often each dialogue is written for. Trial 1 is sent the seed, trial 2 the next.",
+    )
+    part = forms.ChoiceField(
+        required=False,
+        label="Part",
+        help_text="Training is left out unless it is chosen.",
+    )
+    min_turns = forms.IntegerField(required=False, min_value=0, label="Least turns of a dialogue")
+    max_turns = forms.IntegerField(required=False, min_value=0, label="Most turns of a dialogue")
+    first = forms.IntegerField(
+        required=False,
+        min_value=0,
+        label="Only so many dialogues",
+        help_text="The first ones by their ids, to try it out. Empty: all.",
+    )
+    use_cache = forms.BooleanField(
+        required=False,
+        initial=True,
+        label="Take replies that are there",
+        help_text="Where another run sent exactly the same to the same endpoint. Trials are never shared.",
+    )
+
+    def __init__(self, *args: Any, generator: Generator, corpus: Corpus, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.generator, self.corpus = generator, corpus
+        own = {f"{SETTING}{setting.name}": setting_field(setting) for setting in generator.settings}
+        self.fields.update(own | {"mode": mode_field()})
+        offer_parts(self, corpus)
+
+    def clean_mode(self) -> str:
+        """Require an endpoint that takes batches, where it is asked in batches."""
+        mode: str = self.cleaned_data["mode"]
+        if "endpoint" in self.cleaned_data:
+            check_mode(self.cleaned_data["endpoint"], mode)
+        return mode
+
+    def clean_condition(self) -> dict[str, str]:
+        """Return the keys of the condition."""
+        condition: dict[str, str] = {}
+        for line in filter(None, map(str.strip, self.cleaned_data["condition"].splitlines())):
+            key, equals, value = line.partition("=")
+            if not equals or key.strip() in condition:
+                raise forms.ValidationError(f"{line[:60]!r} is not key=value, or its key is given twice.")
+            condition[key.strip()] = value.strip()
+        return condition
+
+    def clean(self) -> dict[str, Any]:
+        """Check the settings together, and the selection."""
+        data = super().clean() or {}
+        try:
+            self.generator.resolved(self.given_settings(data))
+        except WrongSettings as error:
+            name = SETTING + str(error).partition(":")[0].split(" ")[0]
+            if name not in self.errors:
+                self.add_error(name if name in self.fields else None, str(error))
+        try:
+            self.dialogues(data)
+        except SystemsError as error:
+            self.add_error("max_turns", str(error))
+        return data
+
+    def settings(self) -> list[forms.BoundField]:
+        """Return the fields of the settings."""
+        return [self[f"{SETTING}{setting.name}"] for setting in self.generator.settings]
+
+    def selection_fields(self) -> list[forms.BoundField]:
+        """Return the fields of the selection."""
+        return [self[name] for name in ("part", "min_turns", "max_turns", "first") if name in self.fields]
+
+    def selection_told(self) -> bool:
+        """Whether the selection is narrowed, or wrong."""
+        return any(field.errors or field.value() for field in self.selection_fields())
+
+    def given_settings(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the settings that are given."""
+        values = {setting.name: data.get(f"{SETTING}{setting.name}") for setting in self.generator.settings}
+        return {name: value for name, value in values.items() if value not in (None, "")}
+
+    def generation(self) -> Generation:
+        """Return the generation that the form describes."""
+        data = self.cleaned_data
+        return Generation(
+            self.generator.key,
+            data["endpoint"],
+            self.given_settings(data),
+            given_parameters(self),
+            data["name"],
+            data["condition"],
+        )
+
+    def dialogues(self, data: dict[str, Any] | None = None) -> Dialogues:
+        """Return the chosen dialogues; raise SystemsError for a selection that cannot be."""
+        values = self.cleaned_data if data is None else data
+        part = values.get("part", "")
+        return Dialogues(
+            self.corpus,
+            split_for(self.corpus, part),
+            part,
+            values.get("min_turns") or 0,
+            values.get("max_turns") or 0,
+            values.get("first") or 0,
+        )
+
+
+def setting_field(setting: Setting) -> forms.Field:
+    """Return the field of a setting."""
+    shared: dict[str, Any] = {"label": setting.name.replace("_", " ").capitalize(), "help_text": setting.help}
+    shared |= {"initial": setting.default, "required": False}
+    if isinstance(setting.default, bool):
+        return forms.BooleanField(**shared)
+    if setting.choices:
+        choices = [(str(choice), str(choice).replace("_", " ")) for choice in setting.choices]
+        return forms.ChoiceField(choices=choices, **shared)
+    if isinstance(setting.default, int):
+        return forms.IntegerField(min_value=setting.low, max_value=setting.high, **shared)
+    return forms.CharField(max_length=2000, **shared)
+
+
+# The researcher's page that starts generation.
+
+
+@researcher_only
+def generate(request: HttpRequest) -> HttpResponse:
+    """Researchers: choose a corpus, then a generator, then its settings; see what it takes; start."""
+    sync_endpoints(request)
+    corpus = Corpus.objects.filter(pk=row_id(request.GET.get("corpus", "")) or 0).first()
+    if corpus is None:
+        return choose(
+            request,
+            title="Generate: for which dialogues?",
+            lead="A model writes what comes next in a corpus's dialogues; people and judges then rate it.",
+            back=("runs", "Judges and metrics"),
+            room="runs",
+            campaigns=False,
+        )
+    generator = GENERATORS.get(request.GET.get("generator", ""))
+    if generator is None:
+        writers = [candidate for candidate in GENERATORS.values() if candidate.produces != "text"]
+        return render(request, "continuation/choose.html", {"corpus": corpus, "generators": writers, **ROOM})
+    form = GenerateForm(request.POST or None, generator=generator, corpus=corpus)
+    context: dict[str, Any] = {"corpus": corpus, "generator": generator, "form": form, **ROOM}
+    if (
+        request.method == "POST"
+        and form.is_valid()
+        and (response := _confirm_generation(request, form, context))
+    ):
+        return response
+    return render(request, "continuation/generate.html", context, status=422 if form.errors else 200)
+
+
+def _confirm_generation(
+    request: HttpRequest, form: GenerateForm, context: dict[str, Any]
+) -> HttpResponse | None:
+    """Show what it takes, and start once that was seen; None where something does not fit."""
+    trials = form.cleaned_data["trials"]
+    try:
+        if "confirmed" not in request.POST:
+            estimate = actions.estimate(form.generation().plan(), form.dialogues(), trials)
+            context |= {"estimate": estimate, "told": form_values(request)}
+            return render(request, "continuation/confirm.html", context)
+        started = actions.start_job(
+            by=user_of(request),
+            generation=form.generation(),
+            dialogues=form.dialogues(),
+            trials=trials,
+            settings=settings_of(form.cleaned_data),
+        )
+    except JobError as error:
+        form.add_error(None, str(error))
+        return None
+    if isinstance(started, Job):
+        messages.info(request, "It is being prepared: see below. After that you find it among the runs.")
+        return redirect("jobs")
+    return redirect("run", started.pk)
+
+
+# How far productions are.
+
+
+def counts(rows: QuerySet[Production]) -> dict[str, int]:
+    """Return how many productions are in each status, and in `all`."""
+    totals = dict.fromkeys(Production.Status.values, 0)
+    for row in rows.order_by().values("status").annotate(n=Count("pk")):
+        totals[row["status"]] = row["n"]
+    return totals | {"all": sum(totals.values())}
+
+
+@require_GET
+@researcher_only
+def production_list(request: HttpRequest) -> HttpResponse:
+    """Researchers: what is or was written, latest first; of one run, or in one status, where asked."""
+    run = Run.objects.filter(pk=row_id(request.GET.get("run", "")) or 0, kind="generate").first()
+    rows = Production.objects.select_related("writer", "dialogue__corpus", "continuation")
+    rows = rows.filter(run=run) if run else rows
+    counted = counts(rows)
+    status = request.GET.get("status", "")
+    rows = rows.filter(status=status) if status in Production.Status.values else rows
+    order = "id" if run else "-id"
+    page = Paginator(rows.order_by(order), 50).get_page(request.GET.get("page"))
+    query = "".join(
+        f"{name}={value}&" for name, value in (("run", run.pk if run else ""), ("status", status)) if value
+    )
+    context = {"run": run, "page": page, "counts": counted, "status": status, "query": query, **ROOM}
+    return render(request, "continuation/productions.html", context)
+
+
+@require_GET
+@researcher_only
+def production_page(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: one production, what it wrote, and the replies that led there."""
+    production = access.production(pk)
+    links = production.links.select_related("call").order_by("step", "part")
+    page = Paginator(links, 50).get_page(request.GET.get("page"))
+    result_text = (
+        "" if production.result is None else json.dumps(production.result, indent=2, ensure_ascii=False)
+    )
+    context = {"production": production, "page": page, "told": result_text, "query": "", **ROOM}
+    return render(request, "continuation/production.html", context)
+
+
+# The form by which a benchmark is asked for.
+
+
+class BenchmarkForm(WithParameters):
+    """What a benchmark is made of, and how."""
+
+    name = forms.CharField(max_length=100, label="Name", help_text="Of the new corpus.")
+    corpora = forms.ModelMultipleChoiceField(
+        Corpus.objects.order_by("name"),
+        label="Made of",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Conversations of at least 60 turns with text can be cut.",
+    )
+    called = LinesField(
+        required=False,
+        label="What the sources are called",
+        help_text="One a line: corpus = source. Without one, a source is called what its dialogues' metadata "
+        "say under source, else what its corpus is called.",
+    )
+    per_source = forms.IntegerField(
+        min_value=0, max_value=MOST, initial=50, label="Instances per source", help_text="For evaluation."
+    )
+    train = forms.IntegerField(
+        min_value=0,
+        max_value=MOST,
+        initial=0,
+        label="Instances for training",
+        help_text="In all, of conversations that evaluation does not use.",
+    )
+    train_from = LinesField(
+        required=False, label="Training from", help_text="Names of sources, one a line. Empty: all."
+    )
+    per_conversation = forms.IntegerField(
+        min_value=1,
+        max_value=MOST,
+        initial=1,
+        label="Most instances of one conversation",
+        help_text="They start at least 60 turns apart and are one cluster.",
+    )
+    allow_fewer = forms.BooleanField(required=False, label="Take fewer where there are not enough")
+    cut_seed = forms.IntegerField(
+        min_value=0,
+        max_value=LARGEST_SEED,
+        initial=0,
+        label="Seed of the cuts",
+        help_text="The same seed makes the same cuts.",
+    )
+    endpoint = forms.ModelChoiceField(
+        Endpoint.objects.filter(active=True),
+        required=False,
+        empty_label="Choose an endpoint",
+        help_text="Where the model is asked. Conversations go there; before that you see what it takes.",
+    )
+    metadata = forms.BooleanField(
+        required=False, initial=True, label="Have metadata written of each conversation"
+    )
+    summary = forms.BooleanField(
+        required=False, initial=True, label="Have a summary written of what came before"
+    )
+    cleaning = forms.BooleanField(
+        required=False,
+        label="Clean the utterances first",
+        help_text="For verbatim transcripts: fillers and false starts are taken out, nothing is put in.",
+    )
+    verbatim = LinesField(
+        required=False, label="Clean only", help_text="Names of sources, one a line. Empty: all."
+    )
+    part_tokens = forms.IntegerField(
+        min_value=200,
+        max_value=10**7,
+        initial=60_000,
+        label="Longest part of a conversation",
+        help_text="In tokens. Metadata of a longer one are written of parts that overlap, and then merged.",
+    )
+
+    MAIN = ("name", "corpora", "per_source", "endpoint")
+    STEPS = ("metadata", "summary", "cleaning", "verbatim")
+    MORE = ("called", "train", "train_from", "per_conversation", "allow_fewer", "cut_seed", "part_tokens")
+
+    def main(self) -> list[forms.BoundField]:
+        """Return the fields that everybody fills in."""
+        return [self[name] for name in self.MAIN]
+
+    def steps(self) -> list[forms.BoundField]:
+        """Return the fields of what a model is asked for."""
+        return [self[name] for name in self.STEPS]
+
+    def more(self) -> list[forms.BoundField]:
+        """Return the others."""
+        return [self[name] for name in self.MORE]
+
+    def more_told(self) -> bool:
+        """Whether one of the others was changed, or is wrong."""
+        return self.is_bound and any(name in self.changed_data or self[name].errors for name in self.MORE)
+
+    def clean_called(self) -> dict[str, str]:
+        """Return what sources are called by corpus."""
+        source_names: dict[str, str] = {}
+        for line in self.cleaned_data["called"]:
+            corpus, equals, source = (part.strip() for part in line.rpartition("="))
+            if not equals or not corpus or not source:
+                raise forms.ValidationError(f"{line[:60]!r} is not corpus = source.")
+            source_names[corpus] = source
+        corpus_names = {corpus.name for corpus in self.cleaned_data.get("corpora", ())}
+        if unknown := sorted(set(source_names) - corpus_names):
+            raise forms.ValidationError(f"{unknown[0][:60]!r} is not one of the corpora that are chosen.")
+        return source_names
+
+    def sources(self) -> list[Source]:
+        """Return the source corpora with what their sources are called."""
+        called = self.cleaned_data["called"]
+        return [(corpus, called.get(corpus.name, corpus.name)) for corpus in self.cleaned_data["corpora"]]
+
+    def order(self) -> Order:
+        """Return what is asked for."""
+        data: dict[str, Any] = self.cleaned_data
+        steps = [*([METADATA] if data["metadata"] else []), CUT, *([SUMMARY] if data["summary"] else [])]
+        return Order(
+            per_source=data["per_source"],
+            train=data["train"],
+            train_sources=tuple(data["train_from"]),
+            per_conversation=data["per_conversation"],
+            seed=data["cut_seed"],
+            steps=tuple(steps),
+            clean=data["cleaning"],
+            verbatim=tuple(data["verbatim"]),
+            part_tokens=data["part_tokens"],
+            parameters=given_parameters(self),
+            allow_fewer=data["allow_fewer"],
+        )
+
+
+CORPORA = {"active_room": "corpora"}
+
+
+@require_GET
+@researcher_only
+def benchmark_list(request: HttpRequest) -> HttpResponse:
+    """Researchers: benchmarks that were made or are being made, latest first."""
+    rows = Benchmark.objects.select_related("corpus", "created_by")
+    page = Paginator(rows, 25).get_page(request.GET.get("page"))
+    active = any(benchmark.state == Benchmark.State.MAKING for benchmark in page)
+    return render(request, "continuation/benchmarks.html", {"page": page, "active": active, **CORPORA})
+
+
+@researcher_only
+def new_benchmark(request: HttpRequest) -> HttpResponse:
+    """Researchers: say what a benchmark is made of; see what it takes; start."""
+    sync_endpoints(request)
+    form = BenchmarkForm(request.POST or None)
+    if request.method == "POST" and form.is_valid() and (response := _confirm_benchmark(request, form)):
+        return response
+    return render(
+        request,
+        "continuation/new_benchmark.html",
+        {"form": form, **CORPORA},
+        status=422 if form.errors else 200,
+    )
+
+
+def _confirm_benchmark(request: HttpRequest, form: BenchmarkForm) -> HttpResponse | None:
+    """Show what it takes, and start once that was seen; None where something does not fit."""
+    data = form.cleaned_data
+    try:
+        if "confirmed" not in request.POST:
+            estimate = benchmark_actions.estimate(form.sources(), form.order(), data["endpoint"])
+            context = {
+                "estimate": estimate,
+                "told": form_values(request),
+                "name": data["name"],
+                "titles": TITLES,
+                "steps": [(TITLES[step.step], step) for step in estimate.steps],
+                **CORPORA,
+            }
+            return render(request, "continuation/confirm_benchmark.html", context)
+        benchmark = benchmark_actions.start(
+            by=user_of(request),
+            name=data["name"],
+            sources=form.sources(),
+            order=form.order(),
+            endpoint=data["endpoint"],
+        )
+    except JobError as error:
+        form.add_error(None, str(error))
+        return None
+    return redirect("benchmark", benchmark.pk)
+
+
+@require_GET
+@researcher_only
+def benchmark_page(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: how far a benchmark is, or its figures and what reviewers found."""
+    benchmark = access.benchmark(pk)
+    job = jobs.active_job(benchmark.kind, benchmark.subject)
+    context: dict[str, Any] = {
+        "benchmark": benchmark,
+        "order": Order.of(benchmark.order),
+        "steps": benchmark_actions.steps_of(benchmark),
+        "fake_model": benchmark_actions.is_fake(benchmark),
+        "at": TITLES.get(benchmark.step, ""),
+        "job": job,
+        "scheme": SCHEME,
+        "review": benchmark_actions.shares(benchmark.corpus) if benchmark.corpus else [],
+        **CORPORA,
+    }
+    return render(request, "continuation/benchmark.html", context)
+
+
+@require_GET
+@researcher_only
+def benchmark_file(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Researchers: the dialogues of a benchmark, one a line, as they were written."""
+    benchmark = access.benchmark(pk)
+    if benchmark.corpus is None:
+        raise Http404
+    name = f"benchmark-{benchmark.pk}.jsonl"
+    return file_response(export(benchmark.corpus), media_type="application/x-ndjson", name=name)
+
+
+@require_POST
+@researcher_only
+def go_on_benchmark(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: try again what failed, or go on without it."""
+    return _act(request, pk, benchmark_actions.go_on, leave_out_failed="leave_out" in request.POST)
+
+
+@require_POST
+@researcher_only
+def cancel_making(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: stop making a benchmark."""
+    return _act(request, pk, benchmark_actions.cancel)
+
+
+@require_POST
+@researcher_only
+def checked_benchmark(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: say that a benchmark was checked for offensive content."""
+    return _act(request, pk, benchmark_actions.mark_checked)
+
+
+def _act(request: HttpRequest, pk: int, act: Any, **more: Any) -> HttpResponse:
+    try:
+        act(by=user_of(request), benchmark=access.benchmark(pk), **more)
+    except JobError as error:
+        messages.error(request, str(error))
+    return redirect("benchmark", pk)
+
+
+# Examples for fine-tuning, as a download.
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def sft_file(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+    """The examples of a corpus; of a split test is taken out by POST alone."""
+    corpus, campaign = place_of(request)
+    if corpus is None or campaign is not None:
+        raise Http404
+    params = request.POST if request.method == "POST" else request.GET
+    names = [setting.name for setting in CocoevalContinuation.settings]
+    values = {name: params[name][:100] for name in names if params.get(name)}
+    purpose = request.POST.get("purpose", "").replace("\0", "")[:500]
+    try:
+        settings = tuning.settings_of(values)
+        selection, part = tuning.taken_for(
+            corpus=corpus, part=params.get("part", "")[:20], purpose=purpose, by=user_of(request)
+        )
+    except CalibrationError as refused:
+        messages.error(request, f"Not downloaded: {refused}.")
+        return redirect(f"{reverse('exports')}?{place_told(corpus.pk, None)}")
+    return answer(
+        request,
+        downloads.Order(tuning.SFT, corpus, None, selection, "jsonl", choice={"part": part, **settings}),
+    )
+
+
+urlpatterns: list[URLPattern] = [
+    path("runs/generate/", generate, name="generate"),
+    path("runs/productions/", production_list, name="productions"),
+    path("runs/productions/<int:pk>/", production_page, name="production"),
+    path("benchmarks/", benchmark_list, name="benchmarks"),
+    path("benchmarks/new/", new_benchmark, name="new-benchmark"),
+    path("benchmarks/<int:pk>/", benchmark_page, name="benchmark"),
+    path("benchmarks/<int:pk>/file/", benchmark_file, name="benchmark-file"),
+    path("benchmarks/<int:pk>/go-on/", go_on_benchmark, name="go-on-benchmark"),
+    path("benchmarks/<int:pk>/cancel/", cancel_making, name="cancel-benchmark"),
+    path("benchmarks/<int:pk>/checked/", checked_benchmark, name="checked-benchmark"),
+    path("exports/sft.jsonl", sft_file, name="export-sft"),
+]

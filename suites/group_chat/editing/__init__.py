@@ -1,1 +1,0 @@
-"""Writing scenarios: what a corpus has, who sees what in a script, and saving one."""

@@ -1,0 +1,500 @@
+"""Pages of group chats for researchers: scenarios and their editor, agents, the Cascade report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import URLPattern, path, reverse
+from django.utils.safestring import mark_safe
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import access
+from annotation.corpora import dialogue_view, splits
+from annotation.formats import ImportProblem
+from annotation.models import Corpus, Dialogue
+from annotation.scenario_records import FORM, MODES, PROBES, STAGES, condition_json
+from annotation.text.display import language_tag
+from calibration.errors import CalibrationError
+from config.files import row_id
+from config.permissions import researcher_only, user_of
+from jobs.errors import JobError
+from jobs.models import Job
+from judges.pages.forms import offer_parts
+from judges.runs.lookup import split_for
+from suites.continuation.productions.actions import MOST_TRIALS
+from suites.continuation.productions.dialogues import Dialogues
+from suites.group_chat import baselines, editing
+from suites.group_chat.baselines import Baseline, deciders, scenario_count
+from suites.group_chat.cascade import renderings
+from suites.group_chat.cascade.decisions import DecisionView, judges_of, raters_named, script, view
+from suites.group_chat.cascade.renderings import RENDERINGS, oracle_line, reasons
+from suites.group_chat.cascade.report import CascadeReport, compute, open_test
+from suites.group_chat.cascade.score_figures import BY, COMPETENCE, TURN_SCORE, read
+from suites.group_chat.editing import (
+    STARTER,
+    Draft,
+    draft,
+    is_decided,
+    other_form,
+    probes_of,
+    record_of,
+    rows,
+    seen_until,
+    state_of,
+    text_of,
+    with_probe,
+    without_probe,
+)
+from suites.group_chat.native_fields import too_many_or_few
+from suites.group_chat.scenarios.agents import AGENTS
+from suites.group_chat.scenarios.points import scenario_of
+from suites.group_chat.scenarios.probes import overview
+from suites.reports import (
+    ReportRefused,
+    file_answer,
+    flags,
+    open_test_answer,
+    query_values,
+    table_view,
+)
+
+ROOM = {"active_room": "corpora"}
+PAGE_SIZE = 50
+
+
+@require_GET
+@researcher_only
+def scenarios(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: the scenarios of a corpus, with counts per probe and the oracle's check."""
+    corpus = access.corpus(pk)
+    scenario_rows = rows(corpus)
+    page = Paginator(scenario_rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        "corpus": corpus,
+        "page": page,
+        "rows": list(page),
+        "wrong": [row for row in scenario_rows if row.summary.problems],
+        "overview": overview([row.summary for row in scenario_rows]),
+        **ROOM,
+    }
+    return render(request, "group_chat/scenarios.html", context)
+
+
+# The scenario editor: a script in plain text, beside it who sees what, the probes and the oracle's check.
+
+BECAME = {
+    "created": "The scenario is saved.",
+    "rewritten": "The scenario is saved: nothing had been decided on it, so it took the old one's place.",
+    "corrected": "The keys are corrected: they are another rater, and the earlier one keeps its labels.",
+    "unchanged": "Nothing has changed.",
+}
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def new_scenario(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: a scenario more in a corpus, begun with an example or as a copy of another (`from`)."""
+    corpus = access.corpus(pk)
+    if request.method == "POST":
+        return _answer(request, corpus, None)
+    if copied := row_id(request.GET.get("from", "")):
+        before = access.scenario(pk, copied)
+        text = text_of(record_of(before)).replace(before.key, f"{before.key}-copy", 1)
+    else:
+        number = corpus.dialogues.filter(scenario__isnull=False).count() + 1
+        text = STARTER.format(id=f"scenario-{number}")
+    return _page(request, corpus, None, draft(text))
+
+
+@require_http_methods(["GET", "POST"])
+@researcher_only
+def scenario(request: HttpRequest, pk: int, dialogue: int) -> HttpResponse:
+    """Researchers: the editor over a scenario of a corpus."""
+    opened = access.scenario(pk, dialogue)
+    if request.method == "POST":
+        return _answer(request, opened.corpus, opened)
+    record = record_of(opened)
+    return _page(
+        request, opened.corpus, opened, draft(text_of(record), any_size=bool(too_many_or_few(record)))
+    )
+
+
+def _answer(request: HttpRequest, corpus: Corpus, opened: Dialogue | None) -> HttpResponse:
+    """Do what a button asks for."""
+    posted = request.POST
+    current = draft(posted.get("text", "").replace("\0", ""), any_size="any_size" in posted)
+    do, _, about = posted.get("do", "").partition(" ")
+    if do == "save" and current.record is not None:
+        return _save(request, corpus, opened, current)
+    refused: ImportProblem | None = None
+    try:
+        if do == "mark":
+            current = with_probe(
+                current,
+                kind=posted.get("kind", ""),
+                trigger=posted.get("trigger", ""),
+                points=posted.get("points", ""),
+                control="control" in posted,
+            )
+        elif do == "unmark":
+            current = without_probe(current, posted.get("probe", "") or about)
+        elif do == "other-form":
+            current = other_form(current)
+    except ImportProblem as problem:
+        refused = problem
+    if request.htmx and do == "check":  # type: ignore[attr-defined]
+        return render(request, "group_chat/_checked.html", _editor_context(request, current))
+    failed = refused is not None or (do == "save" and current.record is None)
+    return _page(request, corpus, opened, current, refused=refused, status=422 if failed else 200)
+
+
+def _save(request: HttpRequest, corpus: Corpus, opened: Dialogue | None, current: Draft) -> HttpResponse:
+    assert current.record is not None
+    try:
+        saved = editing.save(
+            corpus=corpus,
+            record=current.record,
+            by=user_of(request),
+            opened=opened,
+            seen=request.POST.get("seen", ""),
+            any_size=current.any_size,
+        )
+    except ImportProblem as problem:
+        return _page(request, corpus, opened, current, refused=problem, status=422)
+    messages.success(request, BECAME[saved.became])
+    return redirect("scenario", corpus.pk, saved.dialogue.pk)
+
+
+def _page(
+    request: HttpRequest,
+    corpus: Corpus,
+    opened: Dialogue | None,
+    current: Draft,
+    *,
+    refused: ImportProblem | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    """Return the whole editor; once told of another's change, who saves has seen it."""
+    stored = state_of(record_of(opened)) if opened is not None else ""
+    context = _editor_context(request, current) | {
+        "corpus": corpus,
+        "opened": opened,
+        "decided": opened is not None and is_decided(opened),
+        "seen": stored if refused is not None else request.POST.get("seen", stored),
+        "refused": refused,
+        "kinds": PROBES,
+        "kind": request.POST.get("kind", ""),
+        "probes": probes_of(current),
+        **ROOM,
+    }
+    return render(request, "group_chat/scenario.html", context, status=status)
+
+
+def _editor_context(request: HttpRequest, current: Draft) -> dict[str, Any]:
+    """Return the template context of the checked draft: all its turns, or those that a viewer has seen."""
+    chat, lines = current.chat, current.lines()
+    viewer = request.POST.get("viewer", "")
+    until = row_id(request.POST.get("until", ""))
+    last = len(lines) - 1 if until is None else min(until, len(lines) - 1)
+    people = chat.participants if chat else ()
+    is_one = any(person.id == viewer for person in people)
+    seen = seen_until(chat, viewer, last) if chat and lines and is_one else None
+    return {
+        "draft": current,
+        "language": chat.language if chat else "",
+        "lines": lines if seen is None else [line for line in lines if line.position in seen],
+        "summary": current.summary(),
+        "people": people,
+        "viewer": viewer if is_one else "",
+        "until": last if seen is not None else "",
+    }
+
+
+# Agents over a corpus's scenarios.
+
+GENERATOR = "group_chat_agent"
+
+
+class AgentForm(forms.Form):
+    """Which baseline decides, how it replies, how often, and for which part."""
+
+    agent = forms.ChoiceField(
+        choices=[(baseline.key, f"{baseline.key}: {baseline.title}") for baseline in AGENTS.values()],
+        label="Baseline",
+    )
+    mode = forms.ChoiceField(
+        choices=[(mode, mode) for mode in MODES],
+        help_text="Explicit: it declares who is meant and whom it answers. Implicit: it only acts.",
+    )
+    trials = forms.IntegerField(
+        initial=1,
+        min_value=1,
+        max_value=MOST_TRIALS,
+        help_text="How often it goes through each scenario. Only random differs from one trial to the next.",
+    )
+    part = forms.ChoiceField(
+        required=False,
+        label="Part",
+        help_text="Training is left out unless it is chosen.",
+    )
+
+    def __init__(self, *args: Any, corpus: Corpus, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.corpus = corpus
+        offer_parts(self, corpus)
+
+    def baseline(self) -> Baseline:
+        """Return what was asked for."""
+        data = self.cleaned_data
+        return Baseline(data["agent"], data["mode"], data["trials"])
+
+    def dialogues(self) -> Dialogues:
+        """Return the chosen part; raise JobError where there is none."""
+        part = self.cleaned_data.get("part", "")
+        return Dialogues(self.corpus, split_for(self.corpus, part), part)
+
+
+@researcher_only
+def agents(request: HttpRequest, pk: int) -> HttpResponse:
+    """Researchers: who decided in a corpus's scenarios; let a baseline decide, or go on to a model."""
+    corpus = access.corpus(pk)
+    form = AgentForm(request.POST or None, corpus=corpus)
+    if request.method == "POST" and form.is_valid():
+        try:
+            played = baselines.start(
+                by=user_of(request),
+                baseline=form.baseline(),
+                dialogues=form.dialogues(),
+            )
+        except JobError as error:
+            form.add_error(None, str(error))
+        else:
+            if isinstance(played, Job):
+                messages.info(request, "It has many decisions to make: see below how far it is.")
+                return redirect("jobs")
+            messages.success(request, played.sentence())
+            return redirect("agents", corpus.pk)
+    context = {
+        "corpus": corpus,
+        "form": form,
+        "scenarios": scenario_count(corpus),
+        "deciders": deciders(corpus),
+        "generator": GENERATOR,
+        **ROOM,
+    }
+    return render(request, "group_chat/agents.html", context, status=422 if form.errors else 200)
+
+
+# One decision of a group-chat agent: what it had seen, the key, and where it failed.
+
+
+@require_GET
+@researcher_only
+def decision(request: HttpRequest, pk: int) -> HttpResponse:
+    """What an agent decided at a point, by which key it is scored, stage by stage."""
+    item = access.decision(pk)
+    judge = request.GET.get("judge", "").replace("\0", "")
+    refused = ""
+    try:
+        raters = raters_named(item.corpus, [judge] if judge else [])
+    except ReportRefused as error:
+        refused, raters = str(error), []
+    decision_view = view(item, raters)
+    row = decision_view.continuation.dialogue
+    turns = script(decision_view)
+    names = dialogue_view.speakers(row, turns)
+    context = {
+        "found": decision_view,
+        "corpus": item.corpus,
+        "dialogue": row,
+        "language": language_tag(row.language),
+        "lines": dialogue_view.lines(row, turns, names),
+        "agent": names.of(scenario_of(decision_view.dialogue).agent),
+        "expected": _expected_fields(decision_view),
+        "did": _decision_fields(decision_view),
+        "stages": [(stage, decision_view.result.stages[stage]) for stage in STAGES]
+        if decision_view.result
+        else [],
+        "judge": judge,
+        "judges": judges_of(item.corpus),
+        "refused": refused,
+        **ROOM,
+    }
+    return render(request, "group_chat/decision.html", context, status=422 if refused else 200)
+
+
+def _expected_fields(decision_view: DecisionView) -> list[tuple[str, str]]:
+    """Return the key's expectations, field by field."""
+    key = decision_view.key
+    if key.free:
+        return [("Anything goes", "this point is not scored")]
+    fields: list[tuple[str, Any]] = [
+        ("Attend", "yes" if key.attend else "no"),
+        ("Speak", _score_words(key.speak)),
+        ("Addressed", condition_json(key.addressed)),
+        ("Target", condition_json(key.target)),
+        ("Ground", None if key.ground is None else _score_words(key.ground)),
+        ("Must say", "; ".join(" or ".join(texts) for texts in key.must)),
+        ("Must not say", "; ".join(" or ".join(texts) for texts in key.must_not)),
+        ("Conduct", ", ".join(key.conduct)),
+        ("Secrets", ", ".join(key.secrets)),
+        ("Example", key.example),
+    ]
+    return [(name, _words(value)) for name, value in fields if value]
+
+
+def _decision_fields(decision_view: DecisionView) -> list[tuple[str, str]]:
+    """Return the agent's action and declarations, field by field."""
+    decision = decision_view.decision
+    attend = None if decision.attend is None else "yes" if decision.attend else "no"
+    fields: list[tuple[str, Any]] = [
+        ("Act", decision.act),
+        ("Mode", decision.mode),
+        ("Attend", attend),
+        ("Addressed", _ids(decision.addressed)),
+        ("Target", _ids(decision.targets)),
+        ("Ground", decision.ground),
+        ("Flags", ", ".join(decision.flags)),
+    ]
+    return [(name, str(value)) for name, value in fields if value]
+
+
+def _ids(ids: tuple[str, ...] | None) -> str | None:
+    return None if ids is None else ", ".join(ids) or "nobody"
+
+
+def _score_words(scores: Any) -> str:
+    return ", ".join(f"{name} {score:g}" for name, score in scores.items())
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        ((how, sets),) = value.items()
+        return f"{how.replace('_', ' ')} {_words(sets)}"
+    if isinstance(value, list):
+        return ", ".join(f"({_words(part)})" if isinstance(part, list) else str(part) for part in value)
+    return str(value)
+
+
+NAMES = (
+    *("by", "judge", "k", "success", "threshold", "tau", *(f"tau_{stage}" for stage in STAGES)),
+    *("jaccard", "part", "resamples", "seed"),
+)
+"""What an address may ask for."""
+SUCCESSES = ((COMPETENCE, "competence 1 at every probe"), (TURN_SCORE, "a turn score of at least …"))
+MOST_EXAMPLES = 5
+
+
+@require_GET
+@researcher_only
+def cascade(request: HttpRequest, pk: int) -> HttpResponse:
+    """The report of what the form asks for, or why there is none."""
+    corpus = access.corpus(pk)
+    values = query_values(request, NAMES)
+    context = _form(corpus, values)
+    status = 200
+    if context["has_scenarios"]:
+        try:
+            context |= _report_context(compute(query=read(values, corpus), by=user_of(request)))
+        except CalibrationError as refused:
+            context["refused"] = str(refused)
+            status = 422 if values else 200
+    return render(request, "group_chat/cascade.html", context, status=status)
+
+
+@require_GET
+@researcher_only
+def cascade_file(request: HttpRequest, pk: int, form: str) -> HttpResponse:
+    """The report as CSV, Markdown, LaTeX or JSON, its funnel as SVG or PNG."""
+    corpus = access.corpus(pk)
+    rendering = (RENDERINGS | renderings.CHARTS).get(form)
+    if rendering is None:
+        raise Http404
+    values = query_values(request, NAMES)
+    return file_answer(
+        rendering,
+        f"cascade-{corpus.pk}",
+        lambda: compute(query=read(values, corpus), by=user_of(request)),
+    )
+
+
+@require_POST
+@researcher_only
+def cascade_test(request: HttpRequest, pk: int) -> HttpResponse:
+    """Log a look at test with its purpose, and show the report of the test part."""
+    corpus = access.corpus(pk)
+    values = {"judge": query_values(request, NAMES).get("judge", "")}
+    return open_test_answer(
+        request,
+        reverse("cascade", args=[corpus.pk]),
+        lambda purpose: open_test(query=read(values, corpus), by=user_of(request), purpose=purpose),
+    )
+
+
+def _form(corpus: Corpus, values: dict[str, str]) -> dict[str, Any]:
+    """Return the form's options and current values."""
+    by = values.get("by", ",".join(BY)).split(",")
+    judges = values.get("judge", "").split(",")
+    return {
+        "corpus": corpus,
+        **ROOM,
+        "given": values,
+        "split": splits.lock_of(corpus),
+        "has_scenarios": corpus.dialogues.filter(scenario__isnull=False).exists(),
+        "keys": [(key, key in by) for key in BY],
+        "judges": [(name, name in judges) for name in judges_of(corpus)],
+        "successes": SUCCESSES,
+        "forms": RENDERINGS.values(),
+    }
+
+
+def is_grey(head: str) -> bool:
+    """Whether a column is set back: pass@k is no reliability."""
+    return head.startswith("pass@")
+
+
+def _report_context(report: CascadeReport) -> dict[str, Any]:
+    """Return the template context of a report."""
+    return {
+        "made": report,
+        "plan": report.query.plan,
+        "oracle": oracle_line(report),
+        "tables": [table_view(table, is_grey) for table in report.tables],
+        "failing": _failing(report),
+        "reasons": [f"{reason}." for reason in reasons(report)],
+        "flags": flags(report.tables),
+        "chart_title": renderings.TITLE,
+        "chart_caption": renderings.CAPTION,
+        "svg": mark_safe(renderings.inline_svg(report)),
+    }
+
+
+def _failing(report: CascadeReport) -> list[tuple[str, str, list[tuple[int, str]]]]:
+    """Return by row and stage some decisions that failed first there, each with its item and its probes."""
+    examples_by_stage: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for row in report.rows:
+        for scored in row.decisions:
+            stage = scored.result.failed_at
+            if stage in (FORM, *STAGES) and scored.item is not None and scored.is_probed:
+                place = examples_by_stage.setdefault((row.name, stage), [])
+                if len(place) < MOST_EXAMPLES:
+                    kinds = ", ".join(kind for kind, _ in scored.probes).replace("_", " ")
+                    place.append((scored.item, f"turn {scored.point}, {kinds}"))
+    return [(name, stage, examples) for (name, stage), examples in examples_by_stage.items()]
+
+
+urlpatterns: list[URLPattern] = [
+    path("corpora/<int:pk>/scenarios/", scenarios, name="scenarios"),
+    path("corpora/<int:pk>/scenarios/new/", new_scenario, name="new-scenario"),
+    path("corpora/<int:pk>/scenarios/<int:dialogue>/", scenario, name="scenario"),
+    path("corpora/<int:pk>/cascade/", cascade, name="cascade"),
+    path("corpora/<int:pk>/cascade/test/", cascade_test, name="cascade-test"),
+    path("corpora/<int:pk>/cascade.<str:form>", cascade_file, name="cascade-file"),
+    path("decisions/<int:pk>/", decision, name="decision"),
+    path("corpora/<int:pk>/agents/", agents, name="agents"),
+]

@@ -1,0 +1,560 @@
+"""Reports of the suites: reading their queries, the gate of the test part, and their tables in every form.
+
+A report is tables of figures, counts and words; the page, the answer of the API and every file show the same.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import vl_convert
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from annotation.corpora import splits
+from annotation.errors import SplitRefused
+from annotation.models import Corpus, Rater, Split, TestLook
+from annotation.text.display import number
+from annotation.text.table_cells import guarded
+from calibration.errors import CalibrationError
+from calibration.management.options import list_existing, refuse_purpose, write_output
+from calibration.ratings.scope import PARTS, scope_of, shown_part
+from calibration.renderings import NEEDS, Rendering, aligned, escaped, fitted, printable
+from calibration.reports import charts
+from calibration.statistics import Plan, Result
+from calibration.statistics.core.engine import FLAGS
+
+
+class ReportRefused(CalibrationError):
+    """Why there is no report of a suite, in one line."""
+
+
+# What a report is asked for, in the same words by page, command and API.
+
+MOST_RESAMPLES = 20_000
+
+
+class ReportQuery(Protocol):
+    """A question put to a corpus: of which part, with which intervals."""
+
+    @property
+    def corpus(self) -> Corpus: ...
+
+    @property
+    def part(self) -> str: ...
+
+
+def read_texts(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return what an address, a form or a command asks for as plain texts."""
+    return {key: str(value).strip() for key, value in values.items() if value is not None}
+
+
+def read_list(text: str) -> tuple[str, ...]:
+    """Return the parts between commas, each once."""
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def read_integer(name: str, text: str, least: int, most: int) -> int:
+    """Return a whole number; raise ReportRefused for anything else."""
+    if not (text.isascii() and text.isdigit() and len(text) < 12 and least <= int(text) <= most):
+        raise ReportRefused(f"{name}: a whole number from {least} to {most:,}, not {text!r}")
+    return int(text)
+
+
+def read_number(name: str, text: str, least: float, most: float) -> float:
+    """Return a number; raise ReportRefused for anything else."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = least - 1
+    if not least <= value <= most:
+        raise ReportRefused(f"{name}: a number from {least} to {most}, not {text!r}")
+    return value
+
+
+def read_part(text: Mapping[str, str]) -> str:
+    """Return the part that is asked for, '' for none; raise ReportRefused for one that there is not."""
+    part = text.get("part", "")
+    if part not in PARTS:
+        raise ReportRefused(f"a part is dev, test, all or training, not {part!r}")
+    return part
+
+
+def read_plan(text: Mapping[str, str], level: float = 0.95) -> Plan:
+    """Return how intervals are drawn; raise ReportRefused for what cannot be."""
+    resamples = read_integer("resamples", text.get("resamples") or "2000", 0, MOST_RESAMPLES)
+    return Plan(resamples, read_integer("seed", text.get("seed") or "0", 0, 2**31), level)
+
+
+# The gate of the test part: a split is fixed by every look at labels, and each opening of test is logged.
+
+Raters = Callable[[], Sequence[Rater]]
+"""Returns the judges that a report reads; raises ReportRefused for one that there is not."""
+
+
+def part_of(query: ReportQuery) -> tuple[Split | None, str]:
+    """Return the split that locks the corpus and the part to show: dev unless test or training is asked for.
+
+    Raises ReportRefused for test before it was opened, and for a part that there is not.
+    """
+    try:
+        return shown_part(scope_of(query.corpus, None, query.part), query.part)
+    except SplitRefused as error:
+        raise ReportRefused(str(error)) from error
+
+
+@dataclass(frozen=True)
+class ReportPart:
+    """The part of a corpus that a report shows, its clusters (None: all), and the judges that are read."""
+
+    split: Split | None
+    name: str
+    clusters: frozenset[str] | None
+    judges: Sequence[Rater]
+
+    @property
+    def looks(self) -> tuple[TestLook, ...]:
+        """The looks at test, where it is shown."""
+        if self.split is None or self.name != "test":
+            return ()
+        return tuple(self.split.looks.select_related("by"))
+
+
+def report_part(query: ReportQuery, by: User | None, raters: Raters) -> ReportPart:
+    """Return the part that a query shows, and fix its split.
+
+    Raises ReportRefused for a part that there is not, and for test where it was not opened for a judge.
+    """
+    split, part = part_of(query)
+    if split is not None:
+        splits.fix(split=split, by=by)
+    clusters = None if split is None else splits.clusters(split=split, part=part)
+    judges = raters()
+    if split is not None and part == "test" and (closed := splits.unopened_raters(split, judges)):
+        raise ReportRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
+    return ReportPart(split, part, clusters, judges)
+
+
+@transaction.atomic
+def log_look(query: ReportQuery, by: User | None, purpose: str, raters: Raters) -> TestLook:
+    """Log a look at test, with who and for what.
+
+    Raises ReportRefused without a purpose, or where the corpus has no split.
+    """
+    split = splits.lock_of(query.corpus)
+    if split is None:
+        raise ReportRefused(f"the corpus {query.corpus.name} has no split, so there is no test part to open")
+    try:
+        return splits.open_test(split=split, by=by, purpose=purpose, raters=raters())
+    except SplitRefused as error:
+        raise ReportRefused(str(error)) from error
+
+
+# Tables of figures, counts and words.
+
+
+class OwnCell:
+    """A cell of a suite's own: more than one statistic."""
+
+    @property
+    def statistic(self) -> Result | None:
+        """The statistic that leads, None where there is none."""
+        return None
+
+    @property
+    def spread(self) -> str:
+        """What stands between the value and its interval."""
+        return ""
+
+    def value_text(self, printed: bool) -> str:
+        """Return what a cell says first; `printed` as in a paper."""
+        raise NotImplementedError
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the cell as plain data."""
+        raise NotImplementedError
+
+    def as_csv(self) -> dict[str, Any]:
+        """Return the columns of a CSV line that are the cell's own."""
+        return {}
+
+
+Cell: TypeAlias = "Result | OwnCell | str | int"
+"""A figure with its interval, a suite's own cell, words, or a count."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a table: its name, its cells, and whether it is a baseline's, which stands in grey."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    is_baseline: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its key in files, its title, the heads of its columns after the name, and notes below it.
+
+    In one that is ``printed`` figures are per cent with the standard deviation over trials, as in a paper;
+    elsewhere they stand with interval and n. ``folds`` says that a page may fold it.
+    """
+
+    key: str
+    title: str
+    heads: tuple[str, ...]
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...] = ()
+    printed: bool = False
+    folds: bool = False
+
+
+PERCENT = 100.0
+
+
+def result_of(cell: Cell) -> Result | None:
+    """Return the statistic of a cell, None where it has none."""
+    return cell if isinstance(cell, Result) else cell.statistic if isinstance(cell, OwnCell) else None
+
+
+def value_text(cell: Cell, printed: bool = False) -> str:
+    """Return what a cell says first: its value, its words, or a count with its thousands apart."""
+    if isinstance(cell, OwnCell):
+        return cell.value_text(printed)
+    if isinstance(cell, Result):
+        return number(cell.value)
+    return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def interval(result: Result, scale: float = 1.0) -> str:
+    """Return an interval in brackets, '' where there is none."""
+    if result.low is None or result.high is None:
+        return ""
+    return f"[{number(scale * result.low)}, {number(scale * result.high)}]"
+
+
+def cell_text(cell: Cell, printed: bool = False) -> str:
+    """Return a cell as people read it on one line: a value with its interval and n, or words."""
+    value, result = value_text(cell, printed), result_of(cell)
+    if printed or result is None or result.value is None:
+        return value
+    spread = cell.spread if isinstance(cell, OwnCell) else ""
+    return " ".join(part for part in (value, spread, interval(result), f"n {result.n_items:,}") if part)
+
+
+def results(tables: Sequence[Table]) -> Iterator[tuple[str, Result]]:
+    """Yield every statistic of tables with the name of its place."""
+    for table in tables:
+        for line in table.lines:
+            for head, cell in zip(table.heads, line.cells, strict=True):
+                if (result := result_of(cell)) is not None:
+                    yield f"{line.name}, {head}", result
+
+
+def flags(tables: Sequence[Table]) -> list[tuple[str, str]]:
+    """Return the flags of all figures, each once, in order, with what it warns of."""
+    raised = dict.fromkeys(flag for _, result in results(tables) for flag in result.flags)
+    return [(flag, FLAGS.get(flag, flag)) for flag in raised]
+
+
+# The tables in the forms that a report is downloaded in.
+
+FORMS = {
+    "csv": ("CSV", "csv", "text/csv; charset=utf-8"),
+    "md": ("Markdown", "md", "text/markdown; charset=utf-8"),
+    "latex": ("LaTeX", "tex", "application/x-latex; charset=utf-8"),
+    "html": ("HTML", "html", "text/html; charset=utf-8"),
+    "json": ("JSON", "json", "application/json"),
+}
+
+
+def forms(**writers: Callable[[Any], str]) -> dict[str, Rendering[Any, str]]:
+    """Return the forms that there are writers for, by key."""
+    return {key: Rendering(key, *FORMS[key], write) for key, write in writers.items()}
+
+
+def chart_forms(name: str, svg: Callable[[Any], str]) -> dict[str, Rendering[Any, Any]]:
+    """Return the forms in which a chart is downloaded: SVG, and PNG at twice the size of the page's."""
+
+    def png(source: Any) -> bytes:
+        image: bytes = vl_convert.svg_to_png(svg(source), scale=2)
+        return image
+
+    return {
+        "svg": Rendering("svg", f"{name} as SVG", "svg", "image/svg+xml", svg),
+        "png": Rendering("png", f"{name} as PNG", "png", "image/png", png),
+    }
+
+
+def draw(chart: Any) -> str:
+    """Return an Altair chart as SVG, in the type of all charts."""
+    placed = chart.properties(background="transparent", padding=6)
+    return charts.to_svg(dict(placed.configure(font=charts.FONT).configure_view(stroke=None).to_dict()))
+
+
+def write_text(
+    head: Sequence[str], tables: Sequence[Table], reasons: Sequence[str], limits: Sequence[str] = ()
+) -> str:
+    """Return a report for the terminal."""
+    lines = [*head]
+    for table in tables:
+        rows = [["", *table.heads], *([line.name, *_texts(table, line)] for line in table.lines)]
+        lines += ["", table.title, *aligned(rows), *table.notes]
+    lines += ["", *(f"Not defined: {reason}." for reason in reasons)]
+    lines += [f"{flag}: {meaning}" for flag, meaning in flags(tables)]
+    lines += ["", *limits] if limits else []
+    return "\n".join([*map(printable, lines), ""])
+
+
+def write_markdown(
+    title: str,
+    facts: Sequence[str],
+    tables: Sequence[Table],
+    reasons: Sequence[str],
+    caveats: str,
+    limits: Sequence[str] = (),
+) -> str:
+    """Return a report as Markdown; `caveats` heads its limits and what is not defined."""
+    lines = [f"# {_plain(title)}", "", *(f"- {_plain(fact)}" for fact in facts)]
+    for table in tables:
+        marks = ["---", *(["---:"] * len(table.heads))]
+        lines += ["", f"## {_plain(table.title)}", "", _row(["", *table.heads]), f"| {' | '.join(marks)} |"]
+        lines += [_row([line.name, *_texts(table, line)]) for line in table.lines]
+        lines += ["", *map(_plain, table.notes)] if table.notes else []
+    remarks = [f"- {_plain(sentence)}" for sentence in limits]
+    remarks += [f"- Not defined: {_plain(reason)}" for reason in reasons]
+    remarks += [f"- {_plain(flag)}: {_plain(meaning)}" for flag, meaning in flags(tables)]
+    lines += ["", f"## {caveats}", "", *remarks] if remarks else []
+    return "\n".join([*lines, ""])
+
+
+def _texts(table: Table, line: Line) -> list[str]:
+    return [cell_text(cell, table.printed) for cell in line.cells]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(map(_plain, cells)) + " |"
+
+
+def _plain(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line."""
+    escaped_text = "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text)
+    return " ".join(escaped_text.split())
+
+
+def write_latex(
+    comments: Sequence[str], tables: Sequence[Table], value: Callable[[Cell, bool], str] = value_text
+) -> str:
+    """Return tables as LaTeX (booktabs), under each value its interval."""
+    lines = [f"% {' '.join(text.split())}" for text in comments]
+    lines.append(f"{NEEDS}; under each value its interval")
+    for table in tables:
+        head = [rf"\rotatebox{{60}}{{{escaped(column)}}}" for column in table.heads]
+        tabular = [
+            rf"\begin{{tabular}}{{l{'r' * len(table.heads)}}}",
+            r"\toprule",
+            _tex(["", *head]),
+            r"\midrule",
+            *(text for line in table.lines for text in _latex_lines(table, line, value)),
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        lines += [f"% {table.title}", *fitted(tabular)]
+    return "\n".join([*lines, ""])
+
+
+def _latex_lines(table: Table, line: Line, value: Callable[[Cell, bool], str]) -> list[str]:
+    values = _tex([escaped(line.name), *(escaped(value(cell, table.printed)) for cell in line.cells)])
+    scale = PERCENT if table.printed else 1.0
+    under = [interval(result, scale) if (result := result_of(cell)) else "" for cell in line.cells]
+    small = [rf"{{\scriptsize {escaped(text)}}}" if text else "" for text in under]
+    return [values, _tex(["", *small])] if any(small) else [values]
+
+
+def _tex(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def write_csv(tables: Sequence[Table], head: Sequence[str]) -> str:
+    """Return one line a cell, unrounded; of what a cell has, the columns of the head."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, head, lineterminator="\n", restval="", extrasaction="ignore")
+    writer.writeheader()
+    for table in tables:
+        for line in table.lines:
+            place = {"table": table.key, "row": guarded(line.name), "baseline": int(line.is_baseline)}
+            for column, cell in zip(table.heads, line.cells, strict=True):
+                writer.writerow(place | {"column": guarded(column)} | _csv_cell(cell))
+    return out.getvalue()
+
+
+def _csv_cell(cell: Cell) -> dict[str, Any]:
+    own = cell.as_csv() if isinstance(cell, OwnCell) else {}
+    if (result := result_of(cell)) is not None:
+        own |= {
+            "value": result.value,
+            "low": result.low,
+            "high": result.high,
+            "n": result.n_items,
+            "n_clusters": result.n_clusters,
+            "n_missing": result.n_missing,
+            "flags": " ".join(result.flags),
+            "reason": guarded(result.reason),
+        }
+    elif isinstance(cell, int):
+        own["value"] = cell
+    elif isinstance(cell, str):
+        own["text"] = guarded(cell)
+    return own
+
+
+def write_json(content: Mapping[str, Any]) -> str:
+    """Return plain data as one JSON object."""
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def table_json(table: Table) -> dict[str, Any]:
+    """Return a table as plain data."""
+    return {
+        "key": table.key,
+        "title": table.title,
+        "columns": list(table.heads),
+        "rows": [
+            {
+                "name": line.name,
+                "baseline": line.is_baseline,
+                "cells": [cell if isinstance(cell, str | int) else cell.as_dict() for cell in line.cells],
+            }
+            for line in table.lines
+        ],
+        "notes": list(table.notes),
+    }
+
+
+def looks_json(looks: Sequence[TestLook]) -> list[dict[str, Any]]:
+    """Return looks at test as plain data."""
+    return [
+        {"by": str(look.by) if look.by else None, "at": look.at.isoformat(), "purpose": look.purpose}
+        for look in looks
+    ]
+
+
+# Pages of reports.
+
+
+def table_view(table: Table, is_grey: Callable[[str], bool] = lambda head: False) -> dict[str, Any]:
+    """Return a table as templates read it; columns whose heads are grey are set back."""
+    grey = list(map(is_grey, table.heads))
+    return {
+        "key": table.key,
+        "title": table.title,
+        "heads": list(zip(table.heads, grey, strict=True)),
+        "folds": table.folds,
+        "lines": [
+            (
+                line.name,
+                line.is_baseline,
+                [_cell_view(*cell, table.printed) for cell in zip(line.cells, grey, strict=True)],
+            )
+            for line in table.lines
+        ],
+        "notes": table.notes,
+    }
+
+
+def _cell_view(cell: Cell, is_grey: bool, printed: bool) -> dict[str, Any]:
+    """Return words, or a figure with what stands below it."""
+    result = result_of(cell)
+    if result is None:
+        return {"kind": "text", "text": value_text(cell)}
+    if result.value is None:
+        return {"kind": "none", "text": result.status, "why": result.reason}
+    spread = cell.spread if isinstance(cell, OwnCell) and not printed else ""
+    return {
+        "kind": "figure",
+        "text": value_text(cell, printed),
+        "below": [interval(result, PERCENT if printed else 1.0) or "no interval", spread],
+        "n": result.n_items,
+        "grey": is_grey,
+    }
+
+
+def query_values(request: HttpRequest, names: Sequence[str]) -> dict[str, str]:
+    """Return what an address asks for; lists may be given several times, or by commas."""
+    values = {name: ",".join(filter(None, request.GET.getlist(name))).replace("\0", "") for name in names}
+    return {name: text for name, text in values.items() if text}
+
+
+def file_answer(form: Rendering[Any, Any], name: str, source: Callable[[], Any]) -> HttpResponse:
+    """Send a report in a form, or why there is none."""
+    try:
+        body = form.write(source())
+    except CalibrationError as refused:
+        return HttpResponse(f"{refused}\n", status=422, content_type="text/plain; charset=utf-8")
+    response = HttpResponse(body, content_type=form.media_type)
+    response["Content-Disposition"] = f'attachment; filename="{name}.{form.suffix}"'
+    return response
+
+
+def open_test_answer(request: HttpRequest, address: str, look: Callable[[str], TestLook]) -> HttpResponse:
+    """Log a look at test with its purpose, and go on to the report of the test part."""
+    query = request.GET.copy()
+    query.pop("part", None)
+    try:
+        look(request.POST.get("purpose", "").replace("\0", "")[:500])
+        query["part"] = "test"
+    except CalibrationError as refused:
+        messages.error(request, f"Test was not opened: {refused}.")
+    return redirect(f"{address}?{query.urlencode()}")
+
+
+# Reports as commands.
+
+
+def add_report_arguments(parser: CommandParser, forms: Mapping[str, Any], units: str) -> None:
+    """Add which part is shown and for what, how intervals are drawn, and where the report is written."""
+    parser.add_argument(
+        "--part",
+        default="",
+        choices=["", "dev", "test", "training"],
+        help="part of the split (dev), or training",
+    )
+    parser.add_argument("--purpose", default="", help="for what test is opened: logged")
+    parser.add_argument("--resamples", default="", metavar="N", help=f"resamples of {units} (2000)")
+    parser.add_argument("--seed", default="", metavar="N", help="of the resamples (0)")
+    parser.add_argument(
+        "--format", choices=("table", *forms), default="table", help="table (default) or a file's form"
+    )
+    parser.add_argument("--output", metavar="PATH", help="write into a file instead of standard output")
+
+
+def print_report(
+    command: BaseCommand,
+    options: Mapping[str, Any],
+    make: Callable[[Corpus], Any],
+    as_text: Callable[[Any], str],
+    forms: Mapping[str, Rendering[Any, str]],
+) -> None:
+    """Print the report that the options ask for; raise CommandError in one line on a mistake."""
+    refuse_purpose(options)
+    corpus = Corpus.objects.filter(name=options["corpus"]).first()
+    if corpus is None:
+        existing = list_existing(Corpus.objects.values_list("name", flat=True))
+        raise CommandError(f"no corpus {options['corpus']!r}; {existing}")
+    try:
+        report = make(corpus)
+    except CalibrationError as error:
+        raise CommandError(str(error)) from error
+    form = options["format"]
+    write_output(
+        command, as_text(report) if form == "table" else forms[form].write(report), options["output"]
+    )
