@@ -34,12 +34,12 @@ from calibration.statistics.replacement import (
 )
 from calibration.statistics.table import STATISTICS, described
 
-# Comparing two raters, and several comparisons at once.
+# Comparison of two raters, and several comparisons at once.
 #
 # Corrections of p-values: Holm (1979), Benjamini-Hochberg (1995), Benjamini-Yekutieli (2001). For the
 # difference of any statistic with an interval, see ``analyse`` (gaps) and ``paired_difference``.
 
-ROUNDING = 1e-12  # what counts as equal, relative to the largest value
+ROUNDING = 1e-12  # tolerance for equality, relative to the largest value
 Correction = Literal["holm", "benjamini_hochberg", "benjamini_yekutieli", "bonferroni"]
 
 
@@ -81,9 +81,10 @@ def paired_difference(
     second: tuple[str, str],
     plan: Plan | None = None,
 ) -> Result:
-    """A pair statistic of ``first`` less that of ``second``, on shared items and the same resamples.
+    """Return a pair statistic of ``first`` minus that of ``second``, on shared items and the same resamples.
 
-    KeyError for an unknown statistic or rater. Example: kappa of (ann, judge A) less kappa of (ann, judge B).
+    Raises KeyError for an unknown statistic or rater. Example: kappa of (ann, judge A) minus kappa of (ann,
+    judge B).
     """
     plan = plan or Plan()
     definition = STATISTICS[statistic] if isinstance(statistic, str) else statistic
@@ -122,15 +123,15 @@ PEOPLE = "human"
 MEAN_OF_PEOPLE = f"mean(kind:{PEOPLE})"
 PANEL = "panel"
 KIND_ORDER = {"key": 0, PEOPLE: 1, "judge": 2, PANEL: 3, "": 3, "metric": 4, "composite": 5}
-"""A panel is made of judges: it meets people and keys as a judge does, and is no judge more beside them."""
+"""A panel consists of judges: it is compared with people and keys like a judge, but not with judges."""
 MANY_PAIRS = 300
-"""Pairs of raters from which on they are a crowd's: of a crowd not all pairs are compared, but"""
+"""Number of rater pairs from which they count as a crowd's: not all pairs of a crowd are compared, only"""
 LEAST_SHARED = 10
-"""those that share at least so many items, and of these"""
+"""those that share at least this many items, and of these"""
 MOST_PAIRS = 1_000
-"""at most so many, whoever is not a person first, then those that share the most."""
+"""at most this many: pairs with a rater who is not a person first, then those that share the most."""
 KAPPA = {"binary": "cohen_kappa", "nominal": "cohen_kappa", "ordinal": "cohen_kappa_quadratic"}
-"""What says on a level whether a judge agrees with people beyond chance; else it is a correlation."""
+"""Measure, by level, of a judge's agreement with people beyond chance; on other levels a correlation."""
 
 
 @dataclass(frozen=True)
@@ -142,16 +143,17 @@ class Entry:
     question: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return JSON-ready values: the result's, and raters and question."""
+        """Return JSON-ready values: those of the result, and raters and question."""
         plain = self.result.as_dict()
         return {"name": plain.pop("name"), "raters": list(self.raters), "question": self.question, **plain}
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """The entries of one question, in the order they are read, and a verdict a judge (``stand_ins``).
+    """The entries of one question, in reading order, and a verdict per judge (``stand_ins``).
 
-    ``left_out`` says which pairs of a crowd were not compared, with each other or in means over pairs.
+    ``left_out`` describes the pairs of a crowd that were not compared, neither by themselves nor in means
+    over pairs.
     """
 
     panel: tuple[Entry, ...] = ()
@@ -183,10 +185,10 @@ def analyse(
     plan: Plan | None = None,
     epsilon: float = 0.15,
 ) -> Analysis:
-    """Compute every statistic that applies, or those named, all on the same resamples.
+    """Compute every applicable statistic, or only those named, all on the same resamples.
 
-    ``against`` limits pairs to those with this rater, who comes first as the reference. Raises KeyError for
-    a statistic or rater that does not exist.
+    ``against`` limits pairs to those with this rater, who comes first as the reference. Raises KeyError for a
+    statistic or rater that does not exist.
     """
     plan = plan or Plan()
     run = _Run(ratings, question, _select_statistics(statistics), plan, resampling_of(ratings, plan))
@@ -211,7 +213,7 @@ def _select_statistics(names: Iterable[str] | None) -> tuple[Statistic, ...]:
 
 @dataclass
 class _Run:
-    """One analysis under way; keeps the estimates of pairs for the gaps."""
+    """One analysis in progress; keeps the estimates of pairs for the gaps."""
 
     ratings: Ratings
     question: str
@@ -245,16 +247,16 @@ class _Run:
         return self._entries(columns, [s for s in applicable if all_identified or s.exchangeable])
 
     def _meeting(self, columns: tuple[int, ...], items: npt.NDArray[np.bool_]) -> tuple[int, ...]:
-        """Return the raters who share one of these items with another: they are who is in a figure.
+        """Return the raters who share one of these items with another: the ones a figure rests on.
 
-        All of them, where nobody meets anybody: the figure then says so.
+        All of them where no two raters share an item: the figure then reports that.
         """
         present = ~np.isnan(self.ratings.values[:, list(columns)]) & items[:, None]
         meets = present[present.sum(axis=1) >= 2].any(axis=0)
         return tuple(np.array(columns)[meets].tolist()) if meets.any() else columns
 
     def pairs(self, against: str | None) -> tuple[Entry, ...]:
-        """Statistics of identified pairs, then of the people's mean with everyone else.
+        """Statistics of identified pairs, then of the people's mean with every other rater.
 
         Where pairs are many (a crowd), those that share few items are not compared: see ``left_out``.
         """
@@ -278,12 +280,12 @@ class _Run:
         return tuple(out)
 
     def _may_meet(self, pair: tuple[int, int]) -> bool:
-        """A panel meets people and keys; beside its own members agreement says nothing."""
+        """A panel is compared with people and keys; agreement with its own members means nothing."""
         kinds = {self.ratings.kinds[j] for j in pair}
         return PANEL not in kinds or bool(kinds & {PEOPLE, "key", ""})
 
     def _of_crowd(self, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Return the pairs that are compared, in their order, and say which are not."""
+        """Return the pairs to compare, in order, and record those left out."""
         present = (~np.isnan(self.ratings.values)).astype(np.float32)
         shared = present.T @ present
         meeting = [pair for pair in pairs if shared[pair]]
@@ -328,7 +330,7 @@ class _Run:
     def _estimates(
         self, ratings: Ratings, columns: tuple[int, ...], statistics: Sequence[Statistic]
     ) -> list[tuple[Estimate, Sample]]:
-        """Estimate the statistics that apply, each with the sample it read.
+        """Estimate the applicable statistics, each with the sample it read.
 
         Of repeated answers whose mean left the scale, agreement reads the first and correlation the mean.
         """
@@ -344,7 +346,7 @@ class _Run:
         return [by_key[s.key] for s in statistics if s.key in by_key]
 
     def _read(self, result: Result, names: Sequence[str]) -> Result:
-        """Return a result whose method says of whom the first of repeated answers was read."""
+        """Return the result; its method names the raters whose first of repeated answers was read."""
         first = [name for name in names if name in self.ratings.firsts]
         key = result.name.partition("_mean_")[2] or result.name.partition("_")[2]
         statistic = STATISTICS.get(result.name) or STATISTICS.get(key)
@@ -356,10 +358,10 @@ class _Run:
     def replacement(
         self, epsilon: float, computed: Sequence[Entry]
     ) -> tuple[tuple[Entry, ...], tuple[StandIn, ...]]:
-        """The alternative annotator test of every judge against identified people, and its verdicts.
+        """Run the alternative annotator test of every judge against identified people, with verdicts.
 
-        Where several judges can be tested, the winning rate corrected over them stands beside. ``computed``
-        are the entries that may hold a judge's agreement with people.
+        Where several judges can be tested, the winning rate corrected over them is added. ``computed`` are
+        the entries that may hold a judge's agreement with people.
         """
         ratings = self.ratings
         people = [j for j in ratings.of_kind(PEOPLE) if ratings.identified[j]]
@@ -387,9 +389,9 @@ class _Run:
         return tuple(out), tuple(verdicts)
 
     def _beyond_chance(self, judge: int, people: tuple[int, ...], computed: Sequence[Entry]) -> Result | None:
-        """Return a judge's kappa with people on a scale of categories, else its rank correlation.
+        """Return a judge's kappa with people on a scale of categories, otherwise its rank correlation.
 
-        Taken from what was computed; computed here where a study did not ask for it.
+        Taken from the computed entries; computed here where a study did not request it.
         """
         ratings, name = self.ratings, self.ratings.raters[judge]
         key = KAPPA.get(ratings.level, "")
@@ -414,10 +416,10 @@ class _Run:
         return entry.result if entry else None
 
     def gaps(self) -> tuple[Entry, ...]:
-        """People with people; then, by judge, both sides and their difference on the same items.
+        """People with people; then, per judge, both sides and their difference on the same items.
 
-        First come the people alone, on all they rated. Beside a judge the items are those that the judge and
-        two people or more rated: an item that one person rated says nothing of people with each other.
+        First come the people alone, on all they rated. For a judge, the items are those rated by the judge
+        and at least two people: an item that one person rated says nothing about agreement among people.
         """
         ratings = self.ratings
         people = tuple(j for j in ratings.of_kind(PEOPLE) if ratings.identified[j])
@@ -444,7 +446,7 @@ class _Run:
         return [Entry(self._read(r, names), names, self.question) for r in results]
 
     def _members(self, pairs: list[tuple[int, int]], cut: Ratings) -> list[Member]:
-        """Estimates of pairs on the shared items, computed again only for pairs that rated others too."""
+        """Estimate pairs on the shared items, recomputing only pairs that also rated others."""
         out = []
         for pair in pairs:
             key = pair if pair in self.pair_estimates else (pair[1], pair[0])
@@ -470,7 +472,7 @@ def replace_ratings(run: _Run, ratings: Ratings) -> _Run:
 
 
 def mean_of(block: Floats) -> Floats:
-    """Mean of the ratings each item has, NaN where it has none."""
+    """Mean of each item's ratings, NaN where it has none."""
     present = ~np.isnan(block)
     n = present.sum(axis=1)
     return np.where(n > 0, np.where(present, block, 0).sum(axis=1) / np.maximum(n, 1), np.nan)
@@ -479,14 +481,14 @@ def mean_of(block: Floats) -> Floats:
 # Intervals of intraclass correlations from the F distribution, for complete tables of independent items.
 #
 # Source: McGraw and Wong (1996), tables 4 and 7. They assume normal effects and no clusters; the bootstrap of
-# ``analyse`` assumes neither and is the default. Use these with few items, where resampling says little.
+# ``analyse`` assumes neither and is the default. Use these with few items, where resampling is uninformative.
 
 
 def f_interval(ratings: Ratings, form: Form, average: bool = False, level: float = 0.95) -> Result:
     """Return ICC(form,1) or ICC(form,k) with its F interval.
 
     With missing cells, fewer than two items or no variation between items there is no F interval; the result
-    then says why, or has a value alone.
+    then gives the reason, or has a value without an interval.
     """
     statistic: Statistic = STATISTICS[f"icc_{form}_{'k' if average else '1'}"]
     resampling = resampling_of(ratings, Plan(resamples=0))
@@ -509,13 +511,13 @@ def f_interval(ratings: Ratings, form: Form, average: bool = False, level: float
 
 
 BY_F = "_f"
-"""What the name of an intraclass correlation with its F interval ends in."""
+"""Suffix of the name of an intraclass correlation with its F interval."""
 
 
 def f_intervals(ratings: Ratings, panel: Iterable[Entry], level: float = 0.95) -> tuple[Entry, ...]:
-    """Return each intraclass correlation of a panel once more, with its F interval and `_f` after its name.
+    """Repeat each intraclass correlation of a panel with its F interval, `_f` appended to its name.
 
-    ``panel`` are the entries of ``analyse`` over these ratings; those of other statistics are passed over.
+    ``panel`` are the entries of ``analyse`` over these ratings; other statistics are skipped.
     """
     entries = []
     for entry in panel:

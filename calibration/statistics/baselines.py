@@ -1,16 +1,16 @@
-"""What answers without understanding are worth beside people: the floor under a judge's figures.
+"""Baselines: how answers given without understanding compare with people, the floor for a judge's figures.
 
 majority   categories and ordinal scales: always the value that people give most often (the first of equals)
 median     ordinal scales: always the median of people's ratings
 mean       interval and ratio scales: always their mean
-random     a value drawn with the shares that people's ratings have; its expectation, no draw
-length     the number of characters, and of words, of what is rated
+random     a value drawn with the shares of people's ratings; its expectation, not a draw
+length     the number of characters, and of words, of the rated text
 
-Values and shares are those of people's ratings in the dev part, where the ratings of test are shown; else of
-the ratings of all *other* clusters, never of the item's own. What is always one value has kappa 0, flagged,
-and neither MCC nor a correlation, whichever cluster is left out: that the value left to predict a cluster
-lies a little away from that cluster's own is an effect of leaving it out. Drawn at random an answer says
-nothing of the item: its expected kappa, MCC and correlation are 0.
+Values and shares are those of people's ratings in the dev part, where the ratings of test are shown;
+otherwise of the ratings of all *other* clusters, never of the item's own. A constant baseline has kappa 0,
+flagged, and neither MCC nor a correlation, whichever cluster is left out: that the value predicted for a
+cluster differs slightly from that cluster's own is an artefact of leaving it out. A random answer says
+nothing about the item: its expected kappa, MCC and correlation are 0.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from calibration.statistics.core.samples import Sample
 from calibration.statistics.panel import WEIGHTS
 from calibration.statistics.table import STATISTICS
 
-# One rater's values beside people's: agreement, correlation and error, all on the same resamples.
+# One rater's values compared with people's: agreement, correlation and error, all on the same resamples.
 #
 # Agreement (the share of equal answers, kappa, MCC) and error are read from one table of all pairs of the
 # rater's value with a person's. Correlations are with the people's mean.
@@ -41,9 +41,10 @@ PEOPLE = "human"
 
 @dataclass(frozen=True)
 class Stack:
-    """All ratings by people, one below the other: a row is a person's rating of an item.
+    """All ratings by people, stacked: a row is a person's rating of an item.
 
-    ``rows`` are the rows' items, ``x`` the ratings. ``all_identified`` says that all people are identified.
+    ``rows`` are the rows' items, ``x`` the ratings. ``all_identified`` tells whether all people are
+    identified.
     """
 
     ratings: Ratings
@@ -63,10 +64,10 @@ class Stack:
 
 
 class BesidePeople:
-    """People's ratings of a question, and whoever is compared with them."""
+    """People's ratings of a question, for comparison with another rater."""
 
     def __init__(self, ratings: Ratings, statistics: Sequence[str], plan: Plan) -> None:
-        """Take a question's ratings and the statistics asked for; those that do not apply are passed over."""
+        """Set up a question's ratings and the requested statistics; those that do not apply are skipped."""
         self.ratings, self.plan = ratings, plan
         self.resampling: Resampling = resampling_of(ratings, plan)
         self.stack = Stack.of(ratings)
@@ -80,7 +81,7 @@ class BesidePeople:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether answers are numbers whose difference says something."""
+        """Whether differences between answers are meaningful numbers."""
         return self.ratings.level in ORDERED
 
     def on_scale(self, name: str, values: Floats) -> dict[str, Result]:
@@ -110,7 +111,7 @@ class BesidePeople:
         return self.averaged(ERROR, np.abs(values[self.stack.rows] - self.stack.x))
 
     def share(self, values: Floats) -> Result:
-        """Return the share of people's ratings that values, on the scale or not, are equal to."""
+        """Return the share of people's ratings that equal the values, on the scale or not."""
         each = values[self.stack.rows]
         return self.averaged(SHARE, np.where(np.isnan(each), np.nan, each == self.stack.x))
 
@@ -145,7 +146,7 @@ class BesidePeople:
         return self._counted(result, rows)
 
     def _pairs(self, name: str, values: Floats) -> tuple[Ratings, Resampling]:
-        """Return people's ratings beside a rater's values, and the same resamples of the same clusters."""
+        """Return people's ratings paired with a rater's values, with the same resamples of the clusters."""
         rows = self.stack.rows
         pairs = replace(
             self.ratings,
@@ -195,8 +196,8 @@ INDEPENDENT = "expectation of an answer that is independent of the item"
 
 @dataclass(frozen=True)
 class Row:
-    """Somebody beside people: figures by name. ``told`` says which value a baseline gives, ``reason`` why it
-    has no figures."""
+    """A rater compared with people: figures by name. ``told`` names the value that a baseline gives,
+    ``reason`` explains why there are no figures."""
 
     name: str
     kind: str
@@ -207,7 +208,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Learned:
-    """What is predicted: the shares of the scale's values, and the constant, per item of the ratings.
+    """Prediction: the shares of the scale's values, and the constant, per item of the ratings.
 
     ``overall_constant`` is learned from everything, ``shares`` (items x values) is empty without a scale.
     """
@@ -238,10 +239,10 @@ def baselines(
     learn: Ratings | None = None,
     lengths: Mapping[str, tuple[int, int]] | None = None,
 ) -> list[Row]:
-    """Return the baselines of a question, those that its scale has.
+    """Return the baselines that the question's scale allows.
 
-    ``learn`` holds the ratings of dev, where those beside are of test; ``lengths`` the characters and words
-    of items by key.
+    ``learn`` holds the ratings of dev, where the compared ratings are of test; ``lengths`` the characters and
+    words of items by key.
     """
     ratings = beside.ratings
     rows: list[Row] = []
@@ -260,7 +261,7 @@ def baselines(
 
 
 def _constant(beside: BesidePeople, name: str, learned: Learned) -> Row:
-    """Return the row of one value for all: shares and errors by what is predicted, the rest by its nature."""
+    """Return the row of one value for all items: shares and errors by prediction, the rest by definition."""
     always = np.full(beside.ratings.n_items, learned.overall_constant)
     figures: dict[str, Result] = {}
     if beside.ratings.scale is not None:
@@ -303,7 +304,7 @@ def _length(beside: BesidePeople, name: str, lengths: Mapping[str, tuple[int, in
 
 
 def _left_out(ratings: Ratings, name: str) -> Learned | str:
-    """Learn for each cluster from people's ratings of all others; return the reason where that cannot be."""
+    """Learn for each cluster from people's ratings of all others; return a reason where impossible."""
     ratings = ratings.as_answered()
     columns = [j for j in ratings.of_kind(PEOPLE) if ratings.on_scale[j]]
     block, clusters = ratings.values[:, columns], ratings.clusters
@@ -354,7 +355,7 @@ def _from(learn: Ratings, ratings: Ratings, name: str) -> Learned | str:
 
 
 def _one_value(name: str, grid: Floats, counts: Floats) -> float:
-    """Return the value that is always given, from how often each value occurs."""
+    """Return the constant answer, from how often each value occurs."""
     if name == MAJORITY:
         return float(grid[int(counts.argmax())])
     if name == MEAN:

@@ -29,7 +29,7 @@ POLICIES: dict[Policy, str] = {
         "in precision and kappa"
     ),
 }
-"""The policies, the default first, and what each does with a person who never marks a behaviour."""
+"""The policies, the default first, and how each treats a person who never marks a behaviour."""
 Marks = npt.NDArray[np.bool_]
 FIGURES = ("precision", "recall", "mcc", "kappa")
 OVERALL = "overall"
@@ -48,10 +48,10 @@ class Row:
 
 @dataclass(frozen=True)
 class TagTable:
-    """Table 7 of one judge: whom it was compared with, on how many turns, and its rows by behaviour.
+    """Table 7 of one judge: the people compared, the number of turns, and its rows by behaviour.
 
     ``n_dropped`` turns were answered by some of these raters but not by all, for all behaviours. Without a
-    turn to compare there are no rows, and ``reason`` says why.
+    turn to compare there are no rows, and ``reason`` explains why.
     """
 
     judge: str
@@ -69,9 +69,9 @@ def tables_of(
 ) -> tuple[TagTable, ...]:
     """Return table 7 of every identified judge with the identified people, per policy.
 
-    ``questions`` are the ratings of each behaviour, binary, over items that bear the same names in all. A
-    judge's table has the behaviours that it answered, and the people who answered all of these; only turns
-    that all of them answered count. Nothing is returned for a judge without such a person.
+    ``questions`` are the ratings of each behaviour, binary, over items with the same names in all. A judge's
+    table has the behaviours that it answered, and the people who answered all of these; only turns that all
+    of them answered count. A judge without such a person has no table.
     """
     tables = []
     raters_of = {
@@ -107,7 +107,7 @@ def _identified_names(ratings: Ratings, kind: str) -> list[str]:
 
 
 def _marks_of(questions: Mapping[str, Ratings], raters: Sequence[str]) -> tuple[list[Floats], Ints, int]:
-    """Return each rater's marks (turns x behaviours) on shared turns, their clusters, how many were left."""
+    """Return each rater's marks (turns x behaviours) on shared turns, their clusters, and turns dropped."""
     every = list(questions.values())
     answers: dict[str, list[Floats]] = {}
     clusters: dict[str, int] = {}
@@ -220,7 +220,7 @@ class _Tables:
         )
 
     def _why(self, figure: str, pairs: Sequence[tuple[int, int]], behaviour: int) -> str:
-        """Say why a figure is undefined for every pair: of the first's marks, or else of the second's."""
+        """Return why a figure is undefined for every pair: the first's marks, or else the second's."""
         name = figure.upper() if figure == "mcc" else figure
         pair_tables = [self.points[pair][0, behaviour] for pair in pairs]
         if all(not _marks(table[None], 1)[0] for table in pair_tables):
@@ -259,7 +259,7 @@ class _Tables:
         )
 
     def _rare(self, figure: str, pairs: Sequence[tuple[int, int]], behaviour: int) -> tuple[str, ...]:
-        """Return the flags of few marks: of the rater of each pair who gave fewest of the rarer answer."""
+        """Return the flags of few marks, by the rater of each pair who gave fewest of the rarer answer."""
         tables = np.array([self.points[p][0, behaviour] for p in pairs])
         rarer = np.minimum(tables.sum(axis=1), tables.sum(axis=2)).min(axis=1)
         return events_flags(float(rarer.mean()), corrected_for_chance=figure in ("mcc", "kappa"))

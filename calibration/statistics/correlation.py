@@ -1,7 +1,7 @@
 """Correlation of two raters: Pearson's r, Spearman's rho, Kendall's tau-b.
 
 Raters need not share a scale, only an order (Pearson: equally spaced numbers). With few distinct values the
-joint table says everything; with many, see ``ranks``.
+joint table suffices; with many, see ``ranks``.
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ from calibration.statistics.core.samples import Draw, Sample
 
 # Rank correlation of two raters with many distinct values, under rows of item weights.
 #
-# Items are sorted once; a resample only changes how much each weighs. A value's mid-rank is the weight below
-# it plus half its own weight, and concordant pairs are counted bit by bit of the rank of y (a merge sort that
-# serves all resamples at once), in O(items x log values) per resample.
+# Items are sorted once; a resample only changes their weights. A value's mid-rank is the weight below it plus
+# half its own weight, and concordant pairs are counted bit by bit of the rank of y (a merge sort that serves
+# all resamples at once), in O(items x log values) per resample.
 
 # Kendall's tau-b of many resamples at once, from pairs of units.
 #
-# All items of a unit weigh alike, so that the difference of concordant and discordant pairs is a quadratic
-# form of the units' weights. Its matrix is made once from all pairs of items; a resample then costs units x
-# units, by matrix product.
+# All items of a unit have the same weight, so that the difference of concordant and discordant pairs is a
+# quadratic form of the units' weights. Its matrix is computed once from all pairs of items; a resample then
+# costs units x units, by matrix product.
 
 MOST_ITEMS, MOST_UNITS = 30_000, 3_000
-FEW_ROWS = 32  # resamples below which making the matrix does not pay
+FEW_ROWS = 32  # resamples below which computing the matrix does not pay
 BLOCK = 32  # units whose items are compared with all later ones at a time
 GROUPS = 4_000_000  # groups of equal values x resamples held at a time
 
 
 def pays(draw: Draw) -> bool:
-    """Whether the matrix is small enough to be made, and there are resamples enough to need it."""
+    """Whether the matrix is small enough to compute, and there are enough resamples to need it."""
     n_units = draw.sample.resampling.n_units
     return len(draw.weights) >= FEW_ROWS and draw.sample.n_items <= MOST_ITEMS and n_units <= MOST_UNITS
 
 
 def kendall_by_unit(draw: Draw) -> Floats:
-    """Kendall's tau-b for rows of weights; NaN where x or y has one value."""
+    """Kendall's tau-b for rows of weights; NaN where x or y has a single value."""
     if not draw.sample.n_items:
         return np.full(len(draw.weights), np.nan)
     pairs = draw.sample.once(UnitPairs)
     weights = draw.weights if pairs.all_units else draw.weights[:, pairs.units]
     n = weights @ pairs.sizes
-    # All numbers are whole: half the bits hold them exactly where no sum can pass 2 to the power of 24.
+    # All numbers are integers: 32 bits hold them exactly where no sum can exceed 2 to the power of 24.
     bits = np.float32 if n.max(initial=0.0) * pairs.sizes.max() < 2**24 else np.float64
     beside = weights.astype(bits, copy=False) @ pairs.differences.astype(bits, copy=False)
     difference = np.einsum("ru,ru->r", beside, weights) / 2
@@ -66,9 +66,9 @@ def kendall_by_unit(draw: Draw) -> Floats:
 
 
 class UnitPairs:
-    """The units with items: how many each has, their differences pair by pair, and what values they hold.
+    """Units with items: how many items each has, their differences pair by pair, and the values they hold.
 
-    ``differences`` (units x units) holds concordant less discordant pairs, each counted from both sides.
+    ``differences`` (units x units) holds concordant minus discordant pairs, each counted from both sides.
     """
 
     def __init__(self, sample: Sample) -> None:
@@ -106,7 +106,7 @@ def _signs(after: Ints, block: Ints) -> np.ndarray[tuple[int, ...], np.dtype[np.
 
 @dataclass(frozen=True)
 class _Values:
-    """How many items of each unit hold a value that no other item holds, and which units hold shared ones."""
+    """Number of items per unit whose value no other item holds, and the units that hold shared values."""
 
     alone: Floats
     shared: sparse.csr_array
@@ -130,17 +130,17 @@ class _Values:
         return np.asarray(total)
 
 
-LEAST_ROWS = 8  # resamples worked on at a time however many the items: their weights lie side by side
-ROWS = 400_000  # items x resamples worked on at a time: small enough to stay in cache
+LEAST_ROWS = 8  # resamples processed at a time however many the items: their weights lie side by side
+ROWS = 400_000  # items x resamples processed at a time: small enough to stay in cache
 
 
 def spearman_by_item(draw: Draw) -> Floats:
-    """Spearman's rho for rows of weights; NaN where x or y has one value."""
+    """Spearman's rho for rows of weights; NaN where x or y has a single value."""
     return by_rows(draw, _spearman_rows)
 
 
 def kendall_by_item(draw: Draw) -> Floats:
-    """Kendall's tau-b for rows of weights; NaN where x or y has one value."""
+    """Kendall's tau-b for rows of weights; NaN where x or y has a single value."""
     return kendall_by_unit(draw) if pays(draw) else by_rows(draw, _kendall_rows)
 
 
@@ -194,13 +194,13 @@ def _kendall_rows(order: Order, weights: Floats) -> Floats:
 
 
 def right_of_many(order: Order, weights: Floats) -> Floats:
-    """Return the weight of pairs that x and y order alike or both tie."""
+    """Return the weight of pairs that x and y order the same way or both tie."""
     by_x = weights[order.units]
     return _concordant(order.y_codes, by_x) + _tied(_grouped(by_x, order.pair_starts))
 
 
 def concordance(x: Floats, y: Floats) -> int:
-    """Return concordant less discordant pairs: the numerator of every tau (Knight 1966)."""
+    """Return concordant minus discordant pairs: the numerator of every tau (Knight 1966)."""
     order = np.lexsort((-y, x))
     x, y = x[order], y[order]
     codes: Ints = np.unique(y, return_inverse=True)[1].ravel()
@@ -230,7 +230,7 @@ def _concordant(codes: Ints, weights: Floats) -> Floats:
 
 
 def _group_ranks(weights: Floats, starts: Ints) -> tuple[Floats, Floats]:
-    """Return each group's weight, and its mid-rank less the mean rank, so that nothing large cancels."""
+    """Return each group's weight, and its mid-rank minus the mean rank, so that nothing large cancels."""
     group = _grouped(weights, starts)
     ranks = np.cumsum(group, axis=0)
     half = ranks[-1] / 2 if len(ranks) else np.zeros(weights.shape[1])
@@ -249,7 +249,7 @@ def _dot(first: Floats, second: Floats) -> Floats:
 
 
 def _correlation(top: Floats, x_spread: Floats, y_spread: Floats) -> Floats:
-    """Return the ratio; NaN where a side has one value, whose spread is then exactly 0."""
+    """Return the ratio; NaN where a side has a single value, whose spread is then exactly 0."""
     undefined = (x_spread <= 0) | (y_spread <= 0)
     bottom = np.sqrt(np.where(undefined, 1.0, x_spread)) * np.sqrt(np.where(undefined, 1.0, y_spread))
     return np.where(undefined, np.nan, np.clip(top / bottom, -1, 1))
@@ -268,21 +268,21 @@ def _pair_starts(x: Floats, y: Floats) -> Ints:
     return np.flatnonzero(np.concatenate([[True], changed]))
 
 
-# Pairwise ranking accuracy: the share of pairs of items that one rater orders as the other does.
+# Pairwise ranking accuracy: the share of pairs of items that both raters order the same way.
 #
 # Source: Deutsch, Foster and Freitag (2023), "Ties Matter". Two items that the first rater (people) ties are
-# right where the second ties them, too. A metric, or a judge on another scale, seldom ties exactly, so there
+# right where the second ties them, too. A metric, or a judge on another scale, seldom ties exactly, so their
 # differences of at most a threshold count as ties; the threshold is the one of highest accuracy on the same
 # items, which is slightly optimistic, and the result's method names it. On a shared scale a tie is the same
 # value.
 
-MOST_VALUES = 200  # of the first rater; one with more hardly ties anything, so there is no threshold to find
-MOST_FOR_THRESHOLD = 2000  # items (evenly spread over the second rater's values) that a threshold is found on
-WORK = 400_000  # items x resamples worked on at a time
+MOST_VALUES = 200  # of the first rater; with more values there are hardly any ties, so no threshold to find
+MOST_FOR_THRESHOLD = 2000  # items (evenly spread over the second rater's values) used to find a threshold
+WORK = 400_000  # items x resamples processed at a time
 
 
 def ranking_accuracy(draw: Draw) -> Floats:
-    """(pairs ordered alike + pairs tied by both) / pairs, for rows of weights."""
+    """(pairs ordered the same way + pairs tied by both) / pairs, for rows of weights."""
     sample = draw.sample
     if len(np.unique(sample.x)) > MOST_VALUES:
         right = by_rows(draw, right_of_many)
@@ -294,10 +294,10 @@ def ranking_accuracy(draw: Draw) -> Floats:
 
 
 class Places:
-    """The distinct (x, y) of a sample in the order of y, and where y's differences exceed the threshold.
+    """Distinct (x, y) of a sample in the order of y, and where y's differences exceed the threshold.
 
     ``members`` are the places of each value of x, from the lowest; ``before`` counts, per place, those whose
-    y lies below its own by more than the threshold.
+    y is below its own by more than the threshold.
     """
 
     def __init__(self, sample: Sample) -> None:
@@ -337,7 +337,7 @@ def _right(weights: Floats, places: Places) -> Floats:
     """Sum over x's values the pairs with a lower x and a clearly lower y, and the ties of both."""
     n_rows, n_places = weights.shape
     lower = np.zeros((n_rows, n_places))  # weight at each place of the values of x before this one
-    right = -weights.sum(axis=1) / 2  # an item makes no pair with itself
+    right = -weights.sum(axis=1) / 2  # an item forms no pair with itself
     for members in places.members:
         mine, before = weights[:, members], places.before[members]
         below = np.cumsum(np.pad(lower, ((0, 0), (1, 0))), axis=1)[:, before]
@@ -415,11 +415,11 @@ def pearson(draw: Draw) -> Floats:
 
 
 def pearson_of(totals: Floats) -> Floats:
-    """Pearson's r of n, sums of x, y, x*x, y*y and x*y (rows x 6); NaN where x or y has one value."""
+    """Pearson's r of n, sums of x, y, x*x, y*y and x*y (rows x 6); NaN where x or y has a single value."""
     n, x, y, xx, yy, xy = totals.T
     safe = np.where(n > 0, n, 1.0)
     x_spread, y_spread = xx - x * x / safe, yy - y * y / safe
-    # A resample with one value left has a spread of rounding noise only.
+    # A resample with a single value left has a spread of rounding noise only.
     undefined = (x_spread <= 1e-12 * np.maximum(xx, 1e-300)) | (y_spread <= 1e-12 * np.maximum(yy, 1e-300))
     undefined |= n < 2
     bottom = np.sqrt(np.where(undefined, 1.0, x_spread)) * np.sqrt(np.where(undefined, 1.0, y_spread))

@@ -1,10 +1,10 @@
-"""How often each behaviour, or how high each score, by system and condition, and how far from people.
+"""Behaviour counts and scores by system and condition, and their differences from people.
 
 The unit is the continuation. A cell is the mean over its row's continuations; with strata, the mean over
-strata of the mean over the stratum's continuations. Intervals resample clusters within strata. Beside each
-cell stand the bounds that it would have if every missing value were the lowest or the highest possible, its
-difference from people, paired by dialogue, and, where people rated a sample, the value corrected for the
-judge's errors. A row's distribution over the tags is compared with people's in shape and in amount.
+strata of the mean over the stratum's continuations. Intervals resample clusters within strata. Each cell also
+has the bounds it would have if every missing value were the lowest or the highest possible, its difference
+from people, paired by dialogue, and, where people rated a sample, the value corrected for the judge's errors.
+A row's distribution over the tags is compared with people's in shape and in amount.
 
 CoCoEval (table 3, figures 4 to 7) prints means with bootstrap intervals; the differences, distances and
 corrections are Concord's choice. See docs/statistics/prevalence.md.
@@ -26,7 +26,7 @@ from calibration.statistics.judge_errors import Correction, Rated, corrected
 from calibration.statistics.prevalence import wilson_bounds
 from calibration.statistics.strata import Column, Counted, Design, Mask, Sums, mean, mean_of_strata, swaps
 
-# How far a row of continuations is from people's, paired by dialogue.
+# Differences of a row of continuations from people's, paired by dialogue.
 
 NAME = "difference_from_people"
 NO_PAIRS = "no dialogue has a value in this row and one by people"
@@ -34,7 +34,7 @@ NO_PAIRS = "no dialogue has a value in this row and one by people"
 
 @dataclass(frozen=True)
 class Difference:
-    """A cell less people's cell over the dialogues that both have, with its p-value, corrected and not.
+    """A cell minus people's cell over the dialogues that both have, with its p-value, raw and corrected.
 
     ``p`` is None where there is no difference. ``p_holm`` is corrected over the columns of the row.
     """
@@ -45,10 +45,10 @@ class Difference:
 
 
 def differences(counted: Counted, design: Design, row_mask: Mask, people: Mask) -> list[Difference]:
-    """Return a row's differences from people, one a column, all on the same resamples.
+    """Return a row's differences from people, one per column, all on the same resamples.
 
-    The p-value is two-sided: row and people change places in whole clusters, which are exchangeable if the
-    row is as people are; all ways are tried where they are few, as many as resamples otherwise.
+    The p-value is two-sided: row and people swap places in whole clusters, which are exchangeable if the row
+    behaves like people; all swaps are tried where they are few, as many as resamples otherwise.
     """
     mine, theirs, shared = _paired(counted, design, row_mask, people)
     units = mine.present | theirs.present
@@ -81,7 +81,7 @@ def differences(counted: Counted, design: Design, row_mask: Mask, people: Mask) 
 
 
 def _paired(counted: Counted, design: Design, row_mask: Mask, people: Mask) -> tuple[Sums, Sums, Ints]:
-    """Return the sums of the row and of people over the dialogues that both have, and how many these are."""
+    """Return the sums of the row and of people over the dialogues that both have, and the number of these."""
     _, dialogue = np.unique(counted.dialogues, return_inverse=True)
     dialogue = dialogue.ravel()
     present = ~np.isnan(counted.values)
@@ -117,9 +117,9 @@ def _permuted(ours: Sums, others: Sums, strata: Ints, clusters: Ints, design: De
 
 # From marks on turns to counts per continuation, for one voice or several.
 #
-# A voice is one person, or one sample of a judge. Several voices count each by itself, and then their mean is
-# taken. A voice has a count where it answered every turn; where it left one out, what the count could have
-# been is still known.
+# A voice is one person, or one sample of a judge. Each voice is counted separately, and then the mean is
+# taken. A voice has a count where it answered every turn; where an answer is missing, the possible range of
+# the count is still known.
 
 GROUP = "group:"
 ANY = "any"
@@ -128,8 +128,8 @@ ANY = "any"
 def columns_of(groups: Mapping[str, str], alone: Sequence[str] = ()) -> tuple[Column, ...]:
     """Return the columns of behaviours, given each one's group (empty: none), in order.
 
-    Each behaviour; then the sum of every group with two or more of those that do not stand ``alone``; then
-    any of them, where they are two or more.
+    Each behaviour; then the sum of every group with two or more members that do not stand ``alone``; then any
+    of them, where they are two or more.
     """
     columns = [Column(key, "alone" if key in alone else "tag") for key in groups]
     tags = {column.key: at for at, column in enumerate(columns) if column.kind == "tag"}
@@ -159,7 +159,8 @@ def counts_of(
 ) -> tuple[Floats, Floats, Floats]:
     """Return values, lowest and highest, each continuations x columns.
 
-    ``voices`` are marks, turns x behaviours, NaN where missing; ``continuation`` says whose turn each is.
+    ``voices`` are marks, turns x behaviours, NaN where missing; ``continuation`` gives each turn's
+    continuation.
     """
     shape = (n, len(columns))
     total, n_known = np.zeros(shape), np.zeros(shape)
@@ -210,7 +211,7 @@ def _summed(rows: Floats, continuation: Ints, n: int) -> Floats:
     return np.column_stack(columns) if columns else np.empty((n, 0))
 
 
-# How far one distribution of mean counts is from another: in shape, and in amount.
+# Distance between two distributions of mean counts: in shape, and in amount.
 #
 # With mean counts c and h over the same behaviours, and shares p = c / sum c and q = h / sum h:
 #
@@ -219,10 +220,10 @@ def _summed(rows: Floats, continuation: Ints, n: int) -> Floats:
 #     amount  sum |c - h|                                                              in the counts' own unit
 #
 # Shape and amount answer different questions. Shape has no value where a sum is zero. All three are biased
-# upwards in small samples; `halves` says how far two random halves of one sample are apart by chance alone.
+# upwards in small samples; `halves` measures how far apart two random halves of one sample are by chance.
 
 DISTANCES = ("tv", "js", "amount")
-"""The columns of what `distances` returns."""
+"""The columns that `distances` returns."""
 NO_EVENTS = "shape is not defined: one of the two has no event of any behaviour"
 
 
@@ -236,7 +237,7 @@ def distances(counts: Floats, others: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         js = (xlogy(p, p / np.where(m > 0, m, 1)) + xlogy(q, q / np.where(m > 0, m, 1))).sum(axis=1) / 2
     tv = np.abs(p - q).sum(axis=1) / 2
-    js = np.clip(js / np.log(2), 0.0, 1.0)  # rounding leaves it a little outside
+    js = np.clip(js / np.log(2), 0.0, 1.0)  # rounding can leave it slightly outside
     return np.column_stack([tv, js, np.abs(counts - others).sum(axis=1)])
 
 
@@ -248,7 +249,7 @@ def _shares(counts: Floats) -> Floats:
 def halves(sums: Sums, strata: Ints, plan: Plan) -> Floats:
     """Return the distances between two random halves of a sample, splits x 3: one split per resample.
 
-    Clusters are split within strata; a stratum with a single one is left out, as one half would lack it.
+    Clusters are split within strata; a stratum with a single cluster is left out, as one half would lack it.
     """
     usable = np.isin(strata, [s for s in np.unique(strata) if (strata == s).sum() > 1])
     own, of = sums.at(usable), strata[usable]
@@ -277,8 +278,8 @@ class Cell:
     """One column of one row.
 
     ``result`` is the mean with its interval; its ``n_items`` are continuations, ``n_missing`` those without a
-    value. ``lowest`` and ``highest`` are None where the scale is open. ``raw`` is the mean of the counts as
-    they are where ``result`` is per so many turns.
+    value. ``lowest`` and ``highest`` are None where the scale is open. ``raw`` is the mean of the raw counts
+    where ``result`` is per a number of turns.
     """
 
     column: Column
@@ -308,9 +309,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """All rows, people's first. ``halves``: how far random halves of people's continuations are apart.
+    """All rows, people's first. ``halves``: how far apart random halves of people's continuations are.
 
-    ``no_differences`` and ``no_distance`` say why there are none, or nothing.
+    ``no_differences`` and ``no_distance`` are the reasons why there are none, or empty.
     """
 
     rows: tuple[Row, ...]
@@ -332,8 +333,8 @@ def table(
 ) -> Table:
     """Return the table; ``rows`` gives each continuation's row and ``human`` people's, if there is one.
 
-    Raises MixedLengths for counts over continuations of different lengths, unless ``per_turns`` says per how
-    many turns to count.
+    Raises MixedLengths for counts over continuations of different lengths, unless ``per_turns`` sets the
+    number of turns that counts refer to.
     """
     plan = plan or Plan()
     shortest, longest = counted.lengths()
@@ -357,7 +358,7 @@ def table(
 
 
 class _Maker:
-    """Makes rows, all on the same design."""
+    """Builds rows, all on the same design."""
 
     def __init__(
         self,
@@ -465,7 +466,7 @@ class _Maker:
         return results
 
     def _no_events(self, at: int, in_row: Mask, counts: Counts) -> Result:
-        """Nobody marked it: 0, with Wilson's limit on the turns, because resampling gives no spread."""
+        """Zero for a behaviour nobody marked, with Wilson's limit on the turns, as resamples do not vary."""
         present = in_row & ~np.isnan(self.counted.values[:, at])
         n = int(self.turns[present].sum()) * self.counted.columns[at].per_turn
         high = wilson_bounds(0, n, self.plan.level)[1] * float(self.counted.most[at])
@@ -474,7 +475,7 @@ class _Maker:
         return Result("mean", 0.0, 0.0, high, method=method, flags=flags, **counts)
 
     def _distance(self, sums: Sums) -> dict[str, Result]:
-        """Return how far the row's mean counts of the tags are from people's."""
+        """Return the distances of the row's mean counts of the tags from people's."""
         theirs = self.design.sums(self.counted.values, self.people)
         units = sums.present | theirs.present
         strata, tags = self.design.strata[units], self.tags
@@ -504,7 +505,7 @@ class _Maker:
         }
 
     def halves(self) -> dict[str, Result]:
-        """Return how far random halves of people's continuations are apart: mean and middle part."""
+        """Return the distances between random halves of people's continuations: mean and middle part."""
         sums = self.design.sums(self.counted.values[:, self.tags], self.people)
         units = sums.present
         split_distances = halves(sums.at(units), self.design.strata[units], self.plan)

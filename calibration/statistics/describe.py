@@ -1,4 +1,4 @@
-"""How a rater uses the scale: average, difference from the rest, spread, use of the ends."""
+"""Use of the scale by a rater: average, difference from the rest, spread, use of the ends."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from calibration.statistics.core.resampling import Resampling
 from calibration.statistics.core.samples import additive
 
 LIMITS = 1.96  # standard deviations on either side: 95% of normal differences
-MOST_SHARES = 101  # values of a scale up to which the use of each is told
+MOST_SHARES = 101  # values of a scale up to which the use of each is reported
 
 
 def as_numbers(ratings: Ratings) -> Floats | None:
-    """Return items x raters as numbers, of binary answers 1 for the positive class and 0 for the other.
+    """Return items x raters as numbers; for binary answers 1 is the positive class and 0 the other.
 
     None for categories, which have no average.
     """
@@ -43,7 +43,7 @@ def shares(ratings: Ratings, column: int) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Shared:
-    """The items that a figure reads (`use`), what it sums over them (items used x d), and how it is made."""
+    """Items that a figure reads (`use`), what it sums over them (items used x d), and its method."""
 
     use: npt.NDArray[np.bool_]
     rows: Floats
@@ -146,7 +146,7 @@ def spread(block: Floats, column: int, rest: Sequence[int], resampling: Resampli
 def ends(
     ratings: Ratings, block: Floats, column: int, rest: Sequence[int], resampling: Resampling
 ) -> Result | None:
-    """Share of a rater's ratings at either end of the scale, less that of the rest on the same items.
+    """Share of a rater's ratings at either end of the scale, minus that of the rest on the same items.
 
     None where the scale has fewer than three values, or no ends.
     """
@@ -162,7 +162,7 @@ def ends(
 
 
 def _beside(block: Floats, column: int, rest: Sequence[int]) -> tuple[npt.NDArray[np.bool_], Floats, Floats]:
-    """Return the items that a rater and one of the rest rated, its values there, and theirs."""
+    """Return the items rated by the rater and at least one of the rest, with its values and theirs."""
     y, others = block[:, column], block[:, list(rest)]
     use = ~np.isnan(y) & (~np.isnan(others)).any(axis=1)
     return use, y[use], others[use]

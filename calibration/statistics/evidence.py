@@ -1,4 +1,4 @@
-"""How far raters who gave the same answer point at the same turns and words."""
+"""Agreement in evidence: how far raters with the same answer point at the same turns and words."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from calibration.statistics.core.engine import Counts, Result, finished, resampl
 from calibration.statistics.core.ratings import Floats, Ints, codes
 from calibration.statistics.core.resampling import Plan, Resampling
 
-# What answers point at, and how alike two such sets are.
+# The parts of evidence, and the similarity of two such sets.
 #
 # Sources: Dice (1945), the F1 by which rationales are compared (DeYoung et al. 2020, ERASER); Jaccard (1912);
-# MASI (Passonneau 2006); overlap of stretches as in SQuAD (Rajpurkar et al. 2016), by characters, so that
-# languages without spaces between words are read like others.
+# MASI (Passonneau 2006); overlap of spans as in SQuAD (Rajpurkar et al. 2016), by characters, so that
+# languages without spaces between words are treated like others.
 
 SUBSET, OVERLAP = 2 / 3, 1 / 3
-"""By what MASI multiplies Jaccard: where one set holds the other, and where they only overlap."""
+"""MASI's factors on Jaccard: where one set contains the other, and where they only overlap."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """The characters of a turn from `start` to `end` (excluded). A whole turn is all of its characters.
 
-    `turn` counts back from the turn that is rated (0 is that turn, 1 the one before), or from the beginning
-    where a whole dialogue is rated: so the same number means the same thing over items.
+    `turn` counts back from the rated turn (0 is that turn, 1 the one before), or from the beginning where a
+    whole dialogue is rated: so a number has the same meaning for all items.
     """
 
     turn: int
@@ -40,7 +40,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Pointing:
-    """One answer that may point at turns, and where it points: nowhere, where there are no stretches.
+    """One answer with its evidence; no stretches where it points nowhere.
 
     `item`, `rater` and `cluster` are names; `kind` is that of the rater.
     """
@@ -65,7 +65,7 @@ def dice(first: Set[int], second: Set[int]) -> float:
 
 
 def jaccard(first: Set[int], second: Set[int]) -> float:
-    """|A and B| / |A or B|. ValueError where both are empty."""
+    """|A and B| / |A or B|. Raises ValueError where both are empty."""
     _some(first, second)
     return len(first & second) / len(first | second)
 
@@ -73,7 +73,7 @@ def jaccard(first: Set[int], second: Set[int]) -> float:
 def span_f1(first: Iterable[Stretch], second: Iterable[Stretch]) -> float:
     """2 |A and B| / (|A| + |B|) of the characters pointed at, each counted once.
 
-    ValueError where both are empty.
+    Raises ValueError where both are empty.
     """
     ours, theirs = _merged(first), _merged(second)
     total = _length(ours) + _length(theirs)
@@ -111,28 +111,28 @@ def _shared(ours: Pieces, theirs: Pieces) -> int:
     return sum(max(0, min(a[1], b[1]) - max(a[0], b[0])) for a in ours for b in theirs)
 
 
-# Figures of evidence: of raters who gave the same answer, how far do they point at the same place?
+# Figures of evidence: how far do raters with the same answer point at the same place?
 #
-# A unit is an item with one answer to it, so that only those are compared who agree on what they explain. An
-# answer that points nowhere is no opinion on where: it is left out, and `evidence_pointed` says how many do
-# point. Each unit counts once in the means, however many raters it has.
+# A unit is an item with one answer to it, so that only raters who agree on the answer are compared. An answer
+# without evidence says nothing about the place: it is left out, and `evidence_pointed` reports how many have
+# evidence. Each unit counts once in the means, however many raters it has.
 
 # Krippendorff's alpha over sets of turns, with the MASI distance (Passonneau 2006).
 #
-# alpha = 1 - (n - 1) D / E over the n sets of units with two or more: D adds up, over units, the distances
-# of its pairs of sets divided by their number less 1, E all distances of two of the n sets. Two sets mean
-# the same where they hold the same turns as counted by `Stretch`, so chance is that of pointing at the same
+# alpha = 1 - (n - 1) D / E over the n sets of units with two or more: D adds up, over units, the distances of
+# its pairs of sets divided by their number minus 1, E all distances of two of the n sets. Two sets are the
+# same where they hold the same turns as counted by `Stretch`, so chance is that of pointing at the same
 # places.
 
 MOST_SETS = 3_000
-"""Different sets beyond which the table of all distances would be too large."""
+"""Most distinct sets for which the table of all distances is computed."""
 
 
 def set_alpha(units: Sequence[Sequence[frozenset[int]]], clusters: Ints, plan: Plan) -> tuple[float, Floats]:
     """Return alpha of units with two sets or more, and alpha of each resample of their clusters.
 
-    ``clusters`` has a code from 0 per unit. NaN where all sets are the same. ValueError beyond `MOST_SETS`
-    different ones.
+    ``clusters`` has a code from 0 per unit. NaN where all sets are the same. Raises ValueError for more than
+    `MOST_SETS` distinct sets.
     """
     codes = {turn_set: at for at, turn_set in enumerate(dict.fromkeys(s for unit in units for s in unit))}
     if not codes:
@@ -157,7 +157,7 @@ def set_alpha(units: Sequence[Sequence[frozenset[int]]], clusters: Ints, plan: P
 
 
 def distances(sets: Sequence[frozenset[int]]) -> Floats:
-    """Return 1 - MASI of every two of these sets, none of which is empty."""
+    """Return 1 - MASI of every pair of these sets, none of which is empty."""
     turns = {turn: at for at, turn in enumerate(sorted(set().union(*sets)))}
     members = np.zeros((len(sets), len(turns)))
     for row, members_of_set in enumerate(sets):
@@ -188,13 +188,13 @@ def _set_alpha(weights: Floats, observed: Floats, used: sparse.csr_matrix, apart
 
 
 Asks = Literal["turns", "spans"]
-"""What a question asks to point at: whole turns, or words in them."""
+"""Kind of evidence that a question requests: whole turns, or words in them."""
 PEOPLE, ALL = "human", "all"
 
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A figure: its title, its column's heading, where it comes from, and what it applies to."""
+    """A figure: its title, column heading, source, and where it applies."""
 
     title: str
     heading: str
@@ -217,7 +217,7 @@ FIGURES: dict[str, Described] = {
         "Same characters, F1 of two raters", "Characters F1", "Rajpurkar et al. (2016)", ("spans",)
     ),
 }
-"""The figures, in their order. All are symmetric and take raters as exchangeable."""
+"""The figures, in order. All are symmetric and treat raters as exchangeable."""
 ALIKE: dict[str, Callable[[Pointing, Pointing], float]] = {
     "evidence_f1": lambda first, second: dice(first.turns, second.turns),
     "evidence_jaccard": lambda first, second: jaccard(first.turns, second.turns),
@@ -230,9 +230,9 @@ ALL_SAME = "no variation: all point at the same turns; the share in common is wh
 
 @dataclass(frozen=True)
 class Overlap:
-    """People with each other, all raters with each other, or one other rater with people.
+    """Figures of people with each other, all raters with each other, or one other rater with people.
 
-    `name` is that other rater's, else ''; `kind` is its kind, or else that of people, or `ALL`.
+    `name` is that other rater's, otherwise ''; `kind` is its kind, or otherwise that of people, or `ALL`.
     """
 
     name: str
@@ -244,7 +244,8 @@ class Overlap:
 def overlaps(pointings: Iterable[Pointing], asks: Asks, plan: Plan) -> list[Overlap]:
     """Return the figures of all people together, then of every other rater with people.
 
-    Where fewer than two people answered, all raters are together instead. Nothing where one rater answered.
+    Where fewer than two people answered, all raters are together instead. Empty where only one rater
+    answered.
     """
     all_pointings = list(pointings)
     kinds = {pointing.rater: pointing.kind for pointing in all_pointings}
@@ -298,7 +299,7 @@ def _overlap(
 
 
 def _units(pointings: Iterable[Pointing]) -> list[list[Pointing]]:
-    """Return, per item and answer, the answers that point at something."""
+    """Return, per item and answer, the answers that have evidence."""
     by_answer: dict[tuple[str, float | str], list[Pointing]] = defaultdict(list)
     for pointing in pointings:
         if pointing.stretches:

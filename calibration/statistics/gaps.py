@@ -31,28 +31,27 @@ from calibration.statistics.pairwise import disagreement_weights
 from calibration.statistics.panel import POOLED, WEIGHTS, Beside, People, evaluated
 from calibration.statistics.table import STATISTICS
 
-# How far from the people one more person would be: the margin that a judge's gap is held against.
+# Margin for a judge's gap: how far from the people one more person would be.
 #
 # The gap of a judge who is simply one more person is not 0. Its resamples of dialogues hold these people
 # fixed, while people differ from one another, and so would the next. With u the part of a rater's agreement
 # that is the rater's own, of variance T, the gap of one more person beside R people has the variance T (1 +
 # 1/R), and that of the resampled dialogues on top.
 #
-# T comes from the people. A person's mean pair (kappa to first order, so that a person with few items is no
-# more biased than one with many) less the mean of all is (u - mean u)(R - 2)/(R - 1). Its square over
-# different clusters is free of the noise within clusters. What R people leave open about T is taken on top:
-# the upper 85% limit of their mean square (a chi-square of R - 1 degrees of freedom, fewer where their
-# numbers of ratings differ). Two people say nothing of it: their one pair is as much the one's as the
-# other's.
+# T is estimated from the people. A person's mean pair (kappa to first order, so that a person with few items
+# is no more biased than one with many) minus the mean of all is (u - mean u)(R - 2)/(R - 1). Its square over
+# different clusters is free of the noise within clusters. The uncertainty about T with R people is taken on
+# top: the upper 85% limit of their mean square (a chi-square of R - 1 degrees of freedom, fewer where their
+# numbers of ratings differ). Two people cannot show it: their single pair belongs to both equally.
 
-LIMIT = 0.15  # of the chi-square that says how little R people may show of how far people differ
+LIMIT = 0.15  # tail of the chi-square, for the little that R people may show of their differences
 Direction = Literal["more", "less"]
 TOO_FEW = "two raters do not show how far raters differ; three do"
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How far people differ: variance over clusters, mean square, people, degrees of freedom."""
+    """Differences among people: variance over clusters, mean square, people, degrees of freedom."""
 
     between: float
     mean_square: float
@@ -69,7 +68,7 @@ class Spread:
 
 
 def margin_result(key: str, people: Sample, judge: Floats, gap: Result, replicates: Floats) -> Result:
-    """Return how far from 0 the gap of one more person would lie in the plan's share of studies (95%)."""
+    """Return the margin around 0 for the gap of one more person in the plan's share of studies (95%)."""
     name, plan = f"margin_{key}", people.resampling.plan
     counts: Counts = {
         "n_items": gap.n_items,
@@ -90,7 +89,7 @@ def margin_result(key: str, people: Sample, judge: Floats, gap: Result, replicat
 
 
 def direction(gap: float, low: float | None, high: float | None) -> Direction | None:
-    """Say whether a gap's interval shows more or less agreement than people's own; None where it holds 0."""
+    """Return whether a gap's interval shows more or less agreement than people's; None where it holds 0."""
     if low is None or high is None or low <= 0 <= high:
         return None
     return "more" if gap > 0 else "less"
@@ -102,12 +101,12 @@ def beyond_one_more(gap: float, margin: float | None) -> bool:
 
 
 def unknown_of_one_more(n_people: int, plural: str, singular: str) -> str:
-    """Say what is missing where a gap may be that of one more person, as far as these people tell."""
+    """Return the clause on missing knowledge: with these people, a gap may be that of one more person."""
     return f"it takes more than {n_people} {plural} to show whether one more {singular} would differ as much"
 
 
 def spread(people: Sample, weights: Floats) -> Spread:
-    """Return how far people differ in their agreement with the others, in units of kappa."""
+    """Return how much people differ in their agreement with the others, in units of kappa."""
     present = people.present[people.used]
     codes = np.where(
         present, np.searchsorted(people.grid, np.where(present, people.values, people.grid[0])), 0
@@ -155,7 +154,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Figure:
-    """One side of a comparison, before its interval: what it rests on, and why it is undefined, if it is."""
+    """One side of a comparison, before its interval: what it rests on, and the reason if it is undefined."""
 
     point: float
     replicates: Floats
@@ -169,7 +168,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Ratings cut to the items compared, the people's columns, and the judge's where there is one."""
+    """Ratings restricted to the items compared, the people's columns, and the judge's where there is one."""
 
     ratings: Ratings
     cut: Ratings
@@ -178,7 +177,7 @@ class Comparison:
     resampling: Resampling
 
     def figure_of(self, columns: Sequence[int], items: Ints) -> tuple[Counts, int]:
-        """Return the counts of a figure over these raters and items, and how many units are drawn from."""
+        """Return the counts of a figure over these raters and items, and the number of units drawn from."""
         counts: Counts = {
             "n_items": len(items),
             "n_clusters": len(np.unique(self.ratings.clusters[items])),
@@ -189,7 +188,7 @@ class Comparison:
 
     @property
     def plan(self) -> Plan:
-        """How intervals are made."""
+        """Settings of the intervals."""
         return self.resampling.plan
 
 
@@ -198,7 +197,7 @@ def gap_results(of: Comparison, people: Sequence[Member], judge: Sequence[Member
 
     First from one table, with the margin of one more person; then the same as means over pairs. Without a
     judge, people with people alone. Statistics with a reference (precision, recall) are those of the judge
-    with each person as the reference: among people nobody is.
+    with each person as the reference: among people there is no reference.
     """
     applicable = {key for m in (judge if of.judge is not None else people) for key in m.estimates}
     keys = [key for key in STATISTICS if key in applicable]
@@ -258,13 +257,13 @@ def _figures(of: Comparison, people: People, beside: Beside | None, keys: Sequen
 
 
 def _constant(sample: Sample, columns: Sequence[int]) -> tuple[str, ...]:
-    """Flag a constant judge, or either of two people; one of many hardly moves a table."""
+    """Flag a constant judge, or either of two people; one constant rater of many hardly moves a table."""
     watched = sample.constant if len(columns) == 2 else sample.constant[-1:]
     return ("constant_rater",) if any(watched) else ()
 
 
 def _why(of: Comparison, sample: Sample, key: str) -> str:
-    """Say why a figure of one table is undefined; some of these raters may be simulated, so not of people."""
+    """Return why a figure of one table is undefined; without "people", as raters may be simulated."""
     if not sample.n_items:
         among = "two of the raters" if of.judge is None else "the judge and by two others"
         return f"no item was rated by {among}"
@@ -277,7 +276,7 @@ def _why(of: Comparison, sample: Sample, key: str) -> str:
 
 
 def data_flags(sample: Sample, key: str) -> tuple[str, ...]:
-    """Return the flags that a statistic raises about all the ratings it was computed from, taken together."""
+    """Return the flags that a statistic raises about all its ratings taken together."""
     if not sample.n_items:
         return ()
     verdicts = [check(sample) for check in OF_THE_DATA if check in STATISTICS[key].checks]
@@ -286,7 +285,7 @@ def data_flags(sample: Sample, key: str) -> tuple[str, ...]:
 
 
 def mean_over(of: Comparison, members: Sequence[Member], key: str) -> Figure | None:
-    """Return the mean of a statistic over pairs, each weighing as many items as it shares.
+    """Return the mean of a statistic over pairs, each weighted by the number of items it shares.
 
     Pairs where it is undefined are left out and counted; None where it applies to no pair.
     """
@@ -313,7 +312,7 @@ def mean_over(of: Comparison, members: Sequence[Member], key: str) -> Figure | N
 
 
 def _mean_flags(of: Comparison, columns: Sequence[int], items: Ints, key: str) -> tuple[str, ...]:
-    """Return the flags of the ratings behind a mean, and whether one of its raters gave a single value."""
+    """Return the flags of the ratings behind a mean, including a rater who gave a single value."""
     keep = np.zeros(of.cut.n_items, np.bool_)
     keep[items] = True
     values = np.where(keep[:, None], of.cut.values, np.nan)
@@ -329,7 +328,7 @@ def _defined_mean(rows: Floats, shared: Floats) -> Floats:
 
 
 def difference(first: Figure, second: Figure) -> Figure:
-    """Return one less the other, resample by resample; counted as the first, flagged as both."""
+    """Return first minus second, resample by resample; with the first's counts and the flags of both."""
     jackknife = None
     if first.leave_one_out is not None and second.leave_one_out is not None:
         jackknife = first.leave_one_out - second.leave_one_out

@@ -1,7 +1,7 @@
 """One label per item from several raters: majority, mean, medians, trimmed mean, severity-adjusted mean.
 
-Every function says how many ratings each item had and how sure the label is; an item without a label is NaN
-and counted, never guessed. More are in ``dawid_skene``, ``mace``, ``weighting`` and ``adjudication``.
+Every function reports the number of ratings per item and the confidence of the label; an item without a label
+is NaN and counted, never guessed. More are in ``dawid_skene``, ``mace``, ``weighting`` and ``adjudication``.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Ties = Literal["none", "lowest", "highest", "first"]
 
 @dataclass(frozen=True)
 class Estimation:
-    """How an iterative estimate ended.
+    """End state of an iterative estimate.
 
-    ``log_likelihood`` is the logarithm of the answers' probability under the estimate, or a lower bound on
-    it where the method maximises one.
+    ``log_likelihood`` is the logarithm of the answers' probability under the estimate, or a lower bound on it
+    where the method maximises one.
     """
 
     rounds: int
@@ -38,13 +38,13 @@ class Estimation:
 
 @dataclass(frozen=True)
 class GoldLabels:
-    """Labels in the order of ``items``; ``confidence`` runs from 0 to 1 (see the function that made it).
+    """Labels in the order of ``items``; ``confidence`` runs from 0 to 1 (see the function that produced it).
 
     ``n_ratings`` counts the ratings used per item, ``tied`` marks items whose leading values were tied
-    (whatever the policy then did). ``reasons`` says per row why it has no label, where that is neither a tie
-    of ratings nor that there are none. ``sources`` says per item where its label came from, where a method
-    has several sources. ``raters`` holds what was estimated about each rater, by name; ``remarks`` are
-    clauses about the whole. ``estimation`` says how an iterative method ended.
+    (whatever the policy then did). ``reasons`` explains per row why it has no label, where the cause is
+    neither a tie nor a lack of ratings. ``sources`` names per item the source of its label, where a method
+    has several sources. ``raters`` holds the estimates about each rater, by name; ``remarks`` are clauses
+    about all labels. ``estimation`` describes how an iterative method ended.
     """
 
     values: Floats
@@ -99,7 +99,7 @@ def _leader(block: Floats, grid: Floats, leads: npt.NDArray[np.bool_], ties: Tie
 
 
 def mean(ratings: Ratings, *, columns: Sequence[int] | None = None) -> GoldLabels:
-    """Mean per item; confidence is 1 less the item's standard deviation over the largest possible one."""
+    """Mean per item; confidence is 1 minus the item's standard deviation over the largest possible one."""
     block = _numeric(ratings, columns)
     return _central(ratings, block, _mean(block), "mean")
 
@@ -148,13 +148,13 @@ def trimmed_mean(ratings: Ratings, *, columns: Sequence[int] | None = None, shar
 
 
 def severity_adjusted(ratings: Ratings, *, columns: Sequence[int] | None = None) -> GoldLabels:
-    """Mean per item after each rater's severity is taken off.
+    """Mean per item after each rater's severity is removed.
 
     Least squares of value = item + rater with the raters' severities summing to 0 (the two-way additive
-    model, Scheffe 1959, ch. 4), so that an item rated by severe raters is not scored down. It takes each
-    rater to be off by the same amount on all items. Values are not clipped to the scale. Confidence is that
-    of the mean, of the adjusted ratings. What is told of each rater is the severity, as it is added to the
-    ratings (below 0: stricter than the panel), and the number of ratings.
+    model, Scheffe 1959, ch. 4), so that an item rated by severe raters is not scored down. It assumes that
+    each rater is off by the same amount on all items. Values are not clipped to the scale. Confidence is that
+    of the mean, of the adjusted ratings. Reported per rater are the severity, as it is added to the ratings
+    (below 0: stricter than the panel), and the number of ratings.
 
     Raters who share no item, directly or through others, cannot be compared: the largest group that can (by
     ratings) is adjusted, and items of the other raters have no label, with that reason.
@@ -179,7 +179,7 @@ def severity_adjusted(ratings: Ratings, *, columns: Sequence[int] | None = None)
 def comparable(block: Floats) -> npt.NDArray[np.bool_]:
     """Return which raters are in the largest group (by ratings) whose items connect them to each other.
 
-    One rater alone is a group; of two equally large groups it is the one with the earlier rater.
+    A single rater is a group; of two equally large groups the one with the earlier rater is returned.
     """
     present = (~np.isnan(block)).astype(np.float64)
     if not present.shape[1]:
@@ -206,7 +206,7 @@ def from_posterior(
     """Return the most probable value per item; confidence is its probability.
 
     ``posterior`` is items x values of ``grid``, NaN for items without ratings. Values whose probabilities are
-    within 1e-9 of the highest are tied; ``ties`` says what becomes of them, as for ``majority``.
+    within 1e-9 of the highest are tied; ``ties`` sets how they are resolved, as for ``majority``.
     """
     rated = ~np.isnan(posterior).any(axis=1) & (n > 0)
     best = np.where(rated, np.nan_to_num(posterior).max(axis=1, initial=0), np.nan)
@@ -251,14 +251,14 @@ def _central(ratings: Ratings, block: Floats, values: Floats, method: str) -> Go
 
 
 def value_range(ratings: Ratings, block: Floats) -> tuple[float, float]:
-    """Return the ends of the scale, or the least and greatest value given where it has none."""
+    """Return the ends of the scale, or the lowest and highest value given where it has none."""
     if ratings.scale is not None:
         return ratings.scale[0], ratings.scale[-1]
     observed = block[~np.isnan(block)]
     return (float(observed.min()), float(observed.max())) if observed.size else (0.0, 0.0)
 
 
-# What adjudicators decided comes first; where they decided nothing, a label chosen in another way.
+# Adjudicators' decisions come first; items without a decision get a label by another method.
 
 Bools = npt.NDArray[np.bool_]
 DECIDED = "adjudication"
@@ -272,13 +272,13 @@ def adjudicated_first(
     fallback: GoldLabels | None,
     name: str,
 ) -> GoldLabels:
-    """Return per item what was decided, else the fallback's label; ``sources`` tells the two apart.
+    """Return each item's decision, otherwise the fallback's label; ``sources`` distinguishes the two.
 
     ``decisions`` is items x adjudicators, over the items of ``ratings``. Adjudicators who decided differently
-    leave no label, nor does a decision that there is no answer (items named in ``empty``). Confidence of what
-    was decided is the share of the item's ratings that say the same, NaN where there are none; ``n_ratings``
-    then counts adjudicators. ``name`` is what the fallback is called. Without a fallback, items on which
-    nothing was decided have no label.
+    leave no label, nor does a decision that there is no answer (items named in ``empty``). Confidence of a
+    decision is the share of the item's ratings that agree with it, NaN where there are none; ``n_ratings``
+    then counts adjudicators. ``name`` is the name of the fallback. Without a fallback, undecided items have
+    no label.
     """
     has_decision = ~np.isnan(decisions.values)
     n_decisions = has_decision.sum(axis=1)
@@ -341,9 +341,9 @@ def _reasons(
 # Labels weighted by how well each rater agrees with the others on some of the items: the dev part.
 #
 # The weight of a rater is the agreement beyond chance with each other rater on the items both rated there,
-# averaged over the other raters by the number of those items; none below 0. Agreement is Cohen's kappa (1960)
-# for categories and kappa with quadratic weights (Cohen 1968) for ordered values, which is Lin's concordance
-# correlation (1989) and needs no declared scale.
+# averaged over the other raters by the number of those items, and at least 0. Agreement is Cohen's kappa
+# (1960) for categories and kappa with quadratic weights (Cohen 1968) for ordered values, which is Lin's
+# concordance correlation (1989) and needs no declared scale.
 
 LEAST = 10
 EQUAL = 1e-12
@@ -352,7 +352,7 @@ EQUAL = 1e-12
 
 @dataclass(frozen=True)
 class Weights:
-    """Per rater: the weight, the agreement it comes from (NaN: none could be measured) and on how many items.
+    """Per rater: the weight, the agreement it comes from (NaN: none could be measured) and its items.
 
     ``n_items`` counts the items learned from that the rater shares with another rater.
     """
@@ -363,10 +363,10 @@ class Weights:
 
 
 def learned(ratings: Ratings, learn: npt.NDArray[np.bool_], *, least: int = LEAST) -> Weights:
-    """Learn weights from the items that ``learn`` marks; no other item is looked at.
+    """Learn weights from the items that ``learn`` marks; no other item is read.
 
-    Two raters are compared where they share ``least`` of these items; a rater compared with nobody has no
-    weight. Pairs whose agreement is undefined (both gave one and the same value throughout) are left out.
+    Two raters are compared where they share at least ``least`` of these items; a rater compared with nobody
+    has no weight. Pairs whose agreement is undefined (both always gave the same single value) are left out.
     """
     block = ratings.values[learn]
     present = ~np.isnan(block)
@@ -390,9 +390,9 @@ def learned(ratings: Ratings, learn: npt.NDArray[np.bool_], *, least: int = LEAS
 def weighted(
     ratings: Ratings, learn: npt.NDArray[np.bool_], *, ties: Ties = "none", least: int = LEAST
 ) -> GoldLabels:
-    """Return the value with the most weight behind it (categories), or the weighted mean (ordered scales).
+    """Return the value with the greatest total weight (categories), or the weighted mean (ordered scales).
 
-    Confidence is its share of the weight; of a mean, 1 less the weighted standard deviation over the largest
+    Confidence is its share of the weight; of a mean, 1 minus the weighted standard deviation over the largest
     possible one. Ratings of raters without a weight do not count.
     """
     weights = learned(ratings, learn, least=least)
@@ -471,17 +471,17 @@ def _mean_of_weighting(ratings: Ratings, block: Floats, weights: Floats) -> Gold
 # Dawid and Skene (1979): labels and each rater's confusion matrix together, by expectation maximisation.
 #
 # Each item has one true class; given it, raters answer independently by their own confusion matrix. The
-# likelihood rises in every round; rounds go on until it no longer does. Raters who agree for a shared wrong
-# reason are taken to be right.
+# likelihood rises in every round; rounds continue until it no longer does. Raters who agree for a shared
+# wrong reason are taken to be right.
 
 DAWID_SKENE_ROUNDS = 20_000
 TOLERANCE = 1e-12
-"""Least gain of a round, as a share of the log-likelihood, for which another one is made."""
+"""Smallest gain of a round, as a share of the log-likelihood, for which another round follows."""
 
 
 @dataclass(frozen=True)
 class DawidSkene:
-    """The gold labels (confidence is the class's posterior probability) and what was estimated with them.
+    """The gold labels (confidence is the class's posterior probability) and the estimates behind them.
 
     ``shares`` is each value's prevalence and ``confusion[rater][true, given]`` each rater's probabilities,
     both in the order of ``grid``; a row is NaN where no item has that true value.
@@ -506,8 +506,8 @@ def dawid_skene(
     """Fit the model to categorical ratings; items nobody rated get no label.
 
     ``same_rater`` maps column names to one rater where a rater answered more than once. ``ties`` is for
-    values of the same posterior probability. Each rater comes with the probability of a right answer (the
-    confusion matrix's diagonal, weighted by the values' shares) and the number of answers. ValueError
+    values of the same posterior probability. Reported per rater are the probability of a right answer (the
+    confusion matrix's diagonal, weighted by the values' shares) and the number of answers. Raises ValueError
     without any rating.
     """
     panel = list(range(len(ratings.raters))) if columns is None else list(columns)
@@ -551,7 +551,7 @@ class _FitDawidSkene:
 
 @dataclass(frozen=True)
 class _AnswersDawidSkene:
-    """How often each rater gave each value to an item: items x (raters x values), sparse."""
+    """Number of times each rater gave each value to an item: items x (raters x values), sparse."""
 
     counts: csr_array
     n_raters: int
@@ -567,7 +567,7 @@ class _AnswersDawidSkene:
         )
 
     def fitted(self, rounds: int, tolerance: float) -> _FitDawidSkene:
-        """Estimate from the shares of each item's answers on, until the likelihood no longer rises."""
+        """Estimate, starting from the shares of each item's answers, until the likelihood no longer rises."""
         posterior = np.asarray(self.counts @ np.tile(np.eye(self.n_values), (self.n_raters, 1)))
         posterior /= posterior.sum(axis=1, keepdims=True)
         likelihood, converged, done = -np.inf, False, 0
@@ -599,8 +599,8 @@ class _AnswersDawidSkene:
 
 # MACE (Hovy et al. 2013): labels, and how often each rater knows the answer instead of guessing.
 #
-# Each item has one true value, all values alike probable beforehand. A rater knows it with a probability of
-# their own (competence) and else answers by a habit of their own, whatever the item. Estimated by
+# Each item has one true value, all values equally probable a priori. A rater knows it with an individual
+# probability (competence) and otherwise answers by an individual habit, whatever the item. Estimated by
 # variational Bayes with the paper's priors from several random starts, each until the lower bound on the
 # log-likelihood no longer rises; the start with the highest bound counts.
 
@@ -620,8 +620,8 @@ def mace(
 ) -> GoldLabels:
     """Return the most probable value per item; confidence is its probability.
 
-    The same ratings and ``seed`` give the same labels, in whatever order items and raters come. Each rater
-    comes with the competence (0 to 1) and the number of answers. ValueError without any rating.
+    The same ratings and ``seed`` give the same labels, whatever the order of items and raters. Reported per
+    rater are the competence (0 to 1) and the number of answers. Raises ValueError without any rating.
     """
     order = sorted(range(len(ratings.items)), key=lambda row: ratings.items[row])
     columns = sorted(range(len(ratings.raters)), key=lambda column: ratings.raters[column])
@@ -658,7 +658,7 @@ class _Fit:
 
 @dataclass(frozen=True)
 class _Answers:
-    """Each answer's item, rater and value, by codes; ``shape`` is how many there are of each."""
+    """Each answer's item, rater and value, by codes; ``shape`` holds the number of each."""
 
     items: Ints
     raters: Ints

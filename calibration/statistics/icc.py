@@ -22,7 +22,7 @@ from calibration.statistics.core.samples import Draw, Sample
 Form = Literal[1, 2, 3]
 CELLS = 10_000_000  # of totals at a time: each row has a matrix of raters x raters
 FEW_RATERS = 30
-TOUCHING = 1e-9  # raters meet where their cell of the matrix is below 0 by more than rounding
+TOUCHING = 1e-9  # raters share an item where their cell of the matrix is below 0 by more than rounding
 
 
 def components(totals: Floats, raters: int) -> dict[str, Floats]:
@@ -49,8 +49,8 @@ def components(totals: Floats, raters: int) -> dict[str, Floats]:
 def _explained(matrix: Floats, reduced: Floats) -> tuple[Floats, Ints]:
     """Return the sum of squares of raters after items, and its degrees of freedom.
 
-    These are the raters seen less the groups of raters that no item joins: two groups who share no item
-    cannot be compared, and each uses up a degree of its own.
+    The latter are the raters present minus the groups of raters not joined by any item: two groups who share
+    no item cannot be compared, and each uses up a degree of its own.
     """
     if matrix.shape[1] > FEW_RATERS:
         return _explained_by_crowd(matrix, reduced)
@@ -65,10 +65,11 @@ def _explained_by_axes(matrix: Floats, reduced: Floats) -> tuple[Floats, Ints]:
 
 
 def _explained_by_crowd(matrix: Floats, reduced: Floats) -> tuple[Floats, Ints]:
-    """Return the same of many raters, whose eigenvectors would take minutes.
+    """Return the same for many raters, whose eigenvectors would take minutes.
 
-    The matrix is the Laplacian of who met whom, and what is reduced sums to 0 in each group: conjugate
-    gradients reach the solution, all rows at once. Rows that do not settle are left to the eigenvectors.
+    The matrix is the Laplacian of which raters share items, and the reduced vector sums to 0 in each group:
+    conjugate gradients reach the solution, all rows at once. Rows that do not converge are left to the
+    eigenvectors.
     """
     n_rows, k = reduced.shape
     rows, left, right = np.nonzero(matrix < -TOUCHING)
@@ -115,7 +116,7 @@ def _components_of(draw: Draw) -> dict[str, Floats]:
 def icc(draw: Draw, form: Form, average: bool) -> Floats:
     """ICC of one form, for a single rater or the average of all.
 
-    Undefined where the total variance is estimated as nothing or less, as missing cells can make it.
+    Undefined where the estimated total variance is zero or less, as missing cells can make it.
     """
     part = _components_of(draw)
     raters = int((~np.isnan(draw.sample.values)).any(axis=0).sum())
@@ -143,12 +144,12 @@ def enough_items(sample: Sample) -> Verdict | None:
 
 
 def missing_cells(sample: Sample) -> Verdict | None:
-    """Flag a table with holes."""
+    """Flag a table with missing cells."""
     return Verdict(flags=("missing_cells",)) if np.isnan(sample.values).any() else None
 
 
 def enough_cells(sample: Sample) -> Verdict | None:
-    """Refuse a table with too few ratings to tell raters from error."""
+    """Reject a table with too few ratings to separate raters from error."""
     present = (~np.isnan(sample.values)).astype(np.float64)
     matrix = np.diag(present.sum(axis=0)) - present.T @ (present / present.sum(axis=1)[:, None])
     _, links = _explained(matrix[None], np.zeros((1, sample.n_raters)))

@@ -34,7 +34,7 @@ from calibration.statistics.prevalence import (
 )
 from calibration.statistics.strata import Column, Counted, Design, Mask, Sums, mean_of_strata
 
-# What a judge's deviations from people go with: length, its own family, the place in a conversation.
+# Correlates of a judge's deviations from people: length, its own family, the position in a conversation.
 #
 # All are functions of sums over items, with intervals by whole clusters.
 
@@ -47,9 +47,9 @@ def length_bias(
 ) -> Result:
     """Partial correlation of the judge's score with length, given the people's mean.
 
-    (r_jl - r_jp r_lp) / sqrt((1 - r_jp^2)(1 - r_lp^2)), of Pearson's r; what is left of the judge and of
-    length once both are predicted from the people's mean. Items without one of the three are left out and
-    counted. Undefined where one of them is constant, or given by the people's mean.
+    (r_jl - r_jp r_lp) / sqrt((1 - r_jp^2)(1 - r_lp^2)), of Pearson's r: the correlation of the residuals of
+    judge and length once both are predicted from the people's mean. Items that lack any of the three are left
+    out and counted. Undefined where one of them is constant, or determined by the people's mean.
     """
     use = ~(np.isnan(judge) | np.isnan(people) | np.isnan(length))
     j, p, x = (_standard(values[use]) for values in (judge, people, length))
@@ -69,9 +69,10 @@ def length_bias(
 def family_preference(
     judge: Floats, people: Floats, own: Marks, clusters: Ints, plan: Plan | None = None
 ) -> Result:
-    """Mean of judge less people over systems of its own family, less that over all others.
+    """Mean of judge minus people over systems of its own family, minus that over all others.
 
-    Above 0: the judge is kinder to its own family than people are, compared with how it treats others.
+    Above 0: the judge is more lenient with its own family than people are, relative to its treatment of
+    others.
     """
     use = ~(np.isnan(judge) | np.isnan(people))
     gap, mine = (judge - people)[use], own[use]
@@ -91,9 +92,10 @@ def family_preference(
 def turn_drift(
     judge: Floats, people: Floats, position: Floats, clusters: Ints, plan: Plan | None = None
 ) -> Result:
-    """Slope of judge less people over the turn's position: scale points per ten turns further on.
+    """Slope of judge minus people over the turn's position: scale points per ten turns further on.
 
-    The least-squares slope over all items. Above 0: the judge grows kinder than people as it gets longer.
+    The least-squares slope over all items. Above 0: the judge grows more lenient than people as the dialogue
+    gets longer.
     """
     use = ~(np.isnan(judge) | np.isnan(people) | np.isnan(position))
     gap, x = (judge - people)[use], position[use] / 10
@@ -142,7 +144,7 @@ def _of_sums(
 
 
 def _standard(values: Floats) -> Floats:
-    """Return values less their mean over their spread, so that nothing large cancels."""
+    """Return standardised values (mean 0, unit spread), so that nothing large cancels."""
     if not values.size:
         return values
     return np.asarray((values - values.mean()) / (values.std() or 1.0))
@@ -183,12 +185,12 @@ NAME = "corrected"
 
 @dataclass(frozen=True)
 class Rated:
-    """What people said of the same continuations, and how the judge's marks meet theirs turn by turn.
+    """People's ratings of the same continuations, and the agreement of the judge's marks turn by turn.
 
     ``values``: people's count or score, mean over the people, continuations x columns, NaN where nobody rated
     or where the judge has no value. The others are sums over the turns of rated continuations, 0 elsewhere:
-    what people marked (``positives``) and of it the judge, too (``hits``); what they did not mark
-    (``negatives``) and of it neither did the judge (``rejections``).
+    people's marks (``positives``) and those of them that the judge also marked (``hits``); turns people did
+    not mark (``negatives``) and those of them that the judge did not mark either (``rejections``).
     """
 
     values: Floats
@@ -201,7 +203,7 @@ class Rated:
 def corrected(
     counted: Counted, rated: Rated, design: Design, in_cell: Mask, correction: Correction = "auto"
 ) -> list[Result | None]:
-    """Return each column's corrected value in the cell of the chosen continuations; None where none is asked.
+    """Return each column's corrected value in the cell of the chosen continuations; None if not requested.
 
     A column that cannot be corrected is a result with its reason.
     """
@@ -226,7 +228,7 @@ def corrected(
 
 
 def _enough(counted: Counted, rated: Rated, design: Design, in_cell: Mask, at: int) -> bool:
-    """Whether people rated enough, and in every stratum two clusters, with two left or none at all.
+    """Whether people rated enough, and in every stratum two clusters, with at least two or none left unrated.
 
     A single cluster has no variance that could be estimated.
     """
@@ -247,7 +249,7 @@ def _enough(counted: Counted, rated: Rated, design: Design, in_cell: Mask, at: i
 
 
 def _powered(counted: Counted, rated: Rated, design: Design, in_cell: Mask, at: int) -> Result:
-    """The prediction-powered mean, as a share of the highest count possible while it is computed."""
+    """The prediction-powered mean, computed as a share of the highest possible count."""
     column, judge, truth = counted.columns[at], counted.values[:, at], rated.values[:, at]
     judged = in_cell & ~np.isnan(judge)
     by_people = judged & ~np.isnan(truth)
@@ -272,9 +274,10 @@ def _powered(counted: Counted, rated: Rated, design: Design, in_cell: Mask, at: 
 
 
 def _shared_tuning(strata: Sequence[Stratum]) -> float:
-    """Return the lambda at which the variance over all strata is least.
+    """Return the lambda at which the variance over all strata is smallest.
 
-    One lambda, because each stratum's own rests on few rated continuations: fitted to these it is biased.
+    One lambda, because each stratum's own would rest on few rated continuations: fitted to these it is
+    biased.
     """
     top = bottom = 0.0
     for labelled, judge, clusters in strata:
@@ -286,7 +289,7 @@ def _shared_tuning(strata: Sequence[Stratum]) -> float:
 
 
 def _all_rated(rated: Rated, design: Design, labelled: Mask, at: int) -> Result:
-    """People rated all there is: their own mean."""
+    """People's own mean, where they rated every continuation."""
     sums = design.sums(rated.values[:, [at]], labelled)
     units = sums.present
     own, strata = sums.at(units), design.strata[units]
@@ -379,7 +382,7 @@ def _rogan_gladen(cell: Floats, turns: Floats, most: Floats, columns: Sequence[C
 def _refusals(
     totals: Sequence[Floats], columns: Sequence[Column]
 ) -> list[tuple[Literal["undefined", "rejected"], str] | None]:
-    """Return why a column cannot be corrected by what people rated, None where it can."""
+    """Return why a column cannot be corrected by people's ratings, None where it can."""
     positives, hits, negatives, rejections = totals
     refusals: list[tuple[Literal["undefined", "rejected"], str] | None] = []
     for at, column in enumerate(columns):

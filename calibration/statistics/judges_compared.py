@@ -1,10 +1,10 @@
-"""Judges compared: every pair of judges, metrics and readings of one, against the same reference.
+"""Comparison of judges: every pair of judges, metrics and readings of one, against the same reference.
 
-Both values of a pair rest on the items that both answered, and so does their difference, whose interval is of
+Both values of a pair rest on the items that both answered, and so does their difference, whose interval uses
 the same resamples. The reference of a correlation is the mean over people; agreement with people is the mean
 over people of the agreement with each; accuracy is against an answer key. The p-value is that of a
-permutation: the two raters' answers change places in whole clusters. Holm (1979) corrects it over all pairs
-of the question and statistic.
+permutation test: the two raters' answers swap places in whole clusters. Holm (1979) corrects it over all
+pairs of the question and statistic.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ from calibration.statistics.permutation import (
 from calibration.statistics.permutation import permute_clusters as permuted
 from calibration.statistics.table import STATISTICS
 
-# Who is compared by ``judges_compared``: judges and metrics, each read by one policy of repeated answers.
+# Contenders of ``judges_compared``: judges and metrics, each read by one policy of repeated answers.
 
 KINDS = ("judge", "panel", "metric")
 METRIC = "metric"
 MOST = 12
-"""Contenders of a question up to which metrics are compared with each other as well."""
+"""Number of contenders of a question up to which metrics are compared with each other as well."""
 
 
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """A rater as it is compared: one value an item (NaN where it has none).
+    """A rater in a comparison: one value per item (NaN where it has none).
 
-    ``samples`` is `first` or `mean` of a rater with several answers an item, empty of any other. ``calls`` is
-    how many it gave. ``scale`` names what its values are measured on: contenders of one scale may be swapped
-    as they are. ``on_scale`` says that its values are those of the question.
+    ``samples`` is `first` or `mean` for a rater with several answers per item, empty for any other. ``calls``
+    is the number of answers it gave. ``scale`` names the scale of its values: contenders of one scale can be
+    swapped without conversion. ``on_scale`` tells whether its values are on the question's scale.
     """
 
     rater: str
@@ -72,17 +72,17 @@ class Contender:
 
     @property
     def name(self) -> str:
-        """Return how it is called beside the others: `gpt-4 (mean of 3 calls)`."""
+        """Return its name in comparisons: `gpt-4 (mean of 3 calls)`."""
         if not self.samples:
             return self.rater
         return f"{self.rater} ({self.samples} of {self.calls} calls)"
 
 
 def contenders_of(first: Ratings, mean: Ratings | None, calls: Mapping[str, int]) -> tuple[Contender, ...]:
-    """Return the judges and metrics of a question, those with several answers an item twice.
+    """Return the judges and metrics of a question, those with several answers per item twice.
 
     ``first`` and ``mean`` are the same ratings by the two policies of repeated answers; without ``mean``
-    (categories have none) only the first answer is there. ``calls`` counts each rater's answers an item.
+    (categories have none) only the first answer is used. ``calls`` counts each rater's answers per item.
     """
     contenders: list[Contender] = []
     for kind in KINDS:
@@ -106,7 +106,7 @@ def _readings(first: Ratings, mean: Ratings | None, column: int, calls: int) -> 
 
 
 def pairs_of(contenders: Sequence[Contender]) -> tuple[list[tuple[Contender, Contender]], int]:
-    """Return the pairs that are compared, and how many pairs of metrics are left out where there are many."""
+    """Return the pairs to compare, and the number of pairs of metrics left out where there are many."""
     every = list(combinations(contenders, 2))
     if len(contenders) <= MOST:
         return every, 0
@@ -131,7 +131,7 @@ Member = tuple[tuple[str, Floats], Ints]
 
 @dataclass(frozen=True)
 class Reference:
-    """What values are measured against: its name in results, and one column of values or several."""
+    """Reference for values: its name in results, and one column of values or several."""
 
     name: str
     columns: tuple[tuple[str, Floats], ...]
@@ -140,7 +140,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Compared:
-    """A pair on one statistic: both values, their difference, and its p-value, corrected and not.
+    """A pair on one statistic: both values, their difference, and its p-value, raw and corrected.
 
     ``n_dropped`` counts the items with a reference that only one of the two answered.
     """
@@ -158,7 +158,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Run:
-    """One comparison under way; what was computed of a rater and its items is kept for its other pairs."""
+    """One comparison in progress; results for a rater and its items are kept for its other pairs."""
 
     ratings: Ratings
     plan: Plan
@@ -196,7 +196,7 @@ class Run:
     def estimate(self, statistic: str, x: tuple[str, Floats], contender: Contender, items: Ints) -> Estimate:
         """Return the statistic of reference values and a contender's over items, resampled.
 
-        Those that are asked for and read the same sums are computed with it.
+        Other requested statistics that read the same sums are computed with it.
         """
         family = next(f for f in (AGREEMENT, CORRELATIONS, (ACCURACY,)) if statistic in f)
         key = (family, x[0], contender.name, items.tobytes())
@@ -226,7 +226,7 @@ class Run:
 
 
 def statistic_of(name: str) -> Statistic:
-    """Return the statistic of the table that a compared one is: accuracy is agreement with the key."""
+    """Return the table's statistic for a compared one: accuracy is agreement with the key."""
     return STATISTICS["percent_agreement" if name == ACCURACY else name]
 
 
@@ -414,7 +414,7 @@ def alone(run: Run, contender: Contender, statistic: str, reference: Reference) 
 
 @dataclass(frozen=True)
 class Side:
-    """A value, its resampled values and what flags it: the mean over references of one contender's."""
+    """A value, its resampled values and its flags: the mean over references for one contender."""
 
     point: float
     replicates: Floats
@@ -422,7 +422,7 @@ class Side:
     flags: tuple[str, ...]
 
     def less(self, other: Side) -> Side:
-        """Return this less the other, resample by resample."""
+        """Return the difference to the other, resample by resample."""
         jackknife = None
         if self.leave_one_out is not None and other.leave_one_out is not None:
             jackknife = self.leave_one_out - other.leave_one_out
@@ -457,12 +457,12 @@ def _sides(estimates_by_reference: Sequence[Sequence[Estimate]]) -> tuple[Side, 
 
 PEOPLE, KEY = "human", "key"
 STATISTICS_COMPARED = (*AGREEMENT, *CORRELATIONS, ACCURACY)
-"""What may be compared; accuracy wherever a key answers the question."""
+"""Statistics that can be compared; accuracy wherever a key answers the question."""
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """All pairs of a question, and how many pairs of metrics are left out because there are many."""
+    """All pairs of a question, and the number of pairs of metrics left out because there are many."""
 
     pairs: tuple[Compared, ...]
     left_out: int = 0
@@ -479,8 +479,8 @@ def judges_compared(
     """Compare all pairs of contenders on each statistic that applies to both and to the reference.
 
     ``ratings`` hold the people and the keys, over the same items as the contenders. Where nobody rates them
-    but a key does, the key stands for the people. Statistics other than ``STATISTICS_COMPARED`` are passed
-    over, accuracy is added where there is a key.
+    but a key does, the key replaces the people. Statistics other than ``STATISTICS_COMPARED`` are skipped,
+    accuracy is added where there is a key.
     """
     pairs, left_out = pairs_of(contenders)
     if not pairs:
@@ -501,9 +501,9 @@ def compared_with(
 ) -> Comparisons:
     """Compare contenders with a chosen one, as ``judges_compared`` does with each other.
 
-    Holm's correction is over ``tried`` comparisons where that is more than there are: those that are not here
-    (judges tried before, and thrown away) count as if their p-values were 1, which gives corrected values
-    that are never smaller than with the true ones.
+    Holm's correction is over ``tried`` comparisons where that exceeds their number: missing ones (judges
+    tried before and discarded) count as if their p-values were 1, which gives corrected values that are never
+    smaller than with the true ones.
     """
     pairs = [(contender, baseline) for contender in contenders if contender is not baseline]
     return Comparisons(_compared(_run(ratings, statistics, plan, permutations), pairs, tried))
@@ -516,7 +516,7 @@ def each_alone(
     statistics: Iterable[str] = STATISTICS_COMPARED,
     plan: Plan | None = None,
 ) -> list[tuple[Contender, str, Result]]:
-    """Return each contender's own values, on all that it and the reference answered: who, with whom, what."""
+    """Return contender, reference and result of each value, on all items that both answered."""
     run = _run(ratings, statistics, plan, 1)
     candidates = (
         (contender, reference.name, alone(run, contender, name, reference))
@@ -585,12 +585,12 @@ def _holm(rows: Sequence[Compared], tried: int) -> list[Compared]:
     ]
 
 
-# How much the best of several judges overstates: it was chosen because its value is high.
+# Overstatement of the best of several judges: it was chosen because its value is high.
 #
 # In each resample the judge that is best on the clusters drawn is read on the clusters that were not drawn
-# (about 37% of them). These share no dialogue with the choice, so their mean is what the chosen one is worth
-# without the luck of the choice; the observed best less that mean is what the best overstates (the bootstrap
-# bias correction of Tsamardinos, Greasidou and Borboudakis 2018, Machine Learning 107, with whole clusters).
+# (about 37% of them). These share no dialogue with the choice, so their mean is the value of the chosen judge
+# without the luck of the choice; the observed best minus that mean is the overstatement (the bootstrap bias
+# correction of Tsamardinos, Greasidou and Borboudakis 2018, Machine Learning 107, with whole clusters).
 
 FEWEST_CLUSTERS = 10
 MOST_UNDEFINED = 0.05
@@ -607,7 +607,7 @@ class BestOf:
 
     @property
     def overstates(self) -> float | None:
-        """The observed value less the corrected one, None where there is none."""
+        """The observed value minus the corrected one, None where there is none."""
         if self.value.value is None or self.corrected.value is None:
             return None
         return self.value.value - self.corrected.value
@@ -633,8 +633,8 @@ def best_of(
 
     The value is the mean over the reference's columns for which every contender has one; contenders that have
     none for any column cannot be the best. None for fewer than two contenders, or where no column is left;
-    the corrected result says why where there is none: below ``FEWEST_CLUSTERS`` clusters, or where more than
-    5% of the resamples leave it undefined.
+    the corrected result gives the reason where it has no value: below ``FEWEST_CLUSTERS`` clusters, or where
+    more than 5% of the resamples leave it undefined.
     """
     if len(contenders) < 2:
         return None
@@ -665,7 +665,7 @@ def best_of(
 
 
 def _corrected(statistic: str, inside: Floats, outside: Floats, plan: Plan, counts: Counts) -> Result:
-    """Return the mean, over resamples, of the value outside of whoever was best inside."""
+    """Return the mean, over resamples, of the value outside of the contender that was best inside."""
     name = f"{statistic}_corrected"
     method = f"out-of-bag mean of the best, {plan.resamples} cluster resamples, seed {plan.seed}"
     if counts["n_clusters"] < FEWEST_CLUSTERS:
@@ -722,7 +722,7 @@ def _mean(rows: Iterable[Floats]) -> Floats:
 def _value(
     ratings: Ratings, contender: Contender, statistic: str, column: Column, resampling: Resampling
 ) -> tuple[float, Floats]:
-    """Return a contender's value beside a column and its resampled values; NaN where there is none."""
+    """Return a contender's value against a column and its resampled values; NaN where there is none."""
     (name, values), items = column
     block = np.full((ratings.n_items, 2), np.nan)
     block[items, 0], block[items, 1] = values[items], contender.values[items]

@@ -1,8 +1,8 @@
-"""Raters against an answer key, beside what would be right without reading anything.
+"""Raters against an answer key, compared with baselines that read nothing.
 
 Everything is read from the joint table of key (rows) and rater (columns). Accuracy is the share of equal
 answers; balanced accuracy the mean, over the values that occur in the key, of the share of them answered
-rightly; kappa and MCC are those of the table, the latter in its form for several classes (Gorodkin 2004).
+correctly; kappa and MCC are those of the table, the latter in its form for several classes (Gorodkin 2004).
 Three baselines have tables of their own: the most frequent value of the key throughout, each value of the
 question equally often, and the value that was most frequent in the dev part.
 """
@@ -37,8 +37,8 @@ class KeyRow:
     """A rater, or a baseline, against the key.
 
     ``n`` items both answer, ``missing`` the key answers and the rater does not. ``figures`` are those of
-    FIGURES. ``best`` names the baseline that is most often right on the rater's items, ``best_accuracy`` says
-    how often, and ``difference`` is the rater's accuracy less that. ``matrix`` counts items by key value
+    FIGURES. ``best`` names the baseline that is most often right on the rater's items, ``best_accuracy`` is
+    its accuracy, and ``difference`` is the rater's accuracy minus that. ``matrix`` counts items by key value
     (rows) and the rater's (columns); a baseline has none, and no difference.
     """
 
@@ -55,7 +55,7 @@ class KeyRow:
 
 @dataclass(frozen=True)
 class KeyTable:
-    """All raters of a question against one key, and the baselines; ``reason`` says why there is no table."""
+    """All raters of a question against one key, and the baselines; ``reason`` explains a missing table."""
 
     key: str
     values: tuple[str, ...] = ()
@@ -309,7 +309,7 @@ def accuracy(tables: Floats) -> Floats:
 
 
 def balanced_accuracy(tables: Floats) -> Floats:
-    """Mean, over the values that occur in the key (the rows of tables), of the share answered rightly."""
+    """Mean, over the values that occur in the key (the rows of tables), of the share answered correctly."""
     of_key = tables.sum(axis=2)
     right = ratio(np.diagonal(tables, axis1=1, axis2=2), of_key)
     occur = (of_key > 0).sum(axis=1)

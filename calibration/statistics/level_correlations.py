@@ -79,7 +79,7 @@ class SystemPoint:
 
 
 class SystemDraws:
-    """How often clusters and systems are drawn: one row a resample, the same for all rows of a table."""
+    """How often clusters and systems are drawn: one row per resample, the same for all rows of a table."""
 
     def __init__(self, units: Units, plan: Plan) -> None:
         self.plan = replace(plan, scheme="crossed", interval="percentile")
@@ -179,12 +179,12 @@ def system_correlations(
 
 
 def centred(point: float, replicates: Floats, n: int) -> Floats:
-    """Return resampled correlations of n systems, moved on Fisher's z so that their median is the value.
+    """Return resampled correlations of n systems, shifted on Fisher's z so that their median is the value.
 
     Means over drawn dialogues are noisier than means over all of them, so that resampled correlations lie
-    lower than the value by about as much as the value lies below one without noise: their spread tells of
-    the value's, their place does not. A correlation of 1 is moved as if just above the largest there is
-    below; whatever reaches that place then is 1 as well, so that the interval ends at the value.
+    below the value by about as much as the value lies below a noise-free one: their spread estimates the
+    value's spread, their location does not. A correlation of 1 is shifted as if just above the largest one
+    below it; whatever reaches that place then becomes 1 as well, so that the interval ends at the value.
     """
     if not (np.isfinite(point) and np.isfinite(replicates).any()):
         return replicates
@@ -223,7 +223,7 @@ def system_points(
     )
 
 
-# The table of correlations at levels: its options, and what is in it.
+# The table of correlations at levels: its options and its contents.
 
 Unit = Literal["continuation", "dialogue_system"]
 PValueKind = Literal["clustered", "item"]
@@ -232,12 +232,12 @@ COEFFICIENTS: tuple[Correlation, ...] = ("pearson", "spearman", "kendall_tau_b")
 
 @dataclass(frozen=True)
 class Options:
-    """How scores become those of a level, and how they are tested.
+    """How scores are aggregated to a level, and how they are tested.
 
     ``missing``: `skip` leaves out turns without a value on either side, `whole` the continuations of such
     turns. ``system_score``: mean over all turns, or over the means of the dialogues. ``unit``:
-    `dialogue_system` joins the continuations of one system for one dialogue. ``p``: `clustered` exchanges
-    systems or dialogues, `item` takes units as independent. ``shared``: only the dialogues that all systems
+    `dialogue_system` joins the continuations of one system for one dialogue. ``p``: `clustered` permutes
+    systems or dialogues, `item` treats units as independent. ``shared``: only the dialogues that all systems
     answered.
     """
 
@@ -253,9 +253,9 @@ class Options:
 class LevelEntry:
     """One row's correlation with the reference at one level.
 
-    ``p`` is two-sided by the chosen test, None with ``p_reason`` where there is none; ``p_method`` says how.
-    ``starred``: p is not below 0.05. ``best``: the highest of its column (bold); ``best_of_group``: the
-    highest of its column among the rows of its group (underlined).
+    ``p`` is two-sided by the chosen test, None with ``p_reason`` where there is none; ``p_method`` describes
+    the test. ``starred``: p is not below 0.05. ``best``: the highest of its column (bold); ``best_of_group``:
+    the highest of its column among the rows of its group (underlined).
     """
 
     level: Level
@@ -271,7 +271,7 @@ class LevelEntry:
 
 @dataclass(frozen=True)
 class LevelRow:
-    """A row: the rater, what its scores come from, its entries by level and coefficient, and its systems."""
+    """A row: the rater, the source of its scores, its entries by level and coefficient, and its systems."""
 
     name: str
     kind: str
@@ -302,24 +302,24 @@ class LevelTable:
     warnings: tuple[str, ...] = ()
 
 
-# p-values of the printed coefficients: one side's systems, dialogues and turns take each other's places.
+# p-values of the printed coefficients: permutations of one side's systems, dialogues and turns.
 #
-# With no association either side's labels of systems and of dialogues could be exchanged without a trace.
-# So the coefficient itself is computed again with y relabelled: system s meets the y of another system, in
-# another dialogue, from another turn on, all systems and dialogues exchanged alike. What systems, dialogues
-# and units have in common stays together, so that the test holds its level however alike they are.
+# Without association either side's labels of systems and of dialogues are exchangeable. So the coefficient
+# itself is computed again with y relabelled: system s is paired with the y of another system, in another
+# dialogue, from another turn on, all systems and dialogues permuted alike. Features shared by systems,
+# dialogues and units stay together, so that the test keeps its level however similar they are.
 
 DENSE = 0.8
-"""Share of the items with values from which on the others keep their places; with fewer they are left out."""
+"""Share of items with values from which the others keep their places; below it they are left out."""
 CROSSED = 0.5
-"""Share of systems x clusters that there are from which on both are exchanged; else clusters of systems."""
+"""Share of existing systems x clusters cells from which both are permuted; below it clusters of systems."""
 AT_ONCE = 2_000_000  # values of relabelled sides held at a time
-MOST_KEPT = 30_000_000  # values of draws that are kept for further rows
+MOST_KEPT = 30_000_000  # values of draws kept for further rows
 
 
 @dataclass(frozen=True)
 class Tested:
-    """A two-sided p-value and how it was made, or why there is none."""
+    """A two-sided p-value and its method, or the reason why there is none."""
 
     p: float | None = None
     method: str = ""
@@ -328,7 +328,7 @@ class Tested:
 
 @dataclass(frozen=True)
 class Places:
-    """Where values lie: units of clusters and systems, and each value's unit, in order of its turns."""
+    """Locations of values: units of clusters and systems, and each value's unit, in order of its turns."""
 
     clusters: Ints
     systems: Ints
@@ -336,7 +336,7 @@ class Places:
 
     @staticmethod
     def of(units: Units, unit: Ints, position: Ints) -> tuple[Places, Ints]:
-        """Return the places of values in these units and positions, and the order they are in."""
+        """Return the places of values in these units and positions, and their order."""
         used, local = np.unique(unit, return_inverse=True)
         order = np.lexsort(
             (np.arange(len(used)), units.dialogues[used], units.systems[used], units.clusters[used])
@@ -354,17 +354,17 @@ class Places:
 
     @property
     def key(self) -> bytes:
-        """What tells equal places."""
+        """Identity of the places."""
         return self.clusters.tobytes() + self.systems.tobytes() + self.units.tobytes()
 
 
 class Relabelling:
-    """Draws, for each value, the place whose value it meets.
+    """Draws, for each value, the place whose value it is paired with.
 
-    A cell is what a system answered in a cluster. Where most systems answered most clusters, systems and
-    clusters are permuted each by themselves, and what would meet a cell that is not there meets nothing;
-    else systems are permuted, and cells within them. Turns are shifted by one share of their number
-    throughout, round the end. Where numbers of turns, units or cells differ, they are gone through again.
+    A cell holds a system's answers in a cluster. Where most systems answered most clusters, systems and
+    clusters are permuted independently, and a value paired with a missing cell is paired with nothing;
+    otherwise systems are permuted, and cells within them. Turns are shifted cyclically by the same share of
+    their number throughout. Where numbers of turns, units or cells differ, the shorter sequence is repeated.
     The last place, one more than there are values, stands for nothing.
     """
 
@@ -390,19 +390,19 @@ class Relabelling:
 
     @property
     def is_bijective(self) -> bool:
-        """Whether no place is met twice in a draw, but for nothing."""
+        """Whether no place is used twice in a draw, except for nothing."""
         even = [self.units_of, self.turns_of]
         even += [] if self.is_crossed else [self.cells_of]
         return all(np.ptp(sizes) == 0 for sizes in even)
 
     @property
     def has_gaps(self) -> bool:
-        """Whether some places meet nothing, which is one place more."""
+        """Whether some places are paired with nothing, which is one more place."""
         return self.is_crossed and not (self.table >= 0).all()
 
     @property
     def description(self) -> str:
-        """What is exchanged."""
+        """Description of the permuted units."""
         if self.n_clusters == 1:
             return "systems exchanged"
         if self.n_systems == 1:
@@ -415,7 +415,7 @@ class Relabelling:
 
     @property
     def refusal(self) -> str:
-        """Why nothing can be exchanged, or nothing."""
+        """Reason why nothing can be permuted, or an empty string."""
         if max(self.n_systems, self.n_clusters) >= LEAST:
             return ""
         return (
@@ -423,7 +423,7 @@ class Relabelling:
         )
 
     def draw_places(self, rng: np.random.Generator, times: int) -> Ints:
-        """Return so many draws: rows of the place that each value meets."""
+        """Return this many draws: rows of the place that each value is paired with."""
         system = rng.permuted(np.tile(np.arange(self.n_systems), (times, 1)), axis=1)[:, self.system]
         if not self.is_crossed:
             place = self.first_cell[system] + self.within % self.cells_of[system]
@@ -447,7 +447,7 @@ class Relabelling:
         return np.argsort(keys, axis=1)
 
     def _values(self, unit: Ints, shift: Floats) -> Ints:
-        """Return the place of each value, from the unit its unit meets and the share turns are shifted."""
+        """Return the place of each value, from the paired unit of its own unit and the shift of turns."""
         own = self.places.units
         at = (np.arange(len(own)) - self.first[own]).astype(np.int32)
         most = int(self.turns_of.max())
@@ -465,7 +465,7 @@ class Relabelling:
 
 @dataclass
 class Permutations:
-    """The permutations tried, the same for all rows and levels that have the same places."""
+    """The permutations tested, the same for all rows and levels that have the same places."""
 
     n_orders: int
     seed: int
@@ -490,7 +490,7 @@ class Permutations:
     def below(
         self, units: Units, pair: Pair, level: Level, correlations: Sequence[Correlation]
     ) -> dict[Correlation, Tested]:
-        """Test items or units: systems, clusters and turns of one side are exchanged."""
+        """Test items or units: systems, clusters and turns of one side are permuted."""
         if level == "turn":
             x, y, unit, position = pair.x.items, pair.y.items, pair.x.frame.units, pair.x.frame.positions
         else:
@@ -518,7 +518,7 @@ class Permutations:
         }
 
     def _shared(self, relabelling: Relabelling, n: int) -> Iterable[Ints]:
-        """Return the draws for values that rows share, drawn for the first of them where they can be kept."""
+        """Return the draws for values that rows share, drawn once where they can be kept."""
         if self.n_orders * n > MOST_KEPT:
             return self._draw_chunks(relabelling, n)
         with self._lock:
@@ -550,7 +550,7 @@ def by_items(x: Floats, y: Floats, correlation: Correlation) -> Tested:
 
 SIGNIFICANT = 0.05
 APART = ("human", "baseline")
-"""Kinds of rows that are not marked as the best: what the others are compared with."""
+"""Kinds of rows that are not marked as the best: the others are compared with them."""
 MOST_NAMES = 5
 NOT_AT_TURN_LEVEL = (
     "scores of turns and of whole dialogues cannot meet at turn level: ask for the level dialogue or system"
@@ -568,8 +568,8 @@ def level_table(
 ) -> LevelTable:
     """Return the correlations of every row with the reference, at every level, all on the same resamples.
 
-    ``points`` also gives each row's systems with intervals, for a scatter. ValueError where ``shared`` is
-    asked for and no dialogue is shared.
+    ``points`` also gives each row's systems with intervals, for a scatter plot. Raises ValueError where
+    ``shared`` is requested and no dialogue is shared.
     """
     options, plan = options or Options(), plan or Plan()
     apart = systems_apart(scored.units)
@@ -590,7 +590,7 @@ def level_table(
 
 
 class _Computing:
-    """What all rows of a table share: resamples and permutations."""
+    """Resamples and permutations shared by all rows of a table."""
 
     def __init__(
         self,
@@ -670,7 +670,7 @@ class _Computing:
 
 
 def holding_value(result: Result) -> Result:
-    """Return the result; without an interval, and with the reason, where that does not hold the value."""
+    """Return the result; where the interval does not contain the value, without it and with the reason."""
     if result.value is None or result.low is None or result.high is None:
         return result
     if result.low - EQUAL <= result.value <= result.high + EQUAL:
@@ -682,7 +682,7 @@ def holding_value(result: Result) -> Result:
 def marked(rows: tuple[LevelRow, ...]) -> tuple[LevelRow, ...]:
     """Mark the highest value of each column, and of each column within each group.
 
-    Rows of people and of baselines stand beside the others and are not marked. Equal values are marked all.
+    Rows of people and of baselines are for comparison and are not marked. Equal values are all marked.
     """
     best: dict[tuple[str, str, str], float] = {}
     contenders = [row for row in rows if row.kind not in APART]

@@ -1,4 +1,4 @@
-"""Scores at turn, dialogue and system level: units, means, and what a row shares with its reference."""
+"""Scores at turn, dialogue and system level: units, means, and items shared by a row and its reference."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from calibration.statistics.core.samples import Sample
 from calibration.statistics.permutation import Correlation
 from calibration.statistics.table import STATISTICS
 
-# What is correlated at levels: units, the items rated in them, and the scores of a reference and of rows.
+# Input of correlations at levels: units, the items rated in them, and the scores of a reference and of rows.
 #
 # A unit is what a score of a dialogue belongs to: a continuation, or a system's answer to a dialogue. Turn
-# items and dialogue items lie in the same units, so that scores of turns can meet labels of whole dialogues.
+# items and dialogue items lie in the same units, so that scores of turns can be compared with labels of whole
+# dialogues.
 
 Level = Literal["turn", "dialogue", "system"]
 Kind = Literal["turn", "dialogue"]
@@ -33,7 +34,7 @@ Mask = npt.NDArray[np.bool_]
 class Units:
     """The units, in order: codes from 0 of each one's dialogue, cluster and system, and their names.
 
-    A cluster holds one dialogue or several that share material; it is what is resampled.
+    A cluster holds one dialogue or several that share material; clusters are resampled.
     """
 
     dialogues: Ints
@@ -43,7 +44,7 @@ class Units:
     system_names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Refuse codes of different lengths, or without a name."""
+        """Reject codes of different lengths, or without a name."""
         if not len(self.dialogues) == len(self.clusters) == len(self.systems):
             raise ValueError("every unit has one dialogue, one cluster and one system")
         for numbers, names, noun in (
@@ -77,7 +78,7 @@ class Units:
 class Frame:
     """The items of one kind: each one's unit, and its position there (turn 0, 1, ...; 0 for a dialogue item).
 
-    A unit's expected turns are those of the frame, rated or not: what is missing counts as missing.
+    A unit's expected turns are those of the frame, rated or not: a turn without a value counts as missing.
     """
 
     kind: Kind
@@ -93,8 +94,8 @@ class Frame:
 class Scores:
     """One side's values of the items of the frame of this kind, NaN where it has none.
 
-    `kind` is the rater's (human, judge, metric, composite). `group` is what the best is underlined for, such
-    as a model; empty for none. Rows of people are not marked as best.
+    `kind` is the rater's (human, judge, metric, composite). `group` is the group whose best is underlined,
+    such as a model; empty for none. Rows of people are not marked as best.
     """
 
     name: str
@@ -114,7 +115,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Scored:
-    """Everything a table of levels reads. ``turns`` or ``dialogues`` is None where no side has such items."""
+    """All input of a table of levels. ``turns`` or ``dialogues`` is None where no side has such items."""
 
     units: Units
     reference: Scores
@@ -123,7 +124,7 @@ class Scored:
     dialogues: Frame | None = None
 
     def __post_init__(self) -> None:
-        """Refuse scores without a frame, or with other items than it has."""
+        """Reject scores without a frame, or with other items than it has."""
         for side in (self.reference, *self.rows):
             if len(side.values) != len(self.frame(side.frame)):
                 raise ValueError(
@@ -131,7 +132,7 @@ class Scored:
                 )
 
     def frame(self, kind: Kind) -> Frame:
-        """Return the frame of turn items or of dialogue items. ValueError where there is none."""
+        """Return the frame of turn items or of dialogue items. Raises ValueError where there is none."""
         frame = self.turns if kind == "turn" else self.dialogues
         if frame is None:
             raise ValueError(f"there are no {kind} items")
@@ -160,7 +161,7 @@ class Scored:
         )
 
     def joined(self) -> Scored:
-        """Return the same with one unit per dialogue and system: several continuations of a system are one.
+        """Return the same scores with one unit per dialogue and system: a system's continuations are joined.
 
         The turns of a later continuation follow those of an earlier one.
         """
@@ -195,7 +196,7 @@ def _joined(frame: Frame | None, unit: Ints) -> Frame | None:
 # Scores of units and systems: means of the scores of items, with ties kept as ties.
 
 EQUAL = 1e-12
-"""Means closer than this, relative to the largest, are equal: they come in different orders of addition."""
+"""Means closer than this, relative to the largest, are equal: their orders of addition differ."""
 
 
 def unit_means(scored: Scored, side: Scores) -> Floats:
@@ -212,7 +213,7 @@ def means(values: Floats, groups: Ints, n: int) -> Floats:
 
 
 def tied(values: Floats) -> Floats:
-    """Return the values with those that differ by rounding alone made equal, to the lowest of them."""
+    """Return the values with those that differ only by rounding made equal, to the lowest of them."""
     out = values.copy()
     present = np.flatnonzero(~np.isnan(values))
     if len(present) < 2:
@@ -225,11 +226,11 @@ def tied(values: Floats) -> Floats:
     return out
 
 
-# Which systems answered which dialogues.
+# Systems and the dialogues that they answered.
 
 
 def on_shared_dialogues(scored: Scored) -> Scored:
-    """Restrict to the dialogues that all systems answered. ValueError where there is none."""
+    """Restrict to the dialogues that all systems answered. Raises ValueError where there is none."""
     is_shared = shared_dialogues(scored.units)
     if not is_shared.any():
         raise ValueError("no dialogue was answered by all systems: compare the systems on all they answered")
@@ -244,7 +245,7 @@ def answered(units: Units) -> Mask:
 
 
 def shared_dialogues(units: Units) -> Mask:
-    """Return which dialogues all systems answered that answered any."""
+    """Return which dialogues were answered by all systems that answered any."""
     has_answer = answered(units)
     present = has_answer[has_answer.any(axis=1)]
     return np.asarray(present.all(axis=0)) if len(present) else np.zeros(has_answer.shape[1], dtype=bool)
@@ -253,7 +254,7 @@ def shared_dialogues(units: Units) -> Mask:
 def systems_apart(units: Units) -> tuple[str, ...]:
     """Return the systems that answered other dialogues than the usual ones, in the order of their codes.
 
-    Usual is the set that most systems answered; of several equally common ones the largest.
+    The usual set is the one that most systems answered; of several equally common ones the largest.
     """
     has_answer = answered(units)
     present = np.flatnonzero(has_answer.any(axis=1))
@@ -272,8 +273,8 @@ Unit = Literal["continuation", "system"]
 def aggregate(ratings: Ratings, unit: Unit) -> Ratings:
     """Return one item per continuation or system, each rater's mean over its items there.
 
-    A continuation stays in its dialogue's cluster; a system is a cluster of its own. ValueError where the
-    ratings do not say which item belongs where, and for categories, which have no mean.
+    A continuation stays in its dialogue's cluster; a system is a cluster of its own. Raises ValueError where
+    the ratings do not assign items to them, and for categories, which have no mean.
     """
     if ratings.level == "nominal":
         raise ValueError(f"categories have no mean over a {unit}: aggregate numbers, or 0 and 1 per category")
@@ -307,7 +308,7 @@ def aggregate(ratings: Ratings, unit: Unit) -> Ratings:
 class Placed:
     """A unit with both scores: its rank in its dialogue by each (1 is best, ties share the mean rank).
 
-    ``unit`` is its place among the units.
+    ``unit`` is its index among the units.
     """
 
     unit: int
@@ -318,7 +319,7 @@ class Placed:
 
     @property
     def difference(self) -> float:
-        """The score of the whole less the mean of the turns."""
+        """The score of the whole minus the mean of the turns."""
         return self.by_whole - self.by_turns
 
     @property
@@ -329,7 +330,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Inversions:
-    """A dialogue's pairs of units that the two orders put differently; tied by one score alone: a half."""
+    """A dialogue's number of unit pairs that the two scores order differently; tied by one only: a half."""
 
     dialogue: str
     n_units: int
@@ -338,7 +339,7 @@ class Inversions:
 
     @property
     def share(self) -> float | None:
-        """Of all pairs; None for a dialogue with fewer than two units."""
+        """Share of all pairs; None for a dialogue with fewer than two units."""
         return self.inversions / self.pairs if self.pairs else None
 
 
@@ -370,12 +371,12 @@ def turns_and_whole(
 
 
 def _inverted(first: Floats, second: Floats) -> float:
-    """Count pairs with orders apart: 1 where opposite, a half where tied in one alone."""
+    """Count discordant pairs: 1 where the orders are opposite, a half where only one is tied."""
     orders = [np.sign(values[:, None] - values[None, :]) for values in (first, second)]
     return float(np.abs(orders[0] - orders[1]).sum() / 4)
 
 
-# What of a row and the reference counts together, and the scores of both at each level.
+# Scores of a row and the reference that are compared, at each level.
 
 Missing = Literal["skip", "whole"]
 SystemScore = Literal["all_turns", "mean_of_dialogues"]
@@ -383,9 +384,9 @@ SystemScore = Literal["all_turns", "mean_of_dialogues"]
 
 @dataclass(frozen=True)
 class LeftOut:
-    """How many turns and continuations that either side has a score in are left out, and of how many.
+    """How many turns and continuations with a score on either side are left out, and of how many.
 
-    Turns are none of none where neither side rated turns.
+    Turns are 0 of 0 where neither side rated turns.
     """
 
     turns: int
@@ -420,7 +421,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """The reference (x) and a row (y), with what is left out of both."""
+    """The reference (x) and a row (y), with the items left out of both."""
 
     x: Side
     y: Side
@@ -428,12 +429,12 @@ class Pair:
 
     @property
     def same_items(self) -> bool:
-        """Whether both sides rated items of the same kind, so that they meet item by item."""
+        """Whether both sides rated items of the same kind, so that they are paired item by item."""
         return self.x.frame is self.y.frame
 
 
 def paired(scored: Scored, row: Scores, missing: Missing) -> Pair:
-    """The scores of a row and of the reference that are compared.
+    """Return the scores of a row and of the reference that are compared.
 
     Where both rated the same kind of items, those that both have a value for; where one side rated turns and
     the other whole dialogues, each side's own. With `whole`, units with a missing turn are left out of both.
@@ -488,7 +489,7 @@ def _left_out(scored: Scored, row: Scores, x: Side, y: Side) -> LeftOut:
 # Correlation of items and of continuations: points, and intervals that draw dialogues and systems.
 
 LEAST_CROSSED = 10
-"""Clusters, and systems, from which on both are drawn; with fewer of either, clusters alone."""
+"""Fewest clusters, and systems, for drawing both; with fewer of either, clusters alone are drawn."""
 
 
 @dataclass
@@ -507,7 +508,7 @@ class Draws:
             if key not in self._resamplings:
                 ratings = self.ratings(np.empty((len(units), 0)), units, ())
                 self._resamplings[key] = resampling_of(ratings, self.plan_of(scheme))
-                for _ in self._resamplings[key].chunks():  # drawn and kept before rows read them side by side
+                for _ in self._resamplings[key].chunks():  # drawn and kept before rows read them in parallel
                     pass
             return self._resamplings[key]
 
@@ -520,7 +521,7 @@ class Draws:
         """Return values (items x raters) of items in these units, as ratings."""
         ratings = Ratings.from_matrix(
             values, level="interval", raters=raters, kinds=("metric",) * len(raters)
-        )  # of no shared scale: the two sides meet by correlation alone
+        )  # of no shared scale: the two sides are compared by correlation alone
         return replace(ratings, clusters=self.units.clusters[units], systems=self.units.systems[units])
 
 

@@ -31,7 +31,7 @@ from calibration.statistics.core.samples import Draw, Sample
 
 # A rater measured against a reference rater on one positive class: precision, recall, specificity, F1.
 #
-# Also what the 2 x 2 table says beside kappa (Byrt, Bishop and Carlin 1993; Cicchetti and Feinstein 1990):
+# Also other figures of the 2 x 2 table (Byrt, Bishop and Carlin 1993; Cicchetti and Feinstein 1990):
 # prevalence index, bias index, PABAK, positive and negative agreement.
 
 BINARY = frozenset({"binary"})
@@ -60,7 +60,7 @@ def recall(draw: Draw) -> Floats:
 
 
 def specificity(draw: Draw) -> Floats:
-    """Share of the reference's negatives that the second rater leaves alone."""
+    """Share of the reference's negatives that the second rater does not mark."""
     _, fp, _, tn = counts_of(draw)
     return _ratio(tn, tn + fp)
 
@@ -72,7 +72,7 @@ def f1(draw: Draw) -> Floats:
 
 
 def prevalence_index(draw: Draw) -> Floats:
-    """(TP - TN) / n: how far the two classes are from balance."""
+    """(TP - TN) / n: imbalance of the two classes."""
     tp, fp, fn, tn = counts_of(draw)
     return _ratio(tp - tn, tp + fp + fn + tn)
 
@@ -141,7 +141,7 @@ OF_POSITIVES = ("precision", "recall", "f1", "positive_agreement")
 
 
 def _events(key: str) -> tuple[Check, ...]:
-    """Return the check of how few events a figure rests on; PABAK hardly looks at the rarer class."""
+    """Return the check for too few events behind a figure; PABAK hardly depends on the rarer class."""
     if key == "pabak":
         return ()
     return (few_events,) if key in OF_POSITIVES else (few_of_either,)
@@ -198,9 +198,9 @@ CLASSIFICATION: tuple[Statistic, ...] = tuple(
 )
 
 
-# Cohen's kappa and MCC of two raters by scikit-learn, to verify ours with.
+# Cohen's kappa and MCC of two raters by scikit-learn, for verification of ours.
 #
-# Loading scikit-learn takes seconds, so that no page and no plain command asks it: verifying a report does.
+# Loading scikit-learn takes seconds, so no page and no plain command uses it: only verifying a report does.
 
 
 def kappa(sample: Sample, weights: Literal["linear", "quadratic"] | None) -> float:
@@ -244,7 +244,7 @@ def disagreement_weights(k: int, weights: Weights) -> Floats:
 def kappa_of(tables: Floats, weights: Floats) -> Floats:
     """Cohen's kappa of joint tables (rows x k x k) with k x k disagreement weights; NaN without variation.
 
-    Any symmetric weights with a zero diagonal will do. A margin with one value gives 0.
+    Accepts any symmetric weights with a zero diagonal. A margin with a single value gives 0.
     """
     rows, columns, n = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))
     observed = (tables * weights).sum(axis=(1, 2))
@@ -292,12 +292,12 @@ def pi_of(tables: Floats) -> Floats:
 
 
 def mcc_of(tables: Floats) -> Floats:
-    """Matthews correlation of joint tables (rows x k x k); NaN where a margin has one value."""
+    """Matthews correlation of joint tables (rows x k x k); NaN where a margin has a single value."""
     rows, columns, n = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))
     covariance = np.trace(tables, axis1=1, axis2=2) * n - (rows * columns).sum(axis=1)
     spread_rows = n**2 - (rows**2).sum(axis=1)
     spread_columns = n**2 - (columns**2).sum(axis=1)
-    # Rounding leaves a perfect one a little above 1.
+    # Rounding can leave a perfect correlation slightly above 1.
     return np.clip(ratio(covariance, np.sqrt(spread_rows) * np.sqrt(spread_columns)), -1, 1)
 
 

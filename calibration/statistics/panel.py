@@ -68,7 +68,7 @@ def alpha_at(draw: Draw, level: Level) -> Floats:
 
 
 def distances(grid: Floats, level: Level) -> Floats:
-    """Return squared differences between the values of the grid, at a level blind to how often they occur."""
+    """Return squared differences between the values of the grid, at a level blind to their frequencies."""
     difference = grid[:, None] - grid[None, :]
     if level == "ratio":
         total = grid[:, None] + grid[None, :]
@@ -97,7 +97,7 @@ def _interval_by_moments(draw: Draw) -> Floats:
 
 
 def too_many_values(sample: Sample) -> Verdict | None:
-    """Coincidences of many distinct values do not fit a table; interval alpha does not need one."""
+    """Reject more distinct values than a table of coincidences holds; interval alpha does not need one."""
     if sample.ratings.level != "interval" and len(sample.grid) > 20 * MAX_VALUES:
         return Verdict(
             "rejected", f"{len(sample.grid)} distinct values: use the interval level, or round them"
@@ -135,12 +135,12 @@ ALPHA = Statistic(
 # Agreement of several people, and of a judge with them, from one table of all pairs of ratings.
 #
 # Every pair of ratings of one item by two different people counts once, half each way round, so that the
-# order of raters does not matter; beside a judge, every rating by a person counts once against the judge's.
-# A mean over pairs of raters would read many small tables instead, and small tables pull kappa down.
+# order of raters does not matter; for a judge, every rating by a person counts once against the judge's.
+# A mean over pairs of raters would read many small tables instead, and small tables bias kappa downwards.
 #
 # Kappa is 1 - observed / expected disagreement. Observed: over the pairs of ratings of one item. Expected:
 # over pairs of ratings of any items by two *different* raters, which is Conger's (1980) chance and Cohen's
-# for two raters. A rater's agreement with itself is never part of it, on neither side: else people who
+# for two raters. A rater's agreement with itself is never part of it, on neither side: otherwise people who
 # differ in severity would look worse with each other than with a judge who is one of them. MCC and F1 are
 # those of the table; Scott's pi takes chance from the table's pooled margins.
 
@@ -153,7 +153,7 @@ WEIGHTS = {
 
 @dataclass(frozen=True)
 class Tables:
-    """Pairs of ratings of one item, and those chance would give (rows x k x k); the positive class."""
+    """Pairs of ratings of one item, and those expected by chance (rows x k x k); the positive class."""
 
     observed: Floats
     expected: Floats
@@ -197,7 +197,7 @@ class People:
     """The pairs of people: their table, and the chance of different people, per row of weights."""
 
     def __init__(self, ratings: Ratings, columns: Sequence[int], resampling: Resampling) -> None:
-        """Take the items that two of the columns rated or more; columns without such an item are left out."""
+        """Take the items rated by at least two of the columns; columns without such an item are left out."""
         all_items = Sample(ratings, columns, resampling)
         rated = all_items.present[all_items.used].any(axis=0)
         self.sample = Sample(ratings, [c for c, any_ in zip(columns, rated, strict=True) if any_], resampling)
@@ -230,7 +230,7 @@ class Beside:
     """A judge's pairs with people: rows are the people's values, columns the judge's."""
 
     def __init__(self, people: People, judge: Floats, resampling: Resampling) -> None:
-        """Take the judge's ratings (one an item) of the items that the people's pairs come from."""
+        """Take the judge's ratings (one per item) of the items behind the people's pairs."""
         sample, k = people.sample, people.k
         items, raters = np.nonzero(sample.present[sample.used])
         x = np.searchsorted(sample.grid, sample.values[items, raters])
@@ -316,19 +316,19 @@ def fleiss_kappa(draw: Draw) -> Floats:
 
 
 def one_value_scale(sample: Sample) -> Verdict | None:
-    """A scale of one value leaves nothing to agree about."""
+    """A scale of one value leaves no room for disagreement."""
     if len(sample.grid) < 2:
         return Verdict("undefined", "no variation: the scale has a single value; declare the others")
     return None
 
 
 def usual_items(sample: Sample) -> npt.NDArray[np.bool_]:
-    """Mark the items with the number of ratings that most have."""
+    """Mark the items with the most common number of ratings."""
     return np.asarray(sample.per_item[sample.used] == usual_count(sample))
 
 
 def unequal_counts(sample: Sample) -> Verdict | None:
-    """Flag items that Fleiss' kappa has to leave out, refuse where nothing varies in the rest."""
+    """Flag items that Fleiss' kappa must leave out, reject where nothing varies in the rest."""
     has_usual_count = usual_items(sample)
     if np.count_nonzero(sample.counts[has_usual_count].any(axis=0)) <= 1:
         return Verdict("undefined", "no variation among the items with the same number of ratings")

@@ -1,13 +1,13 @@
-"""Panels: raters made of judges by a stated rule, answer by answer.
+"""Panels: raters composed of judges by a stated rule, answer by answer.
 
 `mean` and `median` are of the members' answers (ordered scales). `majority` is the value that most members
 gave; where two are given equally often there is no answer. `weighted` is the weighted mean on ordered scales
-and the value with the most weight behind it else; a member's weight is its agreement with people beyond
-chance on the items learned from, averaged over people by the items both rated, none below 0: Cohen's kappa
+and otherwise the value with the greatest total weight; a member's weight is its agreement with people beyond
+chance on the items learned from, averaged over people by the items both rated, and at least 0: Cohen's kappa
 (1960) for categories, kappa with quadratic weights (1968) for ordered values.
 
-A member without an answer is left aside. An item on which fewer than ``least`` members (of those that count)
-answered has no answer.
+A member without an answer is left out. An item answered by fewer than ``least`` members (of those that count)
+has no answer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Member:
-    """A member's weight, the agreement with people it comes from (None: none was measured), on how many."""
+    """A member's weight, the agreement with people it comes from (None: not measured), and its items."""
 
     name: str
     weight: float | None = None
@@ -42,9 +42,9 @@ class Member:
 
 @dataclass(frozen=True)
 class PanelAnswers:
-    """A panel's answers, NaN where it has none, and why there are none: ties, too few members.
+    """A panel's answers, NaN where it has none, and the causes: ties, too few members.
 
-    ``reason`` says why there is no answer at all.
+    ``reason`` explains why there is no answer at all.
     """
 
     values: Floats
@@ -56,22 +56,22 @@ class PanelAnswers:
 
     @property
     def n_answered(self) -> int:
-        """How many items have an answer."""
+        """Number of items with an answer."""
         return int((~np.isnan(self.values)).sum())
 
 
 def usual_least(members: int) -> int:
-    """Return how many members must answer unless told: more than half of them."""
+    """Return the default number of members that must answer: more than half of them."""
     return members // 2 + 1
 
 
 def panel_of(
     ratings: Ratings, members: Sequence[str], rule: Rule, *, least: int = 0, learn: Ratings | None = None
 ) -> PanelAnswers:
-    """Return the answers that a panel of some raters gives to the items of ratings.
+    """Return a panel's answers to the items of ratings.
 
-    ``learn`` are the ratings that weights are learned from, and no others; a member is compared with a person
-    where they share `weighting.LEAST` of its items.
+    ``learn`` are the only ratings that weights are learned from; a member is compared with a person where
+    they share `weighting.LEAST` of its items.
     """
     names = [name for name in members if name in ratings.raters]
     needed = least or usual_least(len(members))
@@ -118,7 +118,7 @@ def _unfit(ratings: Ratings, names: Sequence[str], rule: Rule, least: int, learn
 
 
 def _combine(ratings: Ratings, block: Floats, weights: Floats, rule: Rule) -> tuple[Floats, Mask]:
-    """Return the value of each item, and where two lead equally."""
+    """Return the value of each item, and where two values tie for the lead."""
     none = np.zeros(len(block), np.bool_)
     if rule == "majority" or (rule == "weighted" and ratings.level in CATEGORIES):
         return _vote(block, weights)

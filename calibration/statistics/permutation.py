@@ -1,6 +1,7 @@
-"""Permutation: is x as strongly correlated with y where each x meets the y of another place?
+"""Permutation tests: is x as strongly correlated with y when each x is paired with the y of another place?
 
-A permutation names for each x the place whose y it meets. Pairs without a value on either side do not count.
+A permutation gives for each x the place whose y it is paired with. Pairs without a value on either side do
+not count.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from calibration.statistics.strata import swaps
 
 # A permutation test of two raters by whole clusters, without a pass over the items per permutation.
 #
-# Where cluster c is swapped, the sums that one rater's statistic reads lose what c gave and gain what c gives
-# for the other. So the totals of all permutations are one matrix product: totals of the first, plus swaps
-# (permutations x clusters) times the difference of the two raters' sums per cluster.
+# Where cluster c is swapped, the sums that one rater's statistic reads lose the contribution of c and gain
+# that of c for the other. So the totals of all permutations are one matrix product: totals of the first, plus
+# swaps (permutations x clusters) times the difference of the two raters' sums per cluster.
 
 PERMUTATIONS = 2000
 ROUNDING = 1e-12
 MOST_STORED_CELLS = 4_000_000
-"""Swaps that are kept from one test to the next."""
+"""Most cells of swaps that are kept from one test to the next."""
 Compute = Callable[[Floats], Floats]
 
 
@@ -47,20 +48,20 @@ class Trial:
 
 @dataclass(frozen=True)
 class SwappedClusters:
-    """A test's p-value, how many swaps were tried, and whether these were all that there are."""
+    """A test's p-value, the number of swaps tried, and whether these were all possible ones."""
 
     p: float
     tried: int
     is_exact: bool
 
     def method(self, seed: int) -> str:
-        """Say how it was made."""
+        """Describe the method."""
         how = f"all {self.tried:,} swaps" if self.is_exact else f"{self.tried:,} random swaps, seed {seed}"
         return f"permutation of whole clusters, two-sided, {how}"
 
 
 class Sums:
-    """What a trial's statistics read, summed per cluster for both raters; its totals under rows of swaps.
+    """Sums that a trial's statistics read, per cluster for both raters; its totals under rows of swaps.
 
     The totals of the last swaps are kept: several statistics read the same table.
     """
@@ -93,7 +94,7 @@ class Swapped:
     compute: Compute
 
     def differences(self, swapped: Floats) -> Floats:
-        """Return the first rater's value less the second's per row of swaps (rows x clusters)."""
+        """Return the first rater's value minus the second's per row of swaps (rows x clusters)."""
         rows = self.sums.rows
         chunks = [swapped] if len(swapped) <= rows else np.array_split(swapped, -(-len(swapped) // rows))
         parts = [self.sums.totals(chunk) for chunk in chunks]
@@ -101,7 +102,7 @@ class Swapped:
 
 
 class Swaps:
-    """Which clusters change places, by how many there are; few enough are kept for the next test."""
+    """Clusters that swap places, by number of clusters; small sets are kept for the next test."""
 
     def __init__(self, permutations: int, seed: int) -> None:
         self.permutations = permutations
@@ -109,7 +110,7 @@ class Swaps:
         self._stored: dict[int, tuple[list[Floats], bool]] = {}
 
     def of(self, n_clusters: int) -> tuple[Iterable[Floats], bool]:
-        """Return rows of 0 and 1 (rows x clusters) part by part, and whether these are all there are."""
+        """Return rows of 0 and 1 (rows x clusters) part by part, and whether these are all possible swaps."""
         if n_clusters in self._stored:
             return self._stored[n_clusters]
         parts, is_exact = swaps(n_clusters, self.permutations, self.seed)
@@ -130,7 +131,7 @@ def tables_of(trial: Trial, n_clusters: int, grids: tuple[Floats, Floats]) -> Su
 
 
 def of_moments(trial: Trial, n_clusters: int, *, alike: bool) -> Swapped:
-    """Return a trial of Pearson's r. Raters of different scales change places as standard scores."""
+    """Return a trial of Pearson's r. Raters of different scales swap places as standard scores."""
     both = np.concatenate([trial.first, trial.second])
     spread = (both.mean(), both.std() or 1.0) if alike else None
     x = _standard(trial.reference)
@@ -143,7 +144,7 @@ def of_moments(trial: Trial, n_clusters: int, *, alike: bool) -> Swapped:
 def of_ranks(trial: Trial, n_clusters: int, *, alike: bool) -> Swapped:
     """Return a trial of Spearman's rho: of the table where raters share a scale of few values.
 
-    Otherwise each rater's ranks are taken once and change places: values of different scales cannot.
+    Otherwise each rater's ranks are computed once and swapped: values of different scales cannot be.
     """
     xs, ys = np.unique(trial.reference), np.unique(np.concatenate([trial.first, trial.second]))
     if alike and len(xs) * len(ys) <= MAX_TABLE:
@@ -161,9 +162,10 @@ def _standard(values: Floats, spread: tuple[float, float] | None = None) -> Floa
 def permute_clusters(trials: Sequence[Swapped], n_clusters: int, drawing: Swaps) -> SwappedClusters:
     """Return the two-sided p-value of the mean over trials of the difference: (b + 1) / (B + 1).
 
-    b counts the swaps, of B tried, with a difference at least as large as the one observed; where all swaps
-    are few enough all are tried, and B counts the others beside the observed one. A swap that leaves the
-    statistic undefined counts as one as large. At least one trial, over clusters 0 to n_clusters - 1.
+    b counts the swaps, of B tried, with a difference at least as large as the one observed; where all
+    possible swaps are few enough, all are tried, and B counts those other than the observed one. A swap that
+    leaves the statistic undefined counts as equally large. Needs at least one trial, over clusters 0 to
+    n_clusters - 1.
     """
     observed = abs(float(_mean(trials, np.zeros((1, n_clusters)))[0]))
     limit = observed - ROUNDING * max(1.0, observed)
@@ -187,25 +189,25 @@ def _mean(trials: Sequence[Swapped], swapped: Floats) -> Floats:
     return np.where(defined > 0, total / np.maximum(defined, 1), np.nan)
 
 
-# How many orders of values give as large a Kendall difference as the one observed, for thousands of orders.
+# Count of orders of values with a Kendall difference as large as the one observed, for thousands of orders.
 #
-# Per order, a table of coarse values settles all pairs that differ in both of its bins, and bounds the
-# rest. That mostly decides; where it does not, a finer table is tried, and at last the pairs within bins
-# are counted as well. Nothing is approximated.
+# Per order, a table of coarse values settles all pairs that differ in both of its bins, and bounds the rest.
+# That is mostly enough; where it is not, a finer table is tried, and finally the pairs within bins are
+# counted as well. Nothing is approximated.
 
 Flags = npt.NDArray[np.int8]
 BINS = ((16, 24), (64, 96), (64, 400))  # of x and y at most, one table after the other
-FEW = (500, 5_000)  # values up to which one table will do, or two: pairs within bins are soon counted
+FEW = (500, 5_000)  # values up to which one table suffices, or two: pairs within bins are soon counted
 CELLS_AT_ONCE = 300_000  # cells of tables held at a time: they stay in cache
 MOST_IN_INT32 = 60_000  # values whose pairs are counted in 32 bits
 ROWS = 64  # orders whose pairs within bins are counted at a time
 
 
 def extreme_orders(x: Floats, y: Floats, orders: Ints) -> int:
-    """Count orders with |concordant - discordant| / pairs at least as large as of x and y as they are.
+    """Count orders with |concordant - discordant| / pairs at least as large as that of x and y as given.
 
-    ``x`` and ``y`` hold a value a place, NaN for none; an order gives place s the y of place order[s], each
-    place at most once, but for a last one without a value. Orders that leave no pair count as well.
+    ``x`` and ``y`` hold a value per place, NaN for none; an order gives place s the y of place order[s], each
+    place at most once, except for a last one without a value. Orders that leave no pair count as well.
     """
     sizes = BINS[: 1 + sum(x.size > few for few in FEW)]
     tables = [_Sides(Bins.of(x, x_bins), Bins.of(y, y_bins)) for x_bins, y_bins in sizes]
@@ -233,9 +235,9 @@ def _extreme(tables: list[_Sides], orders: Ints, observed: float) -> int:
 
 @dataclass(frozen=True)
 class Bins:
-    """Values in order, in at most so many bins; places without a value are in bin n, with code -1.
+    """Values in order, in a limited number of bins; places without a value are in bin n, with code -1.
 
-    ``order`` lists the places with a value by it; ``mixed`` counts the pairs of different values within bins.
+    ``order`` sorts the places with a value; ``mixed`` counts the pairs of different values within bins.
     """
 
     bins: Ints
@@ -251,7 +253,7 @@ class Bins:
 
     @cached_property
     def within(self) -> tuple[tuple[int, Flags], ...]:
-        """Per distance in the order: whether a value and the one so far before it share a bin and differ."""
+        """Per distance in the order: whether a value and the one that far before share a bin and differ."""
         codes, bins = self.codes[self.order], self.bins[self.order]
         flags_by_distance = []
         for distance in range(1, self.widest):
@@ -262,7 +264,7 @@ class Bins:
 
     @staticmethod
     def of(values: Floats, most: int) -> Bins:
-        """Give each value a bin of its own where they are few; equal values always share one."""
+        """Give each value a bin of its own where values are few; equal values always share one."""
         present = ~np.isnan(values)
         _, code, counted = np.unique(values[present], return_inverse=True, return_counts=True)
         bin_of = np.arange(len(counted))
@@ -283,14 +285,14 @@ class Bins:
 
 @dataclass(frozen=True)
 class _Sides:
-    """Both sides, and what an order makes of them."""
+    """Both sides, and the result of an order for them."""
 
     x: Bins
     y: Bins
 
     @cached_property
     def mixed(self) -> int:
-        """Pairs at most that a table does not settle."""
+        """Upper bound of the pairs that a table does not settle."""
         return self.x.mixed + self.y.mixed
 
     @property
@@ -299,7 +301,7 @@ class _Sides:
         return (self.x.n + 1) * (self.y.n + 1)
 
     def coarse(self, orders: Ints) -> tuple[Floats, Floats]:
-        """Return concordant less discordant pairs among those that differ in both bins, and all pairs."""
+        """Return concordant minus discordant pairs among those that differ in both bins, and all pairs."""
         cells = self.y.bins[orders] + self.x.bins * (self.y.n + 1)
         cells += self.size * np.arange(len(orders))[:, None]
         tables = np.bincount(cells.ravel(), minlength=len(orders) * self.size)
@@ -316,7 +318,7 @@ class _Sides:
         return (counts * below).sum(axis=(1, 2), dtype=np.float64), n * (n - 1.0) / 2
 
     def exact(self, orders: Ints, difference: Floats, pairs: Floats) -> Floats:
-        """Return |concordant - discordant| / pairs, from the coarse difference; infinite for no pair."""
+        """Return |concordant - discordant| / pairs, from the coarse difference; infinite without a pair."""
         total = difference.copy()
         for start in range(0, len(orders), ROWS):
             part = orders[start : start + ROWS]
@@ -331,14 +333,14 @@ class _Sides:
 
 
 def _signs(values: Ints, bins: Bins, missing: int) -> Floats:
-    """Sum the signs of the later of two values less the earlier, over the pairs of one bin.
+    """Sum the signs of the later of two values minus the earlier, over the pairs of one bin.
 
-    ``values`` are in the order of the bins, places x orders, small whole numbers, `missing` for none.
+    ``values`` are in the order of the bins, places x orders, small integers, `missing` for none.
     """
     width, above_all = (np.int8, 127) if values.max(initial=0) < 127 else (np.int32, 2**31 - 1)
     low: npt.NDArray[np.signedinteger] = values.astype(width)
     high = low
-    if (values == missing).any():  # what is missing is neither above nor below anything
+    if (values == missing).any():  # missing values are neither above nor below anything
         none = values == missing
         low = np.where(none, -1, values).astype(width)
         high = np.where(none, above_all, values).astype(width)
@@ -353,12 +355,12 @@ def _signs(values: Ints, bins: Bins, missing: int) -> Floats:
 
 
 Correlation = Literal["pearson", "spearman", "kendall_tau_b"]
-AT_ONCE = 100_000  # values met that are held at a time: they stay in cache
+AT_ONCE = 100_000  # paired values held at a time: they stay in cache
 
 
 @dataclass(frozen=True)
 class Permuted:
-    """How many of the orders tried are as far from 0 as the one observed, and the two-sided p-value."""
+    """Number of tried orders at least as far from 0 as the observed one, and the two-sided p-value."""
 
     extreme: int
     tried: int
@@ -371,20 +373,20 @@ class Permuted:
 
     @property
     def description(self) -> str:
-        """How many orders were tried."""
+        """Number of orders tried, in words."""
         return f"all {self.tried} permutations" if self.is_exact else f"{self.tried} permutations"
 
 
 @dataclass(frozen=True)
 class Orders:
-    """Orders of n values: random ones, or all there are where these are no more than wanted."""
+    """Orders of n values: random ones, or all possible ones where these are no more than requested."""
 
     rows: Ints
     is_exact: bool
 
     @staticmethod
     def of(n: int, n_orders: int, seed: int) -> Orders:
-        """Draw from a seed. ValueError below three values: any order of two looks alike."""
+        """Draw from a seed. Raises ValueError below three values: any order of two looks alike."""
         if n < 3:
             raise ValueError(f"{n} to permute; a test needs three")
         if n < 20 and factorial(n) <= n_orders:
@@ -441,7 +443,7 @@ def _concordant(x: Floats, y: Floats, partners: Ints) -> int:
 
 
 def _pearson(x: Floats, y: Floats, partners: Ints, is_bijective: bool) -> Floats:
-    """Return Pearson's r of x and the y it meets, a value a permutation; NaN where it is undefined."""
+    """Return Pearson's r of x and the y it is paired with, per permutation; NaN where it is undefined."""
     sides = *_filled(x), *_filled(y)
     step = max(1, AT_ONCE // len(x))
     parts = [
@@ -456,7 +458,7 @@ def _met_pearson(
     met = b[partners]
     if has_a.all() and has_b.all():
         n, x_sum, xx = (np.full(len(met), total) for total in (float(len(a)), a.sum(), _dot(a, a)))
-        if is_bijective:  # every y is met once, in whatever order
+        if is_bijective:  # every y is used once, in whatever order
             y_sum, yy = (np.full(len(met), total) for total in (b.sum(), _dot(b, b)))
         else:
             y_sum, yy = met.sum(axis=1), np.einsum("pv,pv->p", met, met)
@@ -471,20 +473,20 @@ def _met_pearson(
 
 
 def _dot(rows: Floats, side: Floats) -> Floats:
-    """Return the sum of each row times the other side, in this thread: rows are tested side by side."""
+    """Return the sum of each row times the other side, in this thread: rows are tested in parallel."""
     return np.asarray(np.einsum("...v,v->...", rows, side))
 
 
 def _filled(side: Floats) -> tuple[Floats, Floats]:
-    """Return the values less their mean, 0 where there is none, and where there is one."""
+    """Return the values minus their mean, 0 where missing, and the mask of present values."""
     present = ~np.isnan(side)
     return np.where(present, side - np.nanmean(side), 0.0), present.astype(np.float64)
 
 
 # Correlations of values that differ from resample to resample, under rows of weights.
 #
-# For few values per row: signs of all pairs give ranks (a value's centred mid-rank is half the weight below
-# it less half the weight above) and concordance alike. Values closer than rounding are tied.
+# For few values per row: signs of all pairs give both ranks (a value's centred mid-rank is half the weight
+# below it minus half the weight above) and concordance. Values closer than rounding are tied.
 
 EQUAL = 1e-12
 WEIGHTS_AT_ONCE = 400_000  # pairs of values held at a time
@@ -492,9 +494,9 @@ Signs = npt.NDArray[np.float32]
 
 
 def correlated(x: Floats, y: Floats, weights: Floats, names: tuple[Correlation, ...]) -> Floats:
-    """Return correlations (rows x wanted) of x and y, all rows x values; NaN where x or y has one value.
+    """Return correlations (rows x wanted) of x and y, all rows x values; NaN where x or y has a single value.
 
-    A value that is NaN on either side, or weighs nothing, does not count.
+    A value that is NaN on either side, or has no weight, does not count.
     """
     step = max(1, WEIGHTS_AT_ONCE // max(1, x.shape[1] ** 2))
     parts = [
@@ -534,7 +536,7 @@ class _Rows:
 
     @property
     def kendall_tau_b(self) -> Floats:
-        """Concordant less discordant pairs over the root of those untied in x times those untied in y."""
+        """Concordant minus discordant pairs over the root of those untied in x times those untied in y."""
         sums = [
             (self.weights * self._times_weights(signs)).sum(axis=1)
             for signs in (self.x_signs * self.y_signs, np.abs(self.x_signs), np.abs(self.y_signs))
@@ -575,7 +577,7 @@ def _signs_of_weighted(values: Floats) -> Signs:
 
 
 def _one_value(values: Floats, weights: Floats) -> npt.NDArray[np.bool_]:
-    """Whether all values of a row that weigh something are the same, but for rounding."""
+    """Whether all values of a row with a weight are the same, up to rounding."""
     weighs = weights > 0
     low = np.where(weighs, values, np.inf).min(axis=1, initial=np.inf)
     high = np.where(weighs, values, -np.inf).max(axis=1, initial=-np.inf)

@@ -1,9 +1,9 @@
-"""How many doubly rated dialogues an interval of a wanted width needs, from a pilot, by simulation.
+"""Sample size: doubly rated dialogues needed for an interval of a target width, from a pilot, by simulation.
 
 Dialogues are drawn from the pilot with replacement, as many as the planned study would have, and the figure
 is computed on each draw: the spread of these values is the width of the interval that the study would find.
 The pilot is itself one draw. So the same is done from pilots drawn from the pilot (a double bootstrap; Efron
-and Tibshirani 1993, ch. 13 and 18), and how their widths vary is the range of the plan.
+and Tibshirani 1993, ch. 13 and 18), and the variation of their widths is the range of the plan.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from calibration.statistics.replacement import (
 )
 from calibration.statistics.table import STATISTICS
 
-# The figures that a study can be planned for: each as a function of how often a pilot's dialogues are drawn.
+# Figures that a study can be planned for: each as a function of how often a pilot's dialogues are drawn.
 #
-# They are those of a report: people with each other, a judge with people (one table of all pairs, or the
-# only person), a judge or metric with the people's mean, and the gap of a judge. Only dialogues that a
-# figure rests on are counted: one that a single rater rated adds nothing to agreement.
+# They are those of a report: people with each other, a judge with people (one table of all pairs, or the only
+# person), a judge or metric with the people's mean, and the gap of a judge. Only dialogues that a figure
+# rests on are counted: a dialogue that a single rater rated adds nothing to agreement.
 
 GAP = "gap_"
 Compute = Callable[[Floats], Floats]
@@ -48,8 +48,8 @@ Compute = Callable[[Floats], Floats]
 class Planned:
     """A figure of a pilot. ``compute`` returns its value per row of weights (rows x dialogues).
 
-    ``raters`` are those that it compares, ``value`` is what it is on the pilot (NaN where undefined, and
-    ``reason`` then says why), ``by_item`` the same with every item its own cluster.
+    ``raters`` are those that it compares, ``value`` is its value on the pilot (NaN where undefined, and
+    ``reason`` then explains why), ``by_item`` the same with every item its own cluster.
     """
 
     statistic: str
@@ -65,8 +65,8 @@ class Planned:
 def planned(ratings: Ratings, statistic: str, judge: str = "") -> Planned:
     """Return a figure of ratings: people with each other, or a judge (or metric) with people.
 
-    ``statistic`` is a key of the table of statistics, or ``gap_`` and the key for a judge's gap. ValueError,
-    in one line, where it does not apply to these raters.
+    ``statistic`` is a key of the table of statistics, or ``gap_`` and the key for a judge's gap. Raises
+    ValueError, in one line, where it does not apply to these raters.
     """
     key = statistic.removeprefix(GAP)
     if key not in STATISTICS:
@@ -211,7 +211,7 @@ def _figure(
 
 
 def _cut(ratings: Ratings, keep: npt.NDArray[np.bool_]) -> Ratings:
-    """Return the ratings of some items, their clusters numbered anew: those without an item are gone."""
+    """Return the ratings of some items, with clusters renumbered: clusters without an item are removed."""
     return replace(
         ratings,
         values=ratings.values[keep],
@@ -225,17 +225,17 @@ def _cut(ratings: Ratings, keep: npt.NDArray[np.bool_]) -> Ratings:
 
 GRID = (10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 400, 500, 750, 1000, 1500, 2000, 3000, 5000)
 LEAST_PILOT = 5
-"""Dialogues that a pilot needs: fewer cannot say how far dialogues differ."""
+"""Dialogues that a pilot needs: fewer cannot show how much dialogues differ."""
 ROUGH_PILOT = 20
-"""A plan of fewer dialogues is called rough: its range holds the truth less often than it says."""
+"""A plan from fewer dialogues is called rough: its range covers the truth less often than stated."""
 PILOTS, DRAWS = 200, 200
-"""How many pilots are drawn from the pilot, and studies from each."""
+"""Number of pilots drawn from the pilot, and of studies from each."""
 RANGE = 0.90
-"""The share of plans whose range is to hold the true width."""
+"""Nominal share of plans whose range covers the true width."""
 BLOCK = 4_000_000
 """Weights held at a time."""
 ONE_BY_ONE = 4
-"""Up to so many times the pilot's dialogues a study is drawn one by one; a larger one by counts, sooner."""
+"""Studies up to this many times the pilot's size are drawn one by one; larger ones by counts, faster."""
 NO_INTERVAL = (
     "the pilot has no interval: its dialogues are all alike here, or too few leave the figure defined"
 )
@@ -243,7 +243,7 @@ ReportProgress = Callable[[int, int], None]
 
 
 def silent(done: int, total: int) -> None:
-    """Tell nobody."""
+    """Ignore progress."""
 
 
 @dataclass(frozen=True)
@@ -262,14 +262,14 @@ class Width:
 
 
 class Needed:
-    """What every plan says of how many dialogues are needed, and of the pilot it rests on."""
+    """Fields of every plan: how many dialogues are needed, and the pilot it rests on."""
 
     needed: int | None
     n_pilot: int
 
     @property
     def more(self) -> int | None:
-        """How many dialogues are needed beside those of the pilot; 0 where it has enough already."""
+        """Number of dialogues needed beyond those of the pilot; 0 where it has enough already."""
         return None if self.needed is None else max(0, self.needed - self.n_pilot)
 
     @property
@@ -282,8 +282,8 @@ class Needed:
 class WidthPlan(Needed):
     """Widths by number of dialogues, and the number that reaches the target.
 
-    ``needed`` is None where none of the numbers looked at does; ``needed_low`` and ``needed_high`` are its
-    range over pilots (``needed_high`` None: beyond what was looked at). ``width`` is the pilot's own.
+    ``needed`` is None where none of the numbers tried does; ``needed_low`` and ``needed_high`` are its range
+    over pilots (``needed_high`` None: beyond the numbers tried). ``width`` is the pilot's own.
     ``design_effect`` is the variance over dialogues relative to the variance if items were independent, None
     where the figure does not vary.
     """
@@ -311,10 +311,10 @@ def clusters_for_width(
     plan: Plan | None = None,
     progress: ReportProgress = silent,
 ) -> WidthPlan:
-    """Return how many dialogues give an interval of the target width (high less low) for a figure.
+    """Return how many dialogues give an interval of the target width (high minus low) for a figure.
 
-    ``plan`` gives the resamples, the level and the seed. ValueError, in one line, where the pilot leaves the
-    figure without a value or an interval, or has fewer than LEAST_PILOT dialogues.
+    ``plan`` sets the resamples, the level and the seed. Raises ValueError, in one line, where the pilot
+    leaves the figure without a value or an interval, or has fewer than LEAST_PILOT dialogues.
     """
     plan = plan or Plan()
     if not 0 < target < math.inf:
@@ -356,7 +356,7 @@ def clusters_for_width(
 
 
 def check(n_clusters: int, reason: str, plan: Plan) -> None:
-    """Refuse a pilot that says nothing: ValueError with one line."""
+    """Raise ValueError with one line for an uninformative pilot."""
     if reason:
         raise ValueError(f"the pilot has no value: {reason}")
     if n_clusters < LEAST_PILOT:
@@ -370,7 +370,7 @@ def check(n_clusters: int, reason: str, plan: Plan) -> None:
 
 
 def width_of(figure: Planned, plan: Plan | None = None) -> float:
-    """Return the width of the pilot's own interval. ValueError where it has none."""
+    """Return the width of the pilot's own interval. Raises ValueError where it has none."""
     plan = plan or Plan()
     check(figure.n_clusters, figure.reason, plan)
     width, _ = _simulated(figure.compute, figure.n_clusters, figure.n_clusters, plan)
@@ -389,8 +389,8 @@ def _method(plan: Plan) -> str:
 def _simulated(compute: Compute, n_units: int, n: int, plan: Plan) -> tuple[float | None, float]:
     """Return the width that studies of n dialogues would find, and the share of them without a value.
 
-    A bootstrap's variance is short by (N - 1) / N: the pilot's own shortness is taken out, the planned
-    study's put in, so that a study as large as the pilot has the pilot's width.
+    A bootstrap's variance is too small by (N - 1) / N: the pilot's own factor is divided out and the planned
+    study's applied, so that a study as large as the pilot has the pilot's width.
     """
     rng = np.random.default_rng(plan.seed)
     values = _values(compute, rng, np.arange(n_units), n, plan.resamples)
@@ -415,7 +415,7 @@ def _values(compute: Compute, rng: np.random.Generator, pilot: Ints, n: int, row
 def draw_counts(rng: np.random.Generator, pilot: Ints, n: int, rows: int) -> Floats:
     """Return how often each dialogue is in each of ``rows`` studies of n dialogues (rows x dialogues).
 
-    ``pilot`` holds as many dialogues as there are, by number: each once, or as they were drawn.
+    ``pilot`` holds as many dialogues as there are, by number: each once, or as drawn.
     """
     size = len(pilot)
     if n > ONE_BY_ONE * size:
@@ -448,8 +448,8 @@ def _spread(values: Floats) -> float:
 def _range(ratios: Floats) -> tuple[float, float]:
     """Return the factors between which the true width lies.
 
-    What a drawn pilot is to the pilot, the pilot is to the truth: where pilots find up to r times the width,
-    the truth may be the pilot's divided by r.
+    A drawn pilot relates to the pilot as the pilot does to the truth: where pilots find up to r times the
+    width, the truth may be the pilot's divided by r.
     """
     tail = (1 - RANGE) / 2
     least, most = np.quantile(ratios, [tail, 1 - tail])
@@ -461,7 +461,7 @@ def _times(width: float | None, factor: float) -> float | None:
 
 
 def _reached(widths: dict[int, float | None], target: float) -> int | None:
-    """Return the number of dialogues whose width is the target's, between the numbers looked at."""
+    """Return the number of dialogues that reaches the target width, interpolated between those tried."""
     before: tuple[int, float] | None = None
     for n, width in sorted(widths.items()):
         if width is not None and width <= target:
@@ -474,7 +474,7 @@ def _reached(widths: dict[int, float | None], target: float) -> int | None:
 
 
 def _needed_range(needed: int | None, low: float, high: float, most: int) -> tuple[int | None, int | None]:
-    """Return the range of the number needed: it goes with the square of the width."""
+    """Return the range of the number needed: proportional to the square of the width."""
     if needed is None:
         return None, None
     ends = needed * low**2, needed * high**2
@@ -496,25 +496,27 @@ def design_effect(figure: Planned, plan: Plan | None = None) -> float | None:
     return variances[0] / variances[1] if variances[1] > 0 else None
 
 
-# How many dialogues the alternative annotator test needs to pass, from a pilot, by simulation.
+# Sample size of the alternative annotator test: dialogues needed to pass, from a pilot, by simulation.
 #
-# Studies are drawn from the pilot's dialogues as in ``planning``, and the test is made on each. The pilot's
-# own gap between judge and people stands for the true one, so power varies a good deal from pilot to pilot:
-# the range over pilots drawn from the pilot says by how much.
+# Studies are drawn from the pilot's dialogues as in ``planning``, and the test is run on each. The pilot's
+# own
+# gap between judge and people stands for the true one, so power varies considerably from pilot to pilot: the
+# range over pilots drawn from the pilot shows by how much.
 
-# Agreement planned with other numbers of raters an item: the pilot with some of its ratings left out.
+# Agreement planned with other numbers of raters per item: the pilot with some of its ratings left out.
 #
-# Of each item so many ratings are kept, drawn at random, and items that have fewer are left out. What is
-# kept is a pilot as it would have been with so many raters, so it is planned from as any other. Only for
-# statistics that take raters as exchangeable: for others it matters which rater is left out.
+# Of each item the given number of ratings is kept, drawn at random, and items that have fewer are left out.
+# The rest is the pilot as it would have been with that many raters, so it is planned from like any other.
+# Only
+# for statistics that treat raters as exchangeable: for others it matters which rater is left out.
 
 MOST_RATERS = 5
 ENOUGH = 0.5
-"""Share of the items with two ratings that must have so many for a number of raters to be planned."""
+"""Share of the items with two ratings that must have this many for a number of raters to be planned."""
 
 
 def crowds(ratings: Ratings, people: Sequence[int]) -> list[int]:
-    """Return the numbers of raters an item that a pilot can be thinned to, from 2; [] where it has no other.
+    """Return the numbers of raters per item that a pilot can be thinned to, from 2; [] where it has no other.
 
     ``people`` are the columns of the raters.
     """
@@ -527,9 +529,9 @@ def crowds(ratings: Ratings, people: Sequence[int]) -> list[int]:
 
 
 def thinned(ratings: Ratings, people: Sequence[int], n_raters: int, seed: int) -> Ratings:
-    """Return the people's ratings with ``n_raters`` of each item, drawn by ``seed``; the other raters' left.
+    """Return the people's ratings with ``n_raters`` of each item, drawn by ``seed``; others unchanged.
 
-    Items with fewer have none of the people's any more. ValueError below 2 raters.
+    Items with fewer lose all of the people's ratings. Raises ValueError below 2 raters.
     """
     if n_raters < 2:
         raise ValueError(f"agreement needs two raters an item, not {n_raters}")
@@ -556,7 +558,7 @@ def _ratings_an_item(ratings: Ratings, people: Sequence[int]) -> Ints:
 
 POWER_GRID = (10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000)
 POWER_DRAWS = 100
-"""Studies drawn from each drawn pilot: power is known from them to within 0.05."""
+"""Studies drawn from each drawn pilot: this gives power to within 0.05."""
 DRAWN_PILOTS = 100
 
 
@@ -575,7 +577,7 @@ class Power:
 
 @dataclass(frozen=True)
 class PowerPlan(Needed):
-    """Power by number of dialogues; ``needed`` is the least of those looked at that reaches the target.
+    """Power by number of dialogues; ``needed`` is the smallest number tried that reaches the target.
 
     ``needed_low`` and ``needed_high`` are its range over pilots, None where a pilot reaches it with none of
     the numbers. ``reaching`` is the share of pilots that reach the target with any of them.
@@ -612,9 +614,9 @@ def clusters_for_alt_test(
     """Return how many dialogues give the alternative annotator test the target power.
 
     As in the test, annotators with fewer than ``min_items`` shared items are left out of a simulated study,
-    which does not pass with fewer than three others. ValueError, in one line, with fewer than three people or
-    LEAST_PILOT dialogues, where the pilot's judge gave one value throughout, and where it would pass though
-    one value given to every item scores as well.
+    which does not pass with fewer than three others. Raises ValueError, in one line, with fewer than three
+    people or LEAST_PILOT dialogues, where the pilot's judge always gave the same value, and where it would
+    pass though one value given to every item scores as well.
     """
     plan = plan or Plan()
     if not 0 < target < 1:
@@ -704,7 +706,7 @@ def _over_pilots(
 
 
 def _ends(reached: Sequence[int | None]) -> tuple[int | None, int | None]:
-    """Return the range of the numbers that pilots need; one that reaches the target with none lies beyond."""
+    """Return the range of the numbers that pilots need; a pilot that never reaches the target lies beyond."""
     ordered = sorted(float("inf") if n is None else n for n in reached)
     tail = round((1 - RANGE) / 2 * len(ordered))
     ends = ordered[tail], ordered[len(ordered) - 1 - tail]

@@ -19,10 +19,10 @@ from calibration.statistics.core.ratings import Floats, Ints, codes
 from calibration.statistics.core.resampling import Plan, Resampling
 from calibration.statistics.core.samples import Additive, tabulated
 
-# Answers to pairs and rankings, and what one rater says of one item.
+# Answers to pairs and rankings, and one rater's verdict on one item.
 #
-# A pair is answered `first`, `tie`, `second` or `both_bad`, always of its members in the order they are
-# numbered in, whichever was shown first. A ranking is text such as `2>0=1`: member numbers, best first.
+# A pair is answered `first`, `tie`, `second` or `both_bad`, always of its members in the order of their
+# numbers, whichever was shown first. A ranking is text such as `2>0=1`: member numbers, best first.
 
 FIRST, TIE, SECOND, BOTH_BAD = "first", "tie", "second", "both_bad"
 LABELS = (FIRST, TIE, SECOND, BOTH_BAD)
@@ -36,9 +36,9 @@ RANKING = re.compile(r"\d+([>=]\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One answer. ``systems`` are those of the members in the order they are numbered in.
+    """One answer. ``systems`` are those of the members in the order of their numbers.
 
-    ``label`` is None where the answer is missing. ``swapped`` says of a pair whether its second member was
+    ``label`` is None where the answer is missing. ``swapped`` tells for a pair whether its second member was
     shown first; None where the order is not known. An empty cluster: the item is its own cluster.
     """
 
@@ -53,13 +53,13 @@ class Vote:
 
     @property
     def place(self) -> str:
-        """What is resampled with it."""
+        """Cluster for resampling."""
         return self.cluster or self.item
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one rater says of one item, its repeated answers taken together.
+    """One rater's verdict on one item, from all of the rater's repeated answers.
 
     ``label`` answers a pair, ``ranks`` (1 is best, ties share their mean rank) a ranking; the other is empty.
     """
@@ -75,7 +75,7 @@ class Verdict:
 def ranks_of(text: str, n: int) -> tuple[float, ...]:
     """Return the rank of each of n members in a text such as `2>0=1`; ties share their mean rank.
 
-    ValueError where the text does not name every member from 0 to n - 1 once.
+    Raises ValueError where the text does not name every member from 0 to n - 1 once.
     """
     squeezed = "".join(text.split())
     if not RANKING.fullmatch(squeezed):
@@ -93,7 +93,7 @@ def ranks_of(text: str, n: int) -> tuple[float, ...]:
 
 
 def checked(vote: Vote) -> Vote:
-    """Return the vote. ValueError where its label does not answer its systems."""
+    """Return the vote. Raises ValueError where its label does not answer its systems."""
     if vote.label is None:
         return vote
     if len(vote.systems) == 2 and vote.label in LABELS:
@@ -107,9 +107,9 @@ def checked(vote: Vote) -> Vote:
 def verdicts(votes: Iterable[Vote]) -> list[Verdict]:
     """Return one verdict per item and rater, in the order they first appear; missing answers give none.
 
-    Of repeated answers to a pair that decides which more than half of them give; without one it is a tie, so
-    that a judge who turns round when the order is swapped has not decided (as in MT-Bench). Of repeated
-    rankings the mean ranks are ranked again.
+    Repeated answers to a pair are decided by an absolute majority; without one it is a tie, so that a judge
+    who changes sides when the order is swapped has not decided (as in MT-Bench). Of repeated rankings the
+    mean ranks are ranked again.
     """
     by_item_and_rater: dict[tuple[str, str], list[Vote]] = defaultdict(list)
     for vote in votes:
@@ -143,12 +143,12 @@ def _ranked(values: Sequence[float]) -> tuple[float, ...]:
 # Verdicts as games between two systems, and their tables of wins and ties per resample.
 
 MOST_CELLS = 2_000_000
-"""Cells of the tables of resamples that are worked on at a time."""
+"""Cells of the tables of resamples that are processed at a time."""
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Rows (one a resample) of systems x systems: how often the row's system beat the column's, and tied it.
+    """Rows (one per resample) of systems x systems: how often the row's system beat or tied the column's.
 
     ``ties`` is symmetric; both have an empty diagonal.
     """
@@ -158,7 +158,7 @@ class Tables:
 
     @property
     def n(self) -> Floats:
-        """How often two systems met."""
+        """Number of games between two systems."""
         return np.asarray(self.wins + self.wins.swapaxes(1, 2) + self.ties)
 
 
@@ -167,7 +167,7 @@ class Games:
     """Games between two systems: ``a`` and ``b`` are codes of ``systems``, ``outcome`` is 1 where a won, -1
     where b won and 0 for a tie; ``items``, ``raters`` and ``units`` (clusters) are codes from 0.
 
-    A ranking of n is n(n - 1)/2 games of one item. ``left_out`` counts votes that no game came of.
+    A ranking of n is n(n - 1)/2 games of one item. ``left_out`` counts votes that gave no game.
     """
 
     systems: tuple[str, ...]
@@ -185,7 +185,7 @@ class Games:
         return int(self.units.max()) + 1 if self.units.size else 0
 
     def only(self, mask: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> Games:
-        """Return the games chosen."""
+        """Return the selected games."""
         return Games(
             self.systems,
             self.a[mask],
@@ -219,7 +219,7 @@ def _tables(cell_sums: Additive, weights: Floats) -> Tables:
 
 
 def games_of(verdicts: Sequence[Verdict], both_bad: BothBad = "tie") -> Games:
-    """Return the games of verdicts, systems in the order of their names; a system never meets itself."""
+    """Convert verdicts to games, systems in the order of their names; a system never plays itself."""
     systems = tuple(sorted({system for verdict in verdicts for system in verdict.systems}))
     code = {system: at for at, system in enumerate(systems)}
     games: list[tuple[int, int, int]] = []
@@ -261,11 +261,11 @@ def _games(verdict: Verdict, both_bad: BothBad) -> list[tuple[str, str, int]]:
     return [(verdict.systems[0], verdict.systems[1], outcome)]
 
 
-# Whether strengths of systems exist: who is connected with whom by wins in both directions.
+# Existence of strengths: which systems are connected with which by wins in both directions.
 #
-# Bradley-Terry strengths have a maximum of likelihood exactly where, however the systems are parted in two
-# groups, somebody of each won against somebody of the other (Ford 1957). With a tie parameter of its own
-# (Davidson 1970) more is needed: a round of systems with more wins than ties along it.
+# Bradley-Terry strengths have a maximum of likelihood exactly where, for every split of the systems into two
+# groups, a system of each beat one of the other (Ford 1957). With a tie parameter of its own (Davidson 1970)
+# more is needed: a cycle of systems with more wins than ties along it.
 
 Flags = npt.NDArray[np.bool_]
 
@@ -273,7 +273,7 @@ Flags = npt.NDArray[np.bool_]
 def connected(beaten: Floats) -> Flags:
     """Return per row whether each system leads to each other along beaten > 0 (rows x systems x systems).
 
-    One system alone is not connected with anything.
+    A single system is not connected with anything.
     """
     n = beaten.shape[-1]
     reach = ((beaten > 0) | np.eye(n, dtype=np.bool_)).astype(np.float32)
@@ -283,11 +283,11 @@ def connected(beaten: Floats) -> Flags:
 
 
 def told_apart(wins: Floats, ties: Floats) -> Flags:
-    """Return per row whether Davidson's model has a maximum: connected, and a round with more wins than ties.
+    """Return per row whether Davidson's model has a maximum: connected, and a cycle with more wins than ties.
 
-    A likelihood that never falls raises the tie parameter by 1 and keeps every winner at least 2 above whom
-    it beat and those tied within 2 of each other. Such levels exist unless a round of -2 a win and +2 a tie
-    is below 0 (Bellman and Ford).
+    A likelihood that never falls raises the tie parameter by 1 and keeps every winner at least 2 above the
+    systems it beat and tied systems within 2 of each other. Such levels exist unless a cycle of -2 per win
+    and +2 per tie is below 0 (Bellman and Ford).
     """
     steps = np.where(wins > 0, -2.0, np.where(ties > 0, 2.0, np.inf))
     level = np.zeros(wins.shape[:2])
@@ -300,7 +300,7 @@ def told_apart(wins: Floats, ties: Floats) -> Flags:
 
 
 def why_not(beaten: Floats, systems: Sequence[str]) -> str:
-    """Say why one table (systems x systems) has no finite strengths; empty where it has."""
+    """Return why one table (systems x systems) has no finite strengths; empty where it has."""
     parts, part_of = connected_components(beaten > 0, connection="weak")
     if parts > 1:
         group = part_of == part_of[0]
@@ -426,7 +426,7 @@ def davidson(wins: Floats, ties: Floats) -> tuple[Floats, Floats]:
 
 
 def _laplacian(weights: Floats) -> Floats:
-    """Return minus the second derivatives in the strengths; 1 added everywhere keeps their sum at 0."""
+    """Return the negated second derivatives in the strengths; 1 added everywhere keeps their sum at 0."""
     size = weights.shape[1]
     diagonal = np.eye(size)
     return np.asarray(diagonal * weights.sum(axis=2)[:, :, None] - weights * (1 - diagonal) + 1.0)
@@ -439,9 +439,9 @@ def _solved(bend: Floats, slope: Floats) -> Floats:
 
 
 def _climbed(at: Floats, likelihood: Of, step: Of) -> Floats:
-    """Climb to the maximum from ``at`` by Newton's steps, halved in the rows where they lead down.
+    """Climb to the maximum from ``at`` by Newton steps, halved in the rows where they lead down.
 
-    ArithmeticError where a row does not get there: a defect, as a maximum exists.
+    Raises ArithmeticError where a row does not converge: a defect, as a maximum exists.
     """
     height, last = likelihood(at), np.inf
     for _ in range(STEPS):
@@ -463,12 +463,12 @@ def _climbed(at: Floats, likelihood: Of, step: Of) -> Floats:
 # Systems by win rate and strength, and head to head, with intervals by cluster.
 
 CENTRE, PER_TENFOLD = 1000.0, 400.0
-"""The scale of strengths: odds ten times as good are 400 points, as with Elo's ratings."""
+"""Scale of strengths: tenfold odds are 400 points, as with Elo's ratings."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """One system against all others: its games as counts, its win rate, its strength and the rank of that."""
+    """One system against all others: game counts, win rate, strength and the rank of the strength."""
 
     system: str
     wins: int
@@ -481,7 +481,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Meeting:
-    """Two systems: the first's wins, ties and losses, its win rate, and what the strengths expect."""
+    """Two systems: the first's wins, ties and losses, its win rate, and the one expected from strengths."""
 
     first: str
     second: str
@@ -494,7 +494,7 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Standings:
-    """All systems, the best first, and their meetings; ``tie`` only where the model has a parameter of it."""
+    """All systems, the best first, and their meetings; ``tie`` only where the model has a tie parameter."""
 
     systems: tuple[Standing, ...]
     meetings: tuple[Meeting, ...]
@@ -504,7 +504,7 @@ class Standings:
 
     @property
     def scale(self) -> str:
-        """What a strength of 1000 and a step of 400 mean."""
+        """Meaning of a strength of 1000 and a step of 400."""
         at = self.anchor or "the mean of all systems"
         return f"{CENTRE:g} is {at}; {PER_TENFOLD:g} points are odds of ten to one"
 
@@ -578,12 +578,12 @@ def _joined(parts: Sequence[_Figures]) -> _Figures:
 
 
 def _none_of(figures: _Figures) -> _Figures:
-    """Return the same figures with no rows: no resamples were asked for."""
+    """Return the same figures with no rows: no resamples were requested."""
     return _Figures(*(getattr(figures, figure.name)[:0] for figure in fields(_Figures)))
 
 
 def _reason(total: Tables, games: Games, model: Model) -> str:
-    """Say why there are no strengths, empty where there are."""
+    """Return why there are no strengths, empty where there are."""
     if len(games.systems) < 2:
         return "strengths need two systems"
     reason = why_not(scored(total, "drop" if model == "drop" else "half")[0], games.systems)
@@ -596,7 +596,7 @@ def _reason(total: Tables, games: Games, model: Model) -> str:
 
 @dataclass(frozen=True)
 class _Results:
-    """Puts figures into results."""
+    """Converts figures to results."""
 
     games: Games
     plan: Plan
@@ -675,7 +675,7 @@ def _counted(total: Tables, j: int) -> tuple[int, int, int]:
 
 
 def _widen_to_places(rank: Result) -> Result:
-    """Return a rank with an interval of whole places, widened outwards."""
+    """Return a rank with its interval rounded outwards to whole places."""
     if rank.low is None or rank.high is None:
         return rank
     return replace(rank, low=float(np.floor(rank.low)), high=float(np.ceil(rank.high)))

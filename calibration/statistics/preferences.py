@@ -28,12 +28,12 @@ from calibration.statistics.preference_strengths import (
     verdicts,
 )
 
-# How far raters agree on pairs, with ties and without, whichever member is called the first.
+# Agreement of raters on pairs, with and without ties, whichever member is called the first.
 #
-# Which member of a pair bears number 0 is a convention. So every item is read both ways round, as it is and
-# with its members' names exchanged, and agreement is read from the table of both: then chance agreement,
-# and with it kappa and alpha, cannot depend on the convention. (With no ties chance is one half for any
-# raters, and kappa is 2 p - 1 of the share p on which they agree.)
+# Which member of a pair has number 0 is a convention. So every item is read both ways, as given and with its
+# members' names exchanged, and agreement is read from the table of both: then chance agreement, and with it
+# kappa and alpha, cannot depend on the convention. (Without ties chance is one half for any raters, and kappa
+# is 2 p - 1 of the share p on which they agree.)
 #
 # The setups are those of MT-Bench (Zheng et al. 2023): S1 keeps ties, S2 takes the items that both decided.
 
@@ -43,7 +43,7 @@ SETUPS: dict[str, str] = {
     "without_ties": "items that both decided (S2 of MT-Bench)",
 }
 TURNED = np.array([1, 0, 2, 3])
-"""Categories first, second, tie and both bad, and what each becomes with the members exchanged."""
+"""Categories first, second, tie and both bad, and their counterparts with the members exchanged."""
 CODE = {FIRST: 0, SECOND: 1, TIE: 2, BOTH_BAD: 3}
 
 
@@ -85,7 +85,7 @@ def _answers(verdicts: Sequence[Verdict]) -> tuple[dict[str, dict[str, int]], di
 
 
 def _codes_in_setup(by_rater: Mapping[str, int], setup: str) -> list[int]:
-    """Return an item's answers as a setup reads them."""
+    """Return an item's answers as coded in a setup."""
     if setup == "without_ties":
         return [code for code in by_rater.values() if code < CODE[TIE]]
     return [min(code, CODE[TIE]) if setup == "with_ties" else code for code in by_rater.values()]
@@ -142,7 +142,7 @@ def _percent(sums: Floats) -> Floats:
 
 
 def _kappa(sums: Floats) -> Floats:
-    """(p - e) / (1 - e) with e of the margins of the table read both ways round; NaN where e is 1."""
+    """(p - e) / (1 - e) with e of the margins of the table read both ways; NaN where e is 1."""
     tables = sums.reshape(-1, 4, 4)
     n = tables.sum(axis=(1, 2))
     chance = (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1) / np.where(n > 0, n, 1.0) ** 2
@@ -184,7 +184,7 @@ def _alpha(
 
 
 def _coincidences(values: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> Floats:
-    """Return an item's ordered pairs of answers by value, each over the number of answers less one."""
+    """Return an item's ordered pairs of answers by value, each over the number of answers minus one."""
     counts = np.bincount(values, minlength=4).astype(np.float64)
     return (np.outer(counts, counts) - np.diag(counts)) / (len(values) - 1)
 
@@ -199,10 +199,11 @@ def _alpha_of(sums: Floats) -> Floats:
     return np.where(some, 1 - (n - 1) * observed / np.where(some, expected, 1.0), np.nan)
 
 
-# The pull of the position: how often the response shown first is chosen, and what a swap changes.
+# Position bias: how often the response shown first is chosen, and the effect of a swap.
 #
-# Each answer counts, repeated ones as well. Where the order is drawn at random, or both orders are asked,
-# half of the decided answers choose the first shown if position does not matter.
+# Each answer counts, repeated ones as well. Where the order is drawn at random, or both orders are shown,
+# half
+# of the decided answers choose the first shown if position does not matter.
 
 SWAPS: dict[str, str] = {
     "consistent": "same answer in both orders",
@@ -214,7 +215,7 @@ SWAPS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class PositionBias:
-    """How often a rater, or a group, decided for the response shown first, and what a swap changes.
+    """How often a rater, or a group, chose the response shown first, and the effect of a swap.
 
     ``swaps`` is None where no item was answered in both orders by the same rater.
     """
@@ -254,9 +255,9 @@ def _share(sums: Floats) -> Floats:
 
 
 def _swaps(ordered_votes: Sequence[Vote], plan: Plan) -> dict[str, Result] | None:
-    """Return the share of items by what became of the answer.
+    """Return the share of items by outcome of the swap.
 
-    Several answers of one order weigh together as one.
+    Several answers of one order share one weight.
     """
     both: dict[tuple[str, str], tuple[list[Vote], list[Vote]]] = defaultdict(lambda: ([], []))
     for vote in ordered_votes:
@@ -308,13 +309,14 @@ def _counts(votes: Sequence[Vote]) -> Counts:
     }
 
 
-# All that votes say of systems and of raters: one report of one question.
+# Report of one question: all figures of its systems and raters.
 
-# How far raters agree on rankings: Kendall's tau-b of two, Kendall's W of all.
+# Agreement of raters on rankings: Kendall's tau-b of two, Kendall's W of all.
 #
 # Sources: Kendall (1938, 1945) for tau with ties; Kendall and Babington Smith (1939) for W. Tau is of the
-# pairs of all items together: concordant less discordant, over the root of the pairs that each of the two
-# told apart. W is of each item, corrected for ties, and its mean over the items.
+# pairs
+# of all items together: concordant minus discordant, over the root of the pairs that each of the two ranked
+# apart. W is of each item, corrected for ties, and its mean over the items.
 
 
 @dataclass(frozen=True)
@@ -370,7 +372,7 @@ def _tau(
 
 
 def _pairs(first: Sequence[float], second: Sequence[float]) -> list[float]:
-    """Return concordant less discordant pairs, and the pairs that each told apart."""
+    """Return concordant minus discordant pairs, and the pairs that each ranked apart."""
     i, j = np.triu_indices(len(first), 1)
     x, y = (np.sign(np.array(ranks)[i] - np.array(ranks)[j]) for ranks in (first, second))
     return [float((x * y).sum()), float((x != 0).sum()), float((y != 0).sum())]
@@ -383,7 +385,7 @@ def _tau_of(sums: Floats) -> Floats:
 
 
 def kendall_w(ranks: Floats) -> float:
-    """Return W of raters x members, NaN where nobody told members apart.
+    """Return W of raters x members, NaN where every rater tied all members.
 
     W = 12 S / (m^2 (n^3 - n) - m T) with S the squared deviations of the rank sums and T the sum of t^3 - t
     over each rater's groups of t tied members.
@@ -430,7 +432,7 @@ PEOPLE_NAME, ALL_NAME = "people", "all raters"
 
 @dataclass(frozen=True)
 class Choices:
-    """How votes are read: what ties and both-bad answers count as, and the system whose strength is 1000."""
+    """How votes are counted: treatment of ties and both-bad answers, and the system whose strength is 1000."""
 
     model: Model = "half"
     both_bad: BothBad = "tie"
@@ -465,10 +467,10 @@ class Preferences:
 def preferences(
     votes: Sequence[Vote], choices: Choices | None = None, plan: Plan | None = None
 ) -> Preferences:
-    """Return the report. People are counted together, every judge, metric and key by itself.
+    """Return the report. People are counted together, every judge, metric and key separately.
 
-    ValueError where there are no votes, or the anchor is not among their systems. Voters who never judged
-    the anchor have the mean of their systems as theirs, and say so.
+    Raises ValueError where there are no votes, or the anchor is not among their systems. Voters who never
+    judged the anchor use the mean of their systems instead, and report that.
     """
     options, plan = choices or Choices(), plan or Plan()
     if not any(vote.label is not None for vote in votes):

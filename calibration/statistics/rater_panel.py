@@ -1,7 +1,7 @@
-"""One row a rater: how it rates beside the rest, how far it agrees with them, and how alike it answers again.
+"""One row per rater: its ratings compared with the rest, its agreement with them, and its self-consistency.
 
-The rest of a rater are the people other than it; where there are none, the other raters. Raters whom nobody
-identified have no row: a slot is not one person throughout, so its figures would be nobody's.
+The rest of a rater are the other people; where there are none, the other raters. Unidentified raters have no
+row: a slot is not one person throughout, so its figures would describe nobody.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from calibration.statistics.table import STATISTICS
 
 # Many-facet severity: how much lower or higher each rater rates, items held equal.
 #
-# The model is value = item + rater + error by least squares (the two-way additive model, Scheffe 1959, ch.
-# 4; the linear form of a many-facet model, Linacre 1989), so that nobody looks severe for having had the
-# weak items. It assumes that a rater is off by the same amount on every item and reads the values as
-# equally spaced. Raters are comparable only where items join them, directly or through others: groups that
-# no item joins are fitted each by itself, with a zero of its own.
+# The model is value = item + rater + error by least squares (the two-way additive model, Scheffe 1959, ch. 4;
+# the linear form of a many-facet model, Linacre 1989), so that nobody looks severe for having had the weak
+# items. It assumes that a rater is off by the same amount on every item and treats the values as equally
+# spaced. Raters are comparable only where items join them, directly or through others: groups that no item
+# joins are fitted separately, each with a zero of its own.
 
 SEVERITY, MISFIT = "rater_severity", "rater_misfit"
 CELLS = 20_000_000  # cells of all matrices solved at a time
@@ -91,9 +91,9 @@ def rater_effects(
     """Fit the model and return the effect of each rater of ``columns``, with intervals by resampling.
 
     ``block`` holds the values as numbers, items x raters of ``ratings``. The severities of the raters of
-    ``zero`` (of all raters of a group that has none of them), each weighing by its ratings, average 0. In a
-    group of more than MOST_RESAMPLED raters intervals rest on cluster-robust standard errors (Liang and
-    Zeger 1986).
+    ``zero`` (of all raters of a group that has none of them), weighted by their ratings, average 0. In a
+    group of more than MOST_RESAMPLED raters intervals rest on cluster-robust standard errors (Liang and Zeger
+    1986).
     """
     mine = block[:, list(columns)]
     groups = groups_of(mine)
@@ -110,7 +110,7 @@ def rater_effects(
 
 
 def _describe_group(group: int, groups: Ints) -> str:
-    """Return how a fit is called: by its group, where others cannot be compared with it."""
+    """Return the description of a fit: its group, where others cannot be compared with it."""
     return f"{HOW}, within group {group}" if (groups != group).any() else HOW
 
 
@@ -150,7 +150,7 @@ class _Fit:
         return member @ pair_tables(patterns, self.n[first])
 
     def _solved(self, weights: Floats) -> Floats:
-        """Return the effects of rows of weights (rows x units); NaN for raters whom the row does not join."""
+        """Return the effects of rows of weights (rows x units); NaN for raters not joined in the row."""
         k, counts = self.size, weights @ self.counts
         matrix = -np.asarray((self.shared.T @ weights.T).T).reshape(len(weights), k, k)
         joined = _reached(matrix, counts.argmax(axis=1))
@@ -294,7 +294,7 @@ def _reached(matrix: Floats, start: Ints) -> npt.NDArray[np.bool_]:
         joined = wider
 
 
-# Each rater beside the rest, alpha with and without it, and what other raters of the kind would agree.
+# Each rater compared with the rest, alpha with and without it, and expected agreement of other raters.
 
 FEWEST = 5
 ALPHA = "krippendorff_alpha"
@@ -339,12 +339,12 @@ class AlphaOfOthers:
         return self.estimates[key]
 
     def without(self, rest: Sequence[int]) -> Result:
-        """Return alpha among the rest: what it is without the rater."""
+        """Return alpha among the rest, without the rater."""
         estimate, sample = self.of(rest)
         return replace(result_of(estimate, sample, self.resampling.plan), name="rater_alpha_without")
 
     def gain(self, column: int, rest: Sequence[int]) -> Result:
-        """Return alpha with a rater less alpha without it, on the same resamples."""
+        """Return alpha with a rater minus alpha without it, on the same resamples."""
         name, plan = "rater_alpha_gain", self.resampling.plan
         (less, _), (more, sample) = self.of(rest), self.of([column, *rest])
         counts: Counts = {
@@ -376,10 +376,10 @@ class AlphaOfOthers:
 def over_raters(ratings: Ratings, columns: Sequence[int], statistic: str, plan: Plan) -> Result:
     """Return the mean of a pair statistic over raters, with an interval over raters (items held fixed).
 
-    What it would be had other raters of the same kind been asked. Raters are drawn with replacement and the
+    Estimates the value with other raters of the same kind. Raters are drawn with replacement and the
     statistic is averaged over pairs of different raters, so that none is compared with itself; with fewer
-    than five the resamples say little, and it is refused. ``n_clusters`` counts raters. KeyError for an
-    unknown statistic.
+    than five the resamples are uninformative, and it is rejected. ``n_clusters`` counts raters. Raises
+    KeyError for an unknown statistic.
     """
     definition = STATISTICS[statistic]
     values = np.full((len(columns), len(columns)), np.nan)
@@ -428,7 +428,7 @@ AGREES: dict[str, InReports] = {
     "rater_alpha_gain": InReports("Krippendorff's alpha with less without the rater", "α gained"),
 }
 FIGURES = RATES | AGREES
-"""What a row may hold: a figure's title, and the heading of its column."""
+"""Possible figures of a row: title, and column heading."""
 
 
 def figure_title(name: str) -> str:
@@ -453,7 +453,7 @@ class RaterRow:
 
 @dataclass(frozen=True)
 class RaterPanel:
-    """The raters of a question, in the order of the ratings; `reason` says why there are none.
+    """The raters of a question, in the order of the ratings; `reason` explains why there are none.
 
     `groups` names the raters whom items join, where they fall apart. `through_judges`: people whom no item
     joins are compared through judges. `over` is the mean agreement of pairs of people, with an interval over
@@ -472,7 +472,7 @@ class RaterPanel:
 def rater_panel(
     ratings: Ratings, columns: Sequence[int] | None = None, plan: Plan | None = None
 ) -> RaterPanel:
-    """Return the rows of the raters of some columns: of all but metrics and answer keys unless told."""
+    """Return the rows of the raters in the given columns, by default of all but metrics and answer keys."""
     plan = plan or Plan()
     if columns is None:
         columns = [j for j, kind in enumerate(ratings.kinds) if kind not in ASIDE]
@@ -489,7 +489,7 @@ def rater_panel(
 
 @dataclass
 class _Panel:
-    """A panel under way."""
+    """A panel in progress."""
 
     ratings: Ratings
     columns: Sequence[int]
@@ -542,7 +542,7 @@ class _Panel:
         return tuple(r.with_flags("treated_as_interval") if flag and r.name in RATES else r for r in results)
 
     def rest(self, column: int) -> list[int]:
-        """Return with whom a rater is compared."""
+        """Return the raters that a rater is compared with."""
         others = [j for j in self.people if j != column]
         return others or [j for j in self.columns if j != column]
 

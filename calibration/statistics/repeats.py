@@ -111,7 +111,7 @@ def self_consistency(answers: Ratings, plan: Plan) -> tuple[Result, ...]:
     return tuple(result_of(estimate, sample, plan) for estimate in estimates(sample, applicable, resampling))
 
 
-# How alike a rater answers when it is asked again: by several samples, or the same item twice.
+# Self-consistency of a rater: over several samples, or over the same item shown twice.
 
 How = Literal["samples", "again"]
 KS = (1, 2, 3, 4, 5, 8, 16, 32)
@@ -122,13 +122,13 @@ SAME = {
     "krippendorff_alpha": InReports("Krippendorff's alpha with itself", "α"),
     "drift": InReports("Second answer less the first", "Drift"),
 }
-"""What figures say, by their names without `samples_` or `again_`."""
+"""Meaning of figures, by their names without `samples_` or `again_`."""
 PASSES = {
     "pass_hat_": "marked by all k samples (pass^k)",
     "pass_at_": "marked by one of k samples or more (pass@k)",
     "right_hat_": "right in all k samples (pass^k)",
 }
-"""What a sample's success is, by the start of a figure's name; the rest of the name is k."""
+"""Meaning of a sample's success, by the start of a figure's name; the rest of the name is k."""
 
 
 def repeat_title(name: str) -> str:
@@ -159,8 +159,8 @@ def repeats_of(
 ) -> Repeats:
     """Statistics of a rater's repeated answers, one column per sample or occasion.
 
-    ``reference`` holds, per item of ``answers``, what the others say it is (NaN where they are at odds or
-    silent): against it binary samples are right or wrong.
+    ``reference`` holds the other raters' value per item of ``answers`` (NaN where they disagree or are
+    missing): against it binary samples are right or wrong.
     """
     results = [replace(r, name=f"{how}_{r.name}") for r in self_consistency(answers, plan)]
     block = as_numbers(answers)
@@ -177,7 +177,7 @@ def repeats_of(
 
 
 def right_answers(ratings: Ratings, rater: str) -> Floats | None:
-    """Right answer per item: the key's, else the majority of the other people's; None without either."""
+    """Right answer per item: the key's, otherwise the majority of the other people's; None without either."""
     if ratings.level not in CATEGORIES:
         return None
     keys = [j for j in ratings.of_kind("key") if ratings.on_scale[j]]

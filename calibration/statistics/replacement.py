@@ -34,7 +34,7 @@ from calibration.statistics.core.ratings import Floats, Ints, Ratings
 from calibration.statistics.core.resampling import Plan, Resampling, cluster_flags, resampling_of
 from calibration.statistics.core.samples import additive
 
-# The contests of the alternative annotator test: a judge and one left-out annotator, item by item.
+# Contests of the alternative annotator test: a judge and one left-out annotator, item by item.
 
 Score = Literal["accuracy", "neg_rmse", "similarity"]
 Similarity = Callable[[Floats, Floats], Floats]
@@ -55,13 +55,13 @@ class Contest:
 
     @property
     def difference(self) -> Floats:
-        """The annotator's wins less the judge's, per item: -1, 0 or 1."""
+        """The annotator's wins minus the judge's, per item: -1, 0 or 1."""
         return self.annotator_wins - self.judge_wins
 
 
 @dataclass(frozen=True)
 class Constant:
-    """The answer that scores best beside people where it is given to every item, and a judge's score there.
+    """The answer that scores best against people when given to every item, and a judge's score there.
 
     Scores are those of the test, a mean over items. ``label`` is the answer as people write it.
     """
@@ -78,7 +78,7 @@ class Constant:
 
     @property
     def in_words(self) -> str:
-        """Say of a constant that scores as well: by accuracy, by error."""
+        """Description of a constant that scores as well: by accuracy, by error."""
         if self.score == "neg_rmse":
             how = f"answering {self.label} to every item is off by {-self.value:.3f} on average"
             return f"{how}, the judge by {-self.judge:.3f}"
@@ -92,7 +92,7 @@ def best_constant(
 ) -> Constant | None:
     """Return the best constant on the items that the judge and two people or more rated; None without any.
 
-    Tried is each value of the scale, and of ordered scales without one the people's mean.
+    Candidates are each value of the scale, and the people's mean for ordered scales without one.
     """
     others, own = ratings.values[:, list(people)], ratings.values[:, judge]
     use = ~np.isnan(own) & ((~np.isnan(others)).sum(axis=1) >= 2)
@@ -117,7 +117,7 @@ def is_testable(ratings: Ratings, judge: int, people: Sequence[int], *, min_item
 
 
 def is_constant(ratings: Ratings, judge: int, people: Sequence[int]) -> bool:
-    """Whether a judge gave one value to all items that it can be tested on: those that two people rated."""
+    """Whether a judge gave the same value to all items it can be tested on: those that two people rated."""
     shared = (~np.isnan(ratings.values[:, list(people)])).sum(axis=1) >= 2
     own = ratings.values[shared, judge]
     own = own[~np.isnan(own)]
@@ -173,7 +173,7 @@ def _scores(values: Floats, others: Floats, score: Score, similarity: Similarity
 SOURCE = "Calderon, Reichart and Dror (2025)"
 BAR = 0.5
 BY_CHANCE, CONSTANT_TOO = "by_chance", "constant_too"
-"""Flags of a winning rate that reaches the bar and is no pass: what a guess or a constant reaches as well."""
+"""Flags of a winning rate that reaches the bar and is no pass: a guess or a constant reaches it as well."""
 CORRECTED = "alt_test_winning_rate_corrected"
 JUDGE_TESTS: dict[str, JudgeTest] = {
     test.key: test
@@ -206,7 +206,7 @@ State = Literal["passed", "not_passed", "cannot_say"]
 
 @dataclass(frozen=True)
 class StandIn:
-    """Whether a judge may stand in for a person, and why not: each reason is a clause without a full stop."""
+    """Whether a judge can replace a person, and why not: each reason is a clause without a full stop."""
 
     rater: str
     state: State
@@ -222,8 +222,8 @@ class StandIn:
 class AltTest:
     """The test's figures, and per annotator the p-value, the advantage and whether the judge won.
 
-    ``corrected`` is the winning rate corrected over several judges, None where one alone is tested.
-    ``constant`` is the answer that scores best given to every item, None below a winning rate of 0.5.
+    ``corrected`` is the winning rate corrected over several judges, None where only one is tested.
+    ``constant`` is the answer that scores best when given to every item, None below a winning rate of 0.5.
     """
 
     winning_rate: Result
@@ -237,7 +237,7 @@ class AltTest:
 
     @property
     def results(self) -> tuple[Result, ...]:
-        """The figures there are: winning rate, corrected where several judges are tested, advantage."""
+        """The available figures: winning rate, corrected where several judges are tested, advantage."""
         return tuple(r for r in (self.winning_rate, self.corrected, self.advantage) if r is not None)
 
 
@@ -306,7 +306,7 @@ def alternative_annotator_test(
 
 
 def _too_few(tested: int, people: int, min_items: int) -> str:
-    """Say how many people could be tested of the three that the test needs."""
+    """Return how many people could be tested of the three that the test needs, in words."""
     if people < MIN_PEOPLE:
         return f"the test needs {MIN_PEOPLE} people, and {people} answered"
     shared = f"share {min_items} items or more with the judge and another person"
@@ -317,8 +317,8 @@ def stand_in(test: AltTest, judge: str, agreement: Result | None, title: str = "
     """Return the verdict of a test, and the test with flags where its winning rate is no pass.
 
     ``agreement`` is the judge's agreement with people beyond chance (kappa, else a correlation), ``title``
-    what it is called. A rate of 0.5 or more passes where that agreement lies above 0 with its interval and no
-    constant answer scores as well as the judge.
+    its name. A rate of 0.5 or more passes where that agreement lies above 0 with its interval and no constant
+    answer scores as well as the judge.
     """
     rate = test.winning_rate
     if not rate.ok:
@@ -339,7 +339,7 @@ def stand_in(test: AltTest, judge: str, agreement: Result | None, title: str = "
 
 
 def _not_beyond_chance(agreement: Result | None, title: str) -> str:
-    """Say why a judge's agreement with people is not shown to be more than a guess's; '' where it is."""
+    """Return why a judge's agreement with people may be only a guess's; '' where it is more."""
     if agreement is None:
         return "its agreement with people beyond chance was not measured"
     if agreement.value is None:
@@ -405,7 +405,7 @@ def by_rejected(p: Floats, q: float) -> np.ndarray[tuple[int, ...], np.dtype[np.
 
 @dataclass(frozen=True)
 class _Setting:
-    """What a test rests on, and how its results are described."""
+    """Settings of a test, and the description of its results."""
 
     ratings: Ratings
     contests: Sequence[Contest]
@@ -421,7 +421,7 @@ class _Setting:
     constant: Callable[[], Constant | None]
 
     def nothing(self, status: Status, reason: str) -> AltTest:
-        """Return a test without figures, and why."""
+        """Return a test without figures, and the reason."""
         rate, corrected, advantage = (
             Result(name, status=status, reason=reason, method=self.method, **self.counts)
             for name in (RATE, CORRECTED, ADVANTAGE)
@@ -450,7 +450,7 @@ class _Setting:
         )
 
     def _rate(self, name: str, value: float, replicates: Floats) -> Result:
-        """Return a winning rate; a judge that gave one value throughout has none."""
+        """Return a winning rate; a judge that always gave the same value has none."""
         if not self.one_value:
             result = self._result(name, value, replicates)
             over = f"; q divided by {self.judges} judges"
@@ -508,7 +508,7 @@ def _tested(tested: Sequence[Contest], contests: Sequence[Contest], min_items: i
 def _method(
     score: Score, epsilon: float | Mapping[str, float], q: float, clustered: bool, plan: Plan, tested: str
 ) -> str:
-    """Say how the test was made; its interval is percentile, since a winning rate moves in steps."""
+    """Describe the method; its interval is percentile, since a winning rate moves in steps."""
     margin = "epsilon per annotator" if isinstance(epsilon, Mapping) else f"epsilon {epsilon:g}"
     test = "t-test over clusters" if clustered else "t-test"
     description = f"alternative annotator test, score {score}, {margin}, {test}, Benjamini-Yekutieli q {q:g}"

@@ -1,6 +1,6 @@
-"""Turning a judge's scores into probabilities, and saying how well these are calibrated.
+"""Calibration of a judge's scores: conversion to probabilities, and the quality of these.
 
-Isotonic regression and Platt scaling (1999) learn from labelled items and must be judged on others: see
+Isotonic regression and Platt scaling (1999) learn from labelled items and must be evaluated on others: see
 ``cross_fitting``. Reliability, expected calibration error (its bins stated), Brier's score (1950) and
 Murphy's (1973) three parts describe probabilities.
 """
@@ -18,10 +18,11 @@ from calibration.statistics.core.engine import Labels, Result, cluster_codes, fi
 from calibration.statistics.core.ratings import Floats, Ints
 from calibration.statistics.core.resampling import Plan
 
-# Learning from some dialogues and applying to others, so that nothing is judged on what it was learned from.
+# Cross-fitting: learning from some dialogues and applying to others, so that no item is evaluated in-sample.
 #
-# Where there are labels set aside for learning (dev), a map is learned there and applied to the rest. Where
-# there are none, the dialogues are dealt into folds, and each item gets the map learned on the other folds.
+# Where labels are set aside for learning (dev), a map is learned there and applied to the rest. Otherwise,
+# the
+# dialogues are split into folds, and each item gets the map learned on the other folds.
 
 Map = Callable[[Floats], Floats]
 Fit = Callable[[Floats, Floats], Map]
@@ -29,7 +30,7 @@ FOLDS = 5
 
 
 def complete(scores: npt.ArrayLike, truth: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Return scores and truth as arrays of one length without gaps. ValueError where they are not."""
+    """Return scores and truth as arrays of one length without gaps. Raises ValueError where they are not."""
     x, y = np.asarray(scores, np.float64), np.asarray(truth, np.float64)
     if x.shape != y.shape or x.ndim != 1 or not len(x):
         raise ValueError("scores and truth must be two lists of one length, and not empty")
@@ -39,9 +40,9 @@ def complete(scores: npt.ArrayLike, truth: npt.ArrayLike) -> tuple[Floats, Float
 
 
 def folds_of(clusters: Labels | None, n: int, *, folds: int = FOLDS, seed: int = 0) -> Ints:
-    """Return the fold of each of n items; clusters are dealt into folds from the seed, never cut.
+    """Return the fold of each of n items; whole clusters are assigned to folds from the seed.
 
-    ValueError with fewer clusters than folds.
+    Raises ValueError with fewer clusters than folds.
     """
     units = cluster_codes(clusters, n)
     n_units = len(np.unique(units))
@@ -79,7 +80,7 @@ def direction(scores: Floats, truth: Floats) -> int:
 
 
 def oriented(fit: Fit) -> Fit:
-    """Return a fit that turns scores round where the truth falls with them: its map may fall, too."""
+    """Return a fit that reverses scores where the truth falls with them: its map may fall, too."""
 
     def turned(scores: Floats, truth: Floats) -> Map:
         sign = direction(scores, truth)
@@ -142,7 +143,7 @@ class Reliability:
 
 @dataclass(frozen=True)
 class BrierParts:
-    """Brier = reliability - resolution + uncertainty + ``within``, which is what the bins hide.
+    """Brier = reliability - resolution + uncertainty + ``within``, the variation inside bins.
 
     ``within`` is 0 where a bin has one probability.
     """
@@ -155,7 +156,7 @@ class BrierParts:
 
 @dataclass(frozen=True)
 class Calibration:
-    """How well probabilities are calibrated: all figures of the same items, bins and resamples."""
+    """Calibration of probabilities: all figures of the same items, bins and resamples."""
 
     expected_calibration_error: Result
     brier: Result

@@ -33,11 +33,11 @@ from calibration.statistics.score_calibration import (
 )
 from calibration.statistics.table import STATISTICS
 
-# A threshold that makes marks of scores: learned from labelled items by a named rule.
+# A threshold that turns scores into marks: learned from labelled items by a named rule.
 #
 # Candidates lie midway between neighbouring scores. The rule is the best balanced accuracy (the same as the
-# best of Youden's J, 1950) or the best MCC. Of equally good thresholds the one is taken that marks most
-# nearly as many items as people do, and of those the lowest.
+# best of Youden's J, 1950) or the best MCC. Of equally good thresholds the one is taken whose number of marks
+# is closest to people's, and of those the lowest.
 
 SAME = 1e-12
 
@@ -55,7 +55,7 @@ def matthews(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Rule:
-    """What makes a threshold the best: its key, its name in a sentence, and its quality per 2 x 2 table."""
+    """Criterion for the best threshold: its key, its name in a sentence, and its quality per 2 x 2 table."""
 
     key: str
     name: str
@@ -115,9 +115,9 @@ def learned(scores: npt.ArrayLike, truth: npt.ArrayLike, rule: str = "balanced_a
 
 # Maps between scales, such as people's 0-4 and a judge's 1-5: explicit, and recorded with the result.
 #
-# A map is data: the pairs of values it takes to each other. Linear rescaling uses only the ends of the two
-# scales; rank rescaling (equipercentile linking) and the ordinal map also use how often values occur or go
-# together, so they must come from other items than they are then judged on.
+# A map is data: its pairs of values. Linear rescaling uses only the ends of the two scales; rank rescaling
+# (equipercentile linking) and the ordinal map also use how often values occur or occur together, so they must
+# come from other items than those they are evaluated on.
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Rescaling:
     method: str
 
     def __post_init__(self) -> None:
-        """Refuse a map that is not one."""
+        """Reject points that do not form a map."""
         if len(self.sources) != len(self.targets) or not self.sources:
             raise ValueError("a map needs as many targets as sources, and at least one")
         if any(b <= a for a, b in zip(self.sources, self.sources[1:], strict=False)):
@@ -142,7 +142,7 @@ class Rescaling:
 
 
 def linear(source: tuple[float, float], target: tuple[float, float]) -> Rescaling:
-    """Take the ends of one scale to the ends of the other."""
+    """Map the ends of one scale to the ends of the other."""
     if source[0] >= source[1]:
         raise ValueError("the source scale needs a lowest value below its highest")
     text = f"linear, {source[0]:g}-{source[1]:g} to {target[0]:g}-{target[1]:g}"
@@ -150,7 +150,7 @@ def linear(source: tuple[float, float], target: tuple[float, float]) -> Rescalin
 
 
 def by_rank(source: npt.ArrayLike, target: npt.ArrayLike) -> Rescaling:
-    """Take each source value to the target value of the same mid-percentile (equipercentile linking)."""
+    """Map each source value to the target value of the same mid-percentile (equipercentile linking)."""
     x, y = _present(source), _present(target)
     if not len(x) or not len(y):
         raise ValueError("rank rescaling needs values on both scales")
@@ -165,7 +165,7 @@ def by_rank(source: npt.ArrayLike, target: npt.ArrayLike) -> Rescaling:
 
 
 def ordinal(source: npt.ArrayLike, target: npt.ArrayLike, scale: Sequence[float] | None = None) -> Rescaling:
-    """Take each source value to the rising fit of the target on it; to the nearest of ``scale`` if given."""
+    """Map each source value to the rising fit of the target on it; to the nearest of ``scale`` if given."""
     from sklearn.isotonic import IsotonicRegression
 
     x, y = np.asarray(source, np.float64), np.asarray(target, np.float64)
@@ -182,7 +182,7 @@ def ordinal(source: npt.ArrayLike, target: npt.ArrayLike, scale: Sequence[float]
 
 
 def constant(target: npt.ArrayLike) -> Rescaling:
-    """Take every source value to the targets' mean: what a map has to beat."""
+    """Map every source value to the targets' mean: the baseline for a map."""
     y = _present(target)
     if not len(y):
         raise ValueError("a constant map needs a value")
@@ -205,16 +205,16 @@ MAPS = {
     "ordinal_rounded": "rising fit, rounded to the scale",
     "mean": "people’s mean for all",
 }
-"""How scores are read on people's scale; the last reads nothing of them, and is what a map has to beat."""
+"""Maps of scores to people's scale; the last one ignores the scores, and is the baseline for the others."""
 SCORING = ("judge", "metric")
 
 
 @dataclass(frozen=True)
 class Marks:
-    """What a threshold of one score makes of it.
+    """Marks from a threshold on one score.
 
-    ``threshold`` is what all the labels that it may be learned from give (None with a ``reason``); over the
-    folds it lay between ``least`` and ``most``. ``results`` are those of MARKS.
+    ``threshold`` is learned from all available labels (None with a ``reason``); over the folds it lay between
+    ``least`` and ``most``. ``results`` are those of MARKS.
     """
 
     rater: str
@@ -230,7 +230,7 @@ class Marks:
 
 @dataclass(frozen=True)
 class Probabilities:
-    """A score as probabilities by one method, and how well these are calibrated; else ``reason``."""
+    """A score as probabilities by one method, with their calibration; otherwise ``reason``."""
 
     rater: str
     method: str
@@ -250,7 +250,7 @@ class Probabilities:
 
 @dataclass(frozen=True)
 class Mapped:
-    """A score on people's scale by one map: results are those of ERRORS; else ``reason``."""
+    """A score on people's scale by one map: results are those of ERRORS; otherwise ``reason``."""
 
     rater: str
     map: str
@@ -261,7 +261,7 @@ class Mapped:
 
 @dataclass(frozen=True)
 class ScoreAnalysis:
-    """All that is said of a question's scores; ``held_out``: learned on a part of its own, else on folds."""
+    """All figures of a question's scores; ``held_out``: learned on a part of its own, otherwise on folds."""
 
     held_out: bool
     marks: tuple[Marks, ...] = ()
@@ -320,7 +320,7 @@ class _Meeting:
 
     @property
     def n_learned(self) -> int:
-        """How many items maps are learned from."""
+        """Number of items that maps are learned from."""
         return len(self.truth if self.learning is None else self.learning[1])
 
     def applied(self, fit: Fit) -> Floats:
@@ -331,7 +331,7 @@ class _Meeting:
         return fit(*self.learning)(self.scores)
 
     def check(self) -> None:
-        """ValueError where there is nothing to learn from, or nothing to show."""
+        """Raise ValueError where there is nothing to learn from, or nothing to show."""
         if not len(self.truth):
             raise ValueError("no item has both this score and people’s answers")
         if self.learning is not None and not len(self.learning[1]):
@@ -339,7 +339,7 @@ class _Meeting:
 
     @property
     def how(self) -> str:
-        """How figures were kept apart from what they were learned on."""
+        """Description of how figures are separated from the items they were learned on."""
         if self.learning is not None:
             return f"learned on {self.n_learned} items of dev"
         return f"cross-fitted over {FOLDS} folds of dialogues"
@@ -394,7 +394,7 @@ def _marks(meeting: _Meeting, rule: str) -> Marks:
 
 
 def _of_folds(meeting: _Meeting, fit: Callable[[Floats, Floats], Threshold]) -> Iterator[Threshold]:
-    """Yield the threshold of each fold; none where they were learned on a part of its own."""
+    """Yield the threshold of each fold; none where it was learned on a part of its own."""
     if meeting.learning is not None:
         return
     fold = folds_of(meeting.clusters, len(meeting.truth), seed=meeting.plan.seed)
@@ -469,7 +469,7 @@ def _mapped(meeting: _Meeting, ends: tuple[float, float] | None) -> Iterator[Map
 
 
 def _fits(ratings: Ratings, ends: tuple[float, float] | None) -> dict[str, Fit]:
-    """Return the maps that apply: as given only where both scales are declared, rounded only to a scale."""
+    """Return the maps that apply: unchanged only where both scales are declared, rounded only to a scale."""
     scale = ratings.scale if ratings.level in ORDERED else None
     fits: dict[str, Fit] = {}
     if ends:

@@ -21,12 +21,12 @@ from calibration.statistics.core.resampling import CHUNK, Plan, Resampling, draw
 
 Mask = npt.NDArray[np.bool_]
 Texts = npt.NDArray[np.str_]
-MOST_STORED = 4  # sets of clusters whose resamples are kept: rows mostly share one
+MOST_STORED = 4  # sets of clusters whose resamples are kept: most rows share one
 
 
 @dataclass
 class WithinStrata(Resampling):
-    """A resampling that draws the units of each stratum by themselves. ``strata``: each unit's stratum."""
+    """A resampling that draws the units of each stratum separately. ``strata``: each unit's stratum."""
 
     strata: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
@@ -40,7 +40,7 @@ class WithinStrata(Resampling):
 
 @dataclass(frozen=True)
 class Sums:
-    """Per unit the sum of the values and how many there are: units x columns each."""
+    """Per unit the sum of the values and their number: units x columns each."""
 
     totals: Floats
     numbers: Floats
@@ -145,7 +145,7 @@ def mean(sums: Sums, strata: Ints) -> Floats:
 
 
 def swaps(n: int, permutations: int, seed: int) -> tuple[Iterator[Floats], bool]:
-    """Return which of n clusters are swapped, in rows of 0 and 1, and whether these are all swaps there are.
+    """Return which of n clusters are swapped, in rows of 0 and 1, and whether these are all possible swaps.
 
     All are tried where they are at most ``permutations``; the first row of these swaps nothing.
     """
@@ -161,7 +161,7 @@ def _random_swaps(n: int, permutations: int, seed: int) -> Iterator[Floats]:
         yield (rng.random((min(rows, permutations - start), n)) < 0.5).astype(np.float64)
 
 
-# What a rater said of continuations, as counts and scores: the input of a table of counts.
+# A rater's counts and scores of continuations: the input of a table of counts.
 
 ColumnKind = Literal["tag", "alone", "sum", "any", "score"]
 
@@ -194,12 +194,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Counted:
-    """Continuations and what one rater said of each.
+    """Continuations and one rater's values for each.
 
     ``values``: continuations x columns, NaN where the rater has no value (a failed call, a turn left
-    unanswered). ``lowest`` and ``highest``: what the value could have been, the value itself where there is
-    one; infinite where a scale is open. ``turns``: how many turns each continuation has. ``dialogues`` says
-    which continuations continue the same history; an empty stratum is a stratum, too.
+    unanswered). ``lowest`` and ``highest``: the possible range of the value, the value itself where there is
+    one; infinite where a scale is open. ``turns``: how many turns each continuation has. ``dialogues``
+    identifies continuations of the same history; an empty stratum is a stratum, too.
     """
 
     columns: tuple[Column, ...]
@@ -212,7 +212,7 @@ class Counted:
     highest: Floats
 
     def __post_init__(self) -> None:
-        """Refuse arrays that do not fit each other."""
+        """Reject arrays that do not fit each other."""
         n, shape = len(self.dialogues), (len(self.dialogues), len(self.columns))
         if any(len(codes) != n for codes in (self.clusters, self.strata, self.turns)):
             raise ValueError("every continuation needs its dialogue, cluster, stratum and number of turns")

@@ -1,4 +1,4 @@
-"""The table of statistics over raters: which there are, and where each applies."""
+"""The table of statistics over raters: the available ones, and where each applies."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ STATISTICS: dict[str, Statistic] = {
 
 
 def described() -> dict[str, Statistic | JudgeTest]:
-    """Return all that a study may ask for, by key: statistics of raters, then the tests of a judge."""
+    """Return everything a study may request, by key: statistics of raters, then the tests of a judge."""
     return {**STATISTICS, **JUDGE_TESTS}

@@ -1,4 +1,4 @@
-"""How far unanswered items could move a rater's figures: bounds over all the ways to answer them."""
+"""Effect of unanswered items on a rater's figures: bounds over all possible answers."""
 
 from __future__ import annotations
 
@@ -20,22 +20,24 @@ from calibration.statistics.pairwise import disagreement_weights, mcc_of, pi_of
 from calibration.statistics.panel import POOLED, WEIGHTS, People, evaluated
 from calibration.statistics.table import STATISTICS
 
-# A rater's figures with people, each with how far the items that it left unanswered could move it.
+# A rater's figures with people, each with bounds for the items that it left unanswered.
 #
-# The bounds are no confidence interval: they hold people's answers and the items as they are, and ask what
-# the figure would be had the rater answered every item it was asked, in whatever way. Manski (2003) calls
-# this the identification region; nothing is assumed about why an answer is missing.
+# The bounds are no confidence interval: they hold people's answers and the items fixed, and cover the figure
+# for every possible way in which the rater could have answered all items. Manski (2003) calls this the
+# identification region; nothing is assumed about why an answer is missing.
 
-# A rater's table with people, and what each way of answering its unanswered items would add to it.
+# A rater's table with people, and the contribution of each possible answer to its unanswered items.
 #
-# People's answers are taken as they are. An unanswered item whose people said `h` adds one to the cell (h,
-# k) for each of them, where the rater would have answered `k`; so the people's margin and the number of
-# pairs are the same in every way to answer.
+# People's answers are taken as given. An unanswered item whose people answered `h` adds one to the cell (h,
+# k)
+# for each of them, where the rater would have answered `k`; so the people's margin and the number of pairs
+# are
+# the same in every way to answer.
 
 
 @dataclass(frozen=True)
 class Fills:
-    """The k x k table of answered items (rows: people's values, columns: the rater's), and what may be added.
+    """The k x k table of answered items (rows: people's values, columns: the rater's), and additions.
 
     `people` (g x k) are the distinct counts of people's answers to an unanswered item, `times` (g) how many
     items have each. `positive` is the position of the positive class.
@@ -83,12 +85,12 @@ def fills_of(people: Floats, rater: Floats, scale: Sequence[float], positive: fl
     return Fills(table, distinct.reshape(-1, len(grid)), times.astype(np.int64), at)
 
 
-# The least and the greatest value of a ratio of two sums over items, whatever each open item is answered.
+# Lowest and highest value of a ratio of two sums over items, over all answers to the open items.
 #
-# Kappa with any weights is one: 1 - N O / E, where O (observed disagreement) and E (expected disagreement,
-# from a people's margin that no answer changes) are sums over items. Dinkelbach (1967): the greatest ratio
-# is the parameter at which the greatest value of top - parameter * bottom is 0, and that value falls apart
-# into one choice an item. In whole numbers throughout, so what is returned is the ratio of an actual way to
+# Kappa with any weights is such a ratio: 1 - N O / E, where O (observed disagreement) and E (expected
+# disagreement, from a people's margin that no answer changes) are sums over items. Dinkelbach (1967): the
+# greatest ratio is the parameter at which the greatest value of top - parameter * bottom is 0, and that value
+# separates into one choice per item. In integers throughout, so the result is the ratio of an actual way to
 # answer, and none is beyond.
 
 Ends = tuple[float, float]
@@ -112,7 +114,7 @@ class Sum:
 
 
 def ends_of(fills: Fills, top: Sum, bottom: Sum) -> tuple[Fraction, Fraction] | None:
-    """Return the least and greatest top / bottom over all ways to answer in which the bottom is not 0.
+    """Return the lowest and highest top / bottom over all ways to answer in which the bottom is not 0.
 
     The bottom is never negative, and the top is 0 where the bottom is. None where it is 0 in every way.
     """
@@ -202,7 +204,7 @@ def _plain(fractions: tuple[Fraction, Fraction] | None) -> Ends | None:
 
 
 def specificity(fills: Fills) -> Ends | None:
-    """Return the ends of the share of people's negatives that the rater leaves alone."""
+    """Return the ends of the share of people's negatives that the rater does not mark."""
     return recall(_negatives(fills))
 
 
@@ -212,7 +214,7 @@ def negative_agreement(fills: Fills) -> Ends | None:
 
 
 def pabak(fills: Fills) -> Ends | None:
-    """Return the ends of twice the share of equal answers, less 1."""
+    """Return the ends of twice the share of equal answers, minus 1."""
     agreement = percent(fills)
     return None if agreement is None else (2 * agreement[0] - 1, 2 * agreement[1] - 1)
 
@@ -235,12 +237,13 @@ RATIOS: dict[str, Callable[[Fills], Ends | None]] = {
 }
 
 
-# Conservative bounds of correlations with unanswered values: none is beyond, perhaps none reaches them.
+# Conservative bounds of correlations with unanswered values: no value lies beyond, some may be out of reach.
 #
-# Each takes the extremes of the numerator and of the denominator apart. Spearman's numerator is a sum over
+# Each takes the extremes of the numerator and of the denominator separately. Spearman's numerator is a sum
+# over
 # pairs of items, half of (rank of x_i - rank of x_j) times the sign of y_i - y_j: pairs of answered items
-# keep theirs, however the others are answered, and a pair with an unanswered one moves it by at most half
-# the distance in x.
+# keep theirs, however the others are answered, and a pair with an unanswered one moves it by at most half the
+# distance in x.
 
 
 def spearman(x: Floats, y: Floats, scale: Ends | None = None) -> Ends:
@@ -350,7 +353,7 @@ CORRELATIONS: dict[str, Callable[[Floats, Floats, Ends], Ends]] = {
 
 FORMULAS: dict[str, Callable[[Floats], Floats]] = {"mcc": mcc_of, "scott_pi": pi_of}
 MOST_STEPS = 2_000_000_000
-"""Above so many additions nothing is computed: tens of thousands of items with many people each."""
+"""Most additions that are computed: more come from tens of thousands of items with many people each."""
 
 
 def extremes(fills: Fills, key: str) -> tuple[float, float] | None:
@@ -424,7 +427,7 @@ class Bounded:
 
     Each figure's value is that of the answered items, `low` and `high` its bounds; its items are those that
     people answered and the rater was asked about, its `n_missing` those of them without an answer.
-    `unbounded` are the statistics asked for that have no bounds, and why.
+    `unbounded` are the requested statistics that have no bounds, with reasons.
     """
 
     rater: str
@@ -462,7 +465,7 @@ def bounds_of(
 
 @dataclass(frozen=True)
 class _Of:
-    """A rater's answers to what it was asked."""
+    """A rater's answers to the items assigned to it."""
 
     ratings: Ratings
     rater: int
@@ -505,7 +508,7 @@ class _Of:
         return [alone] if alone else []
 
     def with_people(self, statistics: Sequence[str]) -> list[Result]:
-        """Bound what is read of the table of the rater with people: with the one there is, or with all."""
+        """Bound figures of the table of the rater with people: with the only person, or with all."""
         ratings, identified = self.ratings, [j for j in self.people if self.ratings.identified[j]]
         scale = ratings.scale
         if not identified or scale is None or not self._is_on(scale) or len(scale) ** 2 > MAX_TABLE:
@@ -525,7 +528,7 @@ class _Of:
         return bounds + (self._gaps(bounds, identified, items) if several else [])
 
     def _gaps(self, bounds: Sequence[Result], identified: Sequence[int], items: Bools) -> list[Result]:
-        """Bound what each kappa is less that of people with each other, which no way to answer changes."""
+        """Bound each kappa minus that of people with each other, which no way to answer changes."""
         kappas = [result for result in bounds if result.name.removeprefix(NAME) in WEIGHTS]
         keys = [result.name.removeprefix(NAME) for result in kappas]
         now, then = (self._among(identified, which, keys) for which in (items & ~np.isnan(self.y), items))
@@ -542,7 +545,7 @@ class _Of:
         return gaps
 
     def _among(self, identified: Sequence[int], items: Bools, keys: Sequence[str]) -> dict[str, float]:
-        """Return people with each other on these items."""
+        """Return people's agreement with each other on these items."""
         cut = self.ratings.with_values(np.where(items[:, None], self.ratings.values, np.nan))
         resampling = resampling_of(cut, Plan(resamples=0))
         values_by_key = evaluated(
@@ -554,7 +557,7 @@ class _Of:
         return STATISTICS[key].raters == "pair" and self.ratings.level in STATISTICS[key].levels
 
     def _of_table(self, key: str, fills: Fills, several: bool, counts: Counts) -> Result | None:
-        """Bound a statistic of the table; None where it has no bounds, or no value on what was answered."""
+        """Bound a statistic of the table; None where it has no bounds, or no value on the answered items."""
         valid_keys = POOLED if several else {*RATIOS, *FORMULAS}
         if key not in valid_keys:
             self.unbounded.append((key, OVER_PAIRS if several else NO_METHOD))
@@ -617,7 +620,7 @@ class _Of:
 
 
 def _point(key: str, x: Floats, y: Floats) -> float:
-    """Return a correlation of what was answered."""
+    """Return a correlation of the answered items."""
     formula = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall_tau_b": stats.kendalltau}[key]
     return float(formula(x, y).statistic)  # type: ignore[operator]
 

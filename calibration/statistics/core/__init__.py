@@ -1,1 +1,1 @@
-"""What every statistic is made of: ratings, scales, resampling, intervals, results."""
+"""Foundations of every statistic: ratings, scales, resampling, intervals, results."""

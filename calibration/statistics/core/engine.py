@@ -19,15 +19,15 @@ from calibration.statistics.core.samples import Draw, Sample, additive
 
 # The one result type of every statistic.
 #
-# A number never travels alone: it carries its interval, what it was computed from and how. A statistic that
-# cannot be computed is a result as well, with a status and a reason, never 0, NaN or 1.
+# A number never travels alone: its interval, its counts and its method go with it. A statistic that cannot be
+# computed is also a result, with a status and a reason, never 0, NaN or 1.
 
 Status = Literal["ok", "undefined", "insufficient", "rejected"]
 STATUSES: tuple[Status, ...] = ("ok", "undefined", "insufficient", "rejected")
 
 
 class Counts(TypedDict, total=False):
-    """The counts of a result, by name."""
+    """Counts of a result, by name."""
 
     n_items: int
     n_clusters: int
@@ -66,11 +66,11 @@ FLAGS = {
 
 @dataclass(frozen=True)
 class Result:
-    """A statistic's value with what it takes to read it.
+    """Value of a statistic with its interval, counts, method and flags.
 
     ``value`` is None exactly when ``status`` is not ``ok``. ``low`` and ``high`` are None together, also for
-    a value that stands without an interval (``reason`` then says why). ``n_missing`` counts the empty cells
-    (item by rater) among the raters compared.
+    a value without an interval (``reason`` then says why). ``n_missing`` counts the empty cells (item by
+    rater) among the raters compared.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Result:
     flags: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        """Refuse a result that contradicts itself, and keep plain numbers."""
+        """Reject a result that contradicts itself, and convert NumPy numbers to plain ones."""
         if self.status not in STATUSES:
             raise ValueError(f"{self.name}: unknown status {self.status!r}")
         if (self.value is None) == (self.status == "ok"):
@@ -102,7 +102,7 @@ class Result:
                 continue
             if not math.isfinite(number):
                 raise ValueError(f"{self.name}: {number} is not a result")
-            object.__setattr__(self, name, float(number))  # a NumPy number prints and compares differently
+            object.__setattr__(self, name, float(number))  # NumPy numbers print and compare differently
 
     @property
     def ok(self) -> bool:
@@ -110,25 +110,25 @@ class Result:
         return self.status == "ok"
 
     def with_flags(self, *flags: str) -> Result:
-        """Return the same result with these flags added once each."""
+        """Return the same result with these flags added, without duplicates."""
         return replace(self, flags=self.flags + tuple(f for f in flags if f not in self.flags))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain JSON-ready values, in the order of the fields."""
+        """Return the fields as JSON-ready values, in order."""
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         return plain | {"flags": list(self.flags)}
 
 
-# What a statistic is: a row of the table, with its formula and where it applies.
+# A statistic: a row of the table, with its formula and where it applies.
 
 ALL = frozenset(SCALES)
 CORRELATION_LEVELS = ORDERED
-MOST_CELLS = 20_000_000  # cells of all tables of one part of a draw
+MOST_CELLS = 20_000_000  # cells of all tables that one part of a draw holds
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check found: a status with its reason, or flags on a value that stands."""
+    """Outcome of a check: a status with its reason, or flags on a value that remains valid."""
 
     status: Status = "ok"
     reason: str = ""
@@ -144,11 +144,11 @@ Family = Literal[
     "Correlation of two raters",
     "Standing in for a person",
 ]
-"""What statistics are offered among, in this order."""
+"""Families that group the statistics on offer, in this order."""
 
 
 def in_parts(compute: Callable[[Draw], Floats]) -> Callable[[Draw], Floats]:
-    """Return compute for as many rows of a draw at a time as their tables fit in memory."""
+    """Wrap compute so that it takes only as many rows of a draw at a time as their tables fit in memory."""
 
     @wraps(compute)
     def run(draw: Draw) -> Floats:
@@ -165,7 +165,7 @@ def in_parts(compute: Callable[[Draw], Floats]) -> Callable[[Draw], Floats]:
 
 @dataclass(frozen=True)
 class InReports:
-    """How reports word a statistic: its name in a sentence, its column's heading and its symbol, if any."""
+    """Wording of a statistic in reports: name in a sentence, column heading, and symbol, if any."""
 
     name: str
     heading: str
@@ -174,7 +174,7 @@ class InReports:
 
 @dataclass(frozen=True)
 class JudgeTest:
-    """A figure of the test whether a judge may stand in for people, worded like a statistic."""
+    """A figure of the test of whether a judge can replace people, worded like a statistic."""
 
     key: str
     title: str
@@ -185,7 +185,7 @@ class JudgeTest:
 
     @property
     def words(self) -> InReports:
-        """How reports word it."""
+        """Wording in reports."""
         return self.in_reports
 
 
@@ -195,15 +195,15 @@ class Statistic:
 
     ``levels``: measurement levels it applies to. ``raters``: a pair or the whole panel. ``symmetric``: the
     order of the raters does not matter. ``exchangeable``: applies to unidentified raters. ``needs_scale``:
-    all raters must answer on one shared scale. ``bounds``: the least and greatest value possible.
-    ``checks`` say why it has no value, or what flags it; the first status that is not ok decides.
-    ``used`` marks the sample's items it rests on, where that is not all of them. ``reads_singles``: items
-    that a single rater rated count as well, in how often each value is used. ``library`` computes the point
-    value by a library, None where that would take too much memory: it is then the value, and one that
-    differs from ours is an error. ``second_opinion`` computes it by a library that takes seconds to load:
-    asked where a report is verified, it stays ours. ``remark`` says what the result's method adds of this
-    sample, if anything. ``in_reports`` words it in reports, where its title would be too long for a column or
-    a sentence.
+    all raters must answer on one shared scale. ``bounds``: the smallest and largest possible value.
+    ``checks`` return why there is no value, or flags on it; the first status that is not ok decides. ``used``
+    marks the sample's items that the value rests on, where not all are used. ``reads_singles``: items with a
+    single rating also count towards how often each value is used. ``library`` computes the point value by a
+    library, None where that would take too much memory: the library's value is then reported, and a different
+    value of ours is an error. ``second_opinion`` computes it by a library that takes seconds to load: it runs
+    only when a report is verified, and our value is reported. ``remark`` returns what the result's method
+    adds about this sample, if anything. ``in_reports`` is its wording in reports, where its title would be
+    too long for a column or a sentence.
     """
 
     key: str
@@ -230,12 +230,12 @@ class Statistic:
 
     @property
     def words(self) -> InReports:
-        """How reports word it: its title, where nothing shorter was said."""
+        """Wording in reports: the title, unless a shorter wording is declared."""
         return self.in_reports or InReports(self.title, self.title)
 
     @property
     def family(self) -> Family:
-        """What it is offered among."""
+        """Family in which the statistic is offered."""
         if self.raters == "panel":
             return "All raters together"
         if self.levels == {"binary"}:
@@ -253,7 +253,7 @@ class Statistic:
         return ratings.level in self.levels or (not sample.on_scale and ratings.level == "binary" and ordered)
 
     def verdict(self, sample: Sample) -> Verdict:
-        """Return the first check that speaks against a value, or all flags together."""
+        """Return the first check that rules out a value, or all flags together."""
         flags: tuple[str, ...] = ()
         for check in (enough, *self.checks):
             outcome = check(sample)
@@ -301,11 +301,11 @@ def prevalence(sample: Sample) -> Verdict | None:
 
 FEW_EVENTS = 30
 LEAST_EVENTS = 10
-"""Events below which no interval of chance-corrected agreement held the truth often enough to be given."""
+"""Fewest events for an interval of chance-corrected agreement: with fewer, too few covered the truth."""
 
 
 def few_events(sample: Sample) -> Verdict | None:
-    """Flag fewer than 30 positives in binary ratings: of either of two raters, or of a panel per rating."""
+    """Flag fewer than 30 positives in binary ratings: of either rater of a pair, or per rating of a panel."""
     return _few(sample, sample.values == sample.ratings.positive)
 
 
@@ -317,7 +317,7 @@ def few_of_either(sample: Sample) -> Verdict | None:
 
 
 def events_flags(events: float, *, corrected_for_chance: bool) -> tuple[str, ...]:
-    """Return the flags of a figure that rests on so many of the rarer answer."""
+    """Return the flags of a figure that rests on this many events of the rarer answer."""
     flags = ("few_events",) if events < FEW_EVENTS else ()
     return (*flags, "too_few_events") if corrected_for_chance and events < LEAST_EVENTS else flags
 
@@ -335,21 +335,21 @@ def _few(sample: Sample, marked: npt.NDArray[np.bool_]) -> Verdict | None:
 
 
 def _events(sample: Sample, marked: npt.NDArray[np.bool_]) -> float:
-    """Return how many items are marked, by the rater who marks fewest; of a panel its marks per rating."""
+    """Return the number of marked items of the rater who marks fewest; of a panel, its marks per rating."""
     if sample.ratings.level != "binary" or sample.ratings.positive is None:
         return np.inf
-    if sample.n_raters > 2:  # items' worth of marks: a crowd's mean rater has few whatever the data hold
+    if sample.n_raters > 2:  # in items: the mean rater of a crowd has few marks whatever the data hold
         return float(marked.sum() / max(sample.per_item[sample.used].mean(), 1.0))
     return float(marked.sum(axis=0).min())
 
 
 def constant_flag(sample: Sample) -> Verdict | None:
-    """Flag a rater who gave one value throughout."""
+    """Flag a rater who always gave the same value."""
     return Verdict(flags=("constant_rater",)) if any(sample.constant) else None
 
 
 def constant_undefined(sample: Sample) -> Verdict | None:
-    """Correlation-like statistics are undefined when a rater gave one value throughout."""
+    """Correlation-like statistics are undefined when a rater always gave the same value."""
     for position, constant in enumerate(sample.constant):
         if constant:
             return Verdict(
@@ -359,16 +359,16 @@ def constant_undefined(sample: Sample) -> Verdict | None:
 
 
 def as_numbers(sample: Sample) -> Verdict | None:
-    """Flag ordered categories read as equally spaced numbers."""
+    """Flag ordered categories that are treated as equally spaced numbers."""
     return Verdict(flags=("treated_as_interval",)) if sample.ratings.level == "ordinal" else None
 
 
 EMPTY: Floats = np.empty(0)
-SAME = 1e-9  # how far a value may lie from the library's by rounding
+SAME = 1e-9  # largest difference from the library's value that rounding explains
 
 
 class Disagreement(ArithmeticError):
-    """A value that a library computes differently: an internal error, never a matter of taste."""
+    """A value that a library computes differently: always an internal error."""
 
 
 @dataclass(frozen=True)
@@ -411,7 +411,7 @@ def estimates(sample: Sample, statistics: Sequence[Statistic], resampling: Resam
 
 @dataclass
 class SecondOpinions:
-    """How many values a library was asked for once more."""
+    """Number of values recomputed by a library."""
 
     n_requested: int = 0
 
@@ -421,9 +421,9 @@ _OPINIONS: ContextVar[SecondOpinions | None] = ContextVar("second opinions", def
 
 @contextmanager
 def second_opinions() -> Iterator[SecondOpinions]:
-    """Compute each value that has a `second_opinion` by its library too; the values stay ours.
+    """Also compute each value that has a `second_opinion` by its library; our values are reported.
 
-    Raises Disagreement, from within, where one differs.
+    Within the context, a differing value raises Disagreement.
     """
     counted = SecondOpinions()
     token = _OPINIONS.set(counted)
@@ -434,7 +434,7 @@ def second_opinions() -> Iterator[SecondOpinions]:
 
 
 def _checked(statistic: Statistic, sample: Sample, point: float) -> float:
-    """Return a library's value, where a statistic has one. Raises Disagreement where ours is another."""
+    """Return the library's value, for a statistic that has one. Raises Disagreement where ours differs."""
     if not np.isfinite(point):
         return point
     if (opinions := _OPINIONS.get()) is not None and statistic.second_opinion is not None:
@@ -522,9 +522,9 @@ def interval_of(
     leave_one_out: Floats | None = None,
     flags: Sequence[str] = (),
 ) -> Bounds:
-    """Return the interval, or none where a single cluster (or system, or item) is drawn from.
+    """Return the interval, or none where only a single cluster (or system, or item) is drawn from.
 
-    None either where a figure is flagged to rest on too few of the rarer answer.
+    There is none either for a figure flagged as resting on too few of the rarer answer.
     """
     if n_drawn < 2:
         unit = "cluster or system" if plan.scheme == "crossed" else plan.scheme.removesuffix("s")
@@ -539,7 +539,7 @@ Labels = Sequence[object] | np.ndarray[tuple[int, ...], np.dtype[np.generic]]
 
 
 def cluster_codes(clusters: Labels | None, n: int) -> Ints:
-    """Return cluster codes of n items; every item its own cluster where none are given."""
+    """Return cluster codes of n items; without clusters, every item is its own."""
     if clusters is None:
         return np.arange(n)
     if len(clusters) != n:
@@ -550,7 +550,7 @@ def cluster_codes(clusters: Labels | None, n: int) -> Ints:
 def resampled(
     units: Ints, rows: Floats, compute: Callable[[Floats], Floats], plan: Plan
 ) -> tuple[float, Floats]:
-    """Return compute's value on the totals of rows (items x d), and on the totals of every resample."""
+    """Return compute's value for the totals of rows (items x d), and for the totals of every resample."""
     if not units.size:
         return float("nan"), np.empty(0)
     total, replicates = totals(units, rows, plan)
@@ -560,7 +560,7 @@ def resampled(
 def totals(units: Ints, rows: Floats, plan: Plan) -> tuple[Floats, Floats]:
     """Return the totals of rows (items x d) as 1 x d, and those of every resample (resamples x d).
 
-    For several figures of the same rows: each reads them, and all see the same resamples.
+    For several figures of the same rows: all of them read the same resamples.
     """
     n_units = int(units.max()) + 1
     sums = additive(units, n_units, rows).sums
@@ -584,11 +584,11 @@ def finished(
     leave_one_out: Floats | None = None,
     n_drawn: int | None = None,
 ) -> Result:
-    """Return the result of a value with its resampled values, interval and cluster flag.
+    """Build the result of a value from its resampled values, with interval and cluster flag.
 
-    ``n_drawn`` is how many clusters, or systems, are drawn from: the fewer where both are. The interval is
-    percentile where there are no values with one unit left out, whatever the plan asks for; the method says
-    which it is.
+    ``n_drawn`` is the number of clusters or systems drawn from: the smaller number where both are. The
+    interval is percentile where there are no leave-one-out values, whatever the plan requests; the method
+    names the kind used.
     """
     used = plan if leave_one_out is not None else replace(plan, interval="percentile")
     full_method = f"{method}; {used.method}" if method else used.method

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-# What a rating is made of: levels, values, one answer, and the error that names the answer at fault.
+# The parts of a rating: levels and values, one answer, and the error that names the faulty answer.
 
 Level = Literal["binary", "nominal", "ordinal", "interval", "ratio"]
 SCALES: tuple[Level, ...] = ("binary", "nominal", "ordinal", "interval", "ratio")
@@ -25,7 +25,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class RatingError(ValueError):
-    """A rating that cannot be used; ``index`` is the position of its record, -1 where none is to blame."""
+    """A rating that cannot be used; ``index`` is the position of its record, -1 where none is at fault."""
 
     def __init__(self, message: str, index: int = -1, field: str = "value", value: Value = None) -> None:
         super().__init__(message)
@@ -50,7 +50,7 @@ class Record:
 
 
 def as_number(value: Value) -> float | None:
-    """Return a finite number, None for what is not one: "nan", "inf", "1_000", digits of other scripts."""
+    """Return a finite number, or None for anything else: "nan", "inf", "1_000", digits of other scripts."""
     if value is None or (isinstance(value, str) and ("_" in value or not value.isascii())):
         return None
     try:
@@ -71,11 +71,11 @@ class Ratings:
     """Ratings of one question: ``values`` is items x raters, NaN where missing.
 
     ``scale`` holds the values that may occur, in order (None: any number). ``names`` are the category names
-    where the scale is not of numbers (``values`` then holds positions). ``on_scale`` says per rater whether
-    the answers are on that scale; metrics and means are not, and meet the others by correlation only.
-    ``firsts`` holds, by rater, the first of repeated answers (a value per item) where their mean left the
-    scale: what agreement reads of that rater (``as_answered``). ``clusters`` and ``systems`` are codes from 0
-    per item. ``problem`` is why all statistics are rejected.
+    where the scale is not numeric (``values`` then holds positions). ``on_scale`` tells per rater whether the
+    answers are on that scale; metrics and means are not, and are compared with the others by correlation
+    only. ``firsts`` holds, by rater, the first of repeated answers (a value per item) where their mean left
+    the scale: agreement reads these values for that rater (``as_answered``). ``clusters`` and ``systems`` are
+    codes from 0 per item. ``problem`` is the reason why all statistics are rejected.
     """
 
     values: Floats
@@ -106,7 +106,7 @@ class Ratings:
         return int(self.clusters.max()) + 1 if self.clusters.size else 0
 
     def column(self, rater: str) -> int:
-        """Return the column of a rater; raises KeyError for a stranger."""
+        """Return the column of a rater. Raises KeyError for an unknown rater."""
         if rater not in self.raters:
             raise KeyError(f"no rater {rater!r}; there are {', '.join(self.raters)}")
         return self.raters.index(rater)
@@ -130,7 +130,7 @@ class Ratings:
     def as_answered(self) -> Ratings:
         """Return the ratings with the first of repeated answers where their mean left the scale.
 
-        An item whose mean was taken out (NaN) stays without an answer.
+        An item whose mean was removed (NaN) stays without an answer.
         """
         averaged = [name in self.firsts for name in self.raters]
         if not any(averaged):
@@ -160,7 +160,7 @@ class Ratings:
         )
 
     def label(self, value: float) -> str:
-        """Return how a value of the scale is written."""
+        """Return the label of a scale value."""
         return self.names[int(value)] if self.names else f"{value:g}"
 
     @staticmethod
@@ -176,7 +176,7 @@ class Ratings:
         systems: Sequence[object] | npt.NDArray[np.generic] | None = None,
         positive: float | None = 1.0,
     ) -> Ratings:
-        """Build from an items x raters matrix. A value outside the scale makes every statistic rejected."""
+        """Build from an items x raters matrix. A value outside the scale rejects every statistic."""
         matrix = np.asarray(values, dtype=np.float64)
         if matrix.ndim != 2:
             raise ValueError(f"ratings are items x raters, not an array of shape {matrix.shape}")
@@ -236,7 +236,7 @@ def codes(labels: Sequence[object] | npt.NDArray[np.generic]) -> Ints:
 #
 # Rows are kept as codes in flat arrays, so a million of them cost a few dozen megabytes.
 
-# The scale that ratings are given on: its values, and how an answer becomes a number.
+# The scale of ratings: its values, and the conversion of answers to numbers.
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ class Scale:
     declared: bool
 
     def encode(self, value: Value) -> float:
-        """Return the number of a value on this scale, NaN if it is not on it."""
+        """Return the number of a value on this scale, NaN if the value is not on it."""
         if self.names is not None:
             text = str(value)
             return float(self.names.index(text)) if text in self.names else math.nan
@@ -259,7 +259,7 @@ class Scale:
 
     @property
     def expected(self) -> str:
-        """What a value should have been, for a message."""
+        """Description of the accepted values, for an error message."""
         if self.names is not None:
             return f"one of {', '.join(self.names)}"
         return "a number" if self.numbers is None else f"one of {', '.join(f'{v:g}' for v in self.numbers)}"
@@ -270,8 +270,8 @@ def scale_of(
 ) -> Scale:
     """Return the scale: as declared, or the distinct values seen (for binary, nominal and ordinal).
 
-    Numbers 0 and 1 are both on an undeclared binary scale even where only one occurs; of two undeclared
-    names the positive one comes last, so that a correlation rises with it. Raises RatingError
+    On an undeclared binary scale of numbers both 0 and 1 are included even where only one occurs; of two
+    undeclared names the positive one comes last, so that a correlation rises with it. Raises RatingError
     where categories cannot serve the level.
     """
     candidates = list(values) if values is not None else list(dict.fromkeys(observed))
@@ -300,7 +300,7 @@ def scale_of(
 
 
 def _decimal_point(value: Value) -> str:
-    """Return the advice for a number with a decimal comma, or nothing."""
+    """Return advice for a number with a decimal comma, or an empty string."""
     text = str(value)
     return ": write it with a decimal point" if as_number(text.replace(",", ".", 1)) is not None else ""
 
@@ -323,9 +323,9 @@ def ratings_from_records(
     samples: Samples | None = None,
     off_scale: Collection[str] = (),
 ) -> Ratings:
-    """Return the ratings of long records; raises RatingError naming the record at fault.
+    """Convert long records to ratings; raises RatingError naming the record at fault.
 
-    See ``Collector.ratings`` for the options and for what is refused.
+    See ``Collector.ratings`` for the options and for the records it rejects.
     """
     collector = Collector()
     for record in records:
@@ -341,7 +341,7 @@ def default_samples(level: Level) -> Samples:
 
 
 class Collector:
-    """Takes records one by one and makes ratings of them."""
+    """Collects records one by one and builds ratings from them."""
 
     def __init__(self) -> None:
         self._items: dict[str, int] = {}
@@ -357,22 +357,22 @@ class Collector:
 
     @property
     def items(self) -> Iterable[str]:
-        """The items, in order of appearance."""
+        """Items, in order of appearance."""
         return self._items.keys()
 
     @property
     def texts(self) -> list[str]:
-        """The distinct answers that are texts."""
+        """Distinct answers that are texts."""
         return [value for value in self._values if isinstance(value, str)]
 
     @property
     def repeated(self) -> bool:
-        """Whether a rater answered more than once."""
+        """Whether any rater answered more than once."""
         return any(self._samples)
 
     @property
     def answers(self) -> dict[str, int]:
-        """How many answers each rater gave to an item at most: its calls, where it is a judge."""
+        """Largest number of answers that each rater gave to one item: for a judge, its calls."""
         columns, samples, answers = (
             np.frombuffer(a, np.intc).astype(np.int64) for a in (self._columns, self._samples, self._answers)
         )
@@ -383,9 +383,10 @@ class Collector:
         return dict(zip(self._raters, counted.tolist(), strict=True))
 
     def add(self, record: Record) -> None:
-        """Take a record.
+        """Add a record.
 
-        RatingError for an item in two clusters or systems, a rater of two kinds, a sample from 2^31 on.
+        Raises RatingError for an item in two clusters or systems, a rater of two kinds, a sample number of
+        2^31 or more.
         """
         index = len(self._rows)
         if not 0 <= record.sample < 2**31:
@@ -427,14 +428,14 @@ class Collector:
         samples: Samples | None = None,
         off_scale: Collection[str] = (),
     ) -> Ratings:
-        """Return the ratings.
+        """Build the ratings.
 
-        ``samples`` says what becomes of a rater's repeated answers: their mean (ordered scales; where it
+        ``samples`` selects how a rater's repeated answers are handled: their mean (ordered scales; where it
         leaves the scale, agreement reads the first, see ``Ratings.firsts``), the first, or one rater each
-        (``name#0``, ``name#1``). Raters named in ``off_scale``, metrics and composites
-        answer on another scale; a metric that names
-        categories answers a nominal question like everybody. Raises RatingError with the index of the
-        record at fault: a value off the scale, or a second value for the same item, rater and sample.
+        (``name#0``, ``name#1``). Raters named in ``off_scale``, metrics and composites answer on another
+        scale; a metric that names categories answers a nominal question like any other rater. Raises
+        RatingError with the index of the record at fault: a value off the scale, or a second value for the
+        same item, rater and sample.
         """
         if level not in SCALES:
             raise RatingError(
@@ -470,7 +471,7 @@ class Collector:
         )
 
     def _columns_naming_categories(self) -> set[int]:
-        """Return the columns of raters all of whose answers are words: a metric's, too, are on the scale."""
+        """Return the columns of raters whose answers are all words: on the scale, even for metrics."""
         words = np.array([as_number(value) is None for value in self._values] + [True])
         answers, columns = np.frombuffer(self._answers, np.intc), np.frombuffer(self._columns, np.intc)
         return set(columns.tolist()) - set(columns[~words[answers]].tolist())
@@ -482,7 +483,7 @@ class Collector:
         positive: Value,
         off: npt.NDArray[np.bool_],
     ) -> tuple[Scale, Floats]:
-        """Return the scale and each record's number, NaN where missing; refuse what is not on the scale."""
+        """Return the scale and each record's number, NaN where missing; reject values off the scale."""
         answers, columns = np.frombuffer(self._answers, np.intc), np.frombuffer(self._columns, np.intc)
         distinct = list(self._values)
         shared: list[int] = np.unique(answers[(answers >= 0) & ~off[columns]]).tolist()
@@ -506,7 +507,7 @@ class Collector:
         return scale, numbers
 
     def _matrix(self, numbers: Floats) -> tuple[Floats, list[tuple[int, int]]]:
-        """Return items x (rater, sample), refusing two values in one cell."""
+        """Return items x (rater, sample), rejecting two values in one cell."""
         rows, columns, samples = (
             np.frombuffer(a, np.intc) for a in (self._rows, self._columns, self._samples)
         )
@@ -553,7 +554,7 @@ class Collector:
 
 
 def _first_repeated(cells: Ints) -> int | None:
-    """Return the position of the first cell that was there before, or None."""
+    """Return the position of the first cell that occurred before, or None."""
     ordered = np.sort(cells)
     if not (ordered[1:] == ordered[:-1]).any():
         return None

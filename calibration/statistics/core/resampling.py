@@ -21,13 +21,13 @@ Interval = Literal["percentile", "bca"]
 Scheme = Literal["clusters", "items", "systems", "crossed"]
 CHUNK = 2_000_000  # weights held at a time
 MOST_FOR_BCA = 20_000
-KEEP = 8_000_000  # weights kept between statistics, ready to be multiplied
-KEEP_SMALL = 250_000_000  # weights kept as whole numbers of one byte, where there are more of them
+KEEP = 8_000_000  # weights kept between statistics, ready for multiplication
+KEEP_SMALL = 250_000_000  # weights kept as one-byte integers, where there are more of them
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How intervals are made: 2,000 cluster resamples, 95% percentile interval, seed 0 unless told."""
+    """Settings of intervals: by default 2,000 cluster resamples, 95% percentile interval, seed 0."""
 
     resamples: int = 2000
     seed: int = 0
@@ -37,7 +37,7 @@ class Plan:
     max_undefined: float = 0.05
 
     def __post_init__(self) -> None:
-        """Refuse a plan that cannot be carried out."""
+        """Reject a plan that cannot be carried out."""
         if self.resamples < 0:
             raise ValueError(f"resamples must not be negative, got {self.resamples}")
         if not 0 < self.level < 1:
@@ -49,7 +49,7 @@ class Plan:
 
     @property
     def method(self) -> str:
-        """A line that says how an interval was made."""
+        """One-line description of the interval method."""
         unit = {"clusters": "cluster", "items": "item", "systems": "system", "crossed": "cluster x system"}
         kind = "BCa" if self.interval == "bca" else "percentile"
         draws = f"{self.resamples} resamples, seed {self.seed}"
@@ -60,8 +60,8 @@ class Plan:
 class Resampling:
     """The units of a plan over given items, and the rows of weights.
 
-    ``units`` gives each item's unit. For crossed resampling ``axes`` holds, per unit, its cluster and its
-    system; a unit's weight is the product of both.
+    ``units`` gives each item's unit. For crossed resampling ``axes`` holds each unit's cluster and system; a
+    unit's weight is the product of both.
     """
 
     plan: Plan
@@ -96,13 +96,13 @@ class Resampling:
         return by_cluster[:, self.axes[0]] * by_system[:, self.axes[1]]
 
     def n_drawn(self, units: Ints) -> int:
-        """Return how many clusters, items or systems stand behind these units; the fewer where crossed."""
+        """Return the number of clusters, items or systems behind these units; the smaller where crossed."""
         if self.axes is None:
             return len(np.unique(units))
         return min(len(np.unique(axis[units])) for axis in self.axes)
 
     def leave_one_out(self) -> Iterator[Floats]:
-        """Yield weights (rows x units) that leave out one unit after another."""
+        """Yield weights (rows x units) that leave out one unit at a time."""
         rows = max(1, CHUNK // max(1, self.n_units))
         for start in range(0, self.n_units, rows):
             stop = min(start + rows, self.n_units)
@@ -112,7 +112,7 @@ class Resampling:
 
 
 def _small(weights: Floats) -> npt.NDArray[np.number]:
-    """Return weights, whole numbers all, in the fewest bytes that hold them: drawing again costs more."""
+    """Return weights, all integers, in the smallest type that holds them: drawing again costs more."""
     return weights.astype(np.min_scalar_type(int(weights.max(initial=0))))
 
 
@@ -126,9 +126,9 @@ def drawn_counts(rng: np.random.Generator, n: int, rows: int) -> Floats:
 def crossed_counts(
     rng: np.random.Generator, n_clusters: int, n_systems: int, rows: int
 ) -> tuple[Floats, Floats]:
-    """Return how often clusters and systems are drawn, rows of each, drawn independently of one another.
+    """Return draw counts of clusters and of systems, drawn independently, with the given number of rows each.
 
-    One row at a time, so that the digits do not depend on how many rows are asked for at once.
+    One row at a time, so that the digits do not depend on how many rows are requested at once.
     """
     by_cluster, by_system = np.empty((rows, n_clusters)), np.empty((rows, n_systems))
     for row in range(rows):
@@ -138,9 +138,9 @@ def crossed_counts(
 
 
 def resampling_of(ratings: Ratings, plan: Plan) -> Resampling:
-    """Return the resampling of these ratings' items by the plan.
+    """Return the plan's resampling of these ratings' items.
 
-    ValueError if systems are needed and not known, or if BCa would leave out one of very many units.
+    Raises ValueError if systems are needed and unknown, or if BCa would leave out one of very many units.
     """
     resampling = _resampling_of(ratings, plan)
     if plan.interval == "bca" and resampling.n_units > MOST_FOR_BCA:
@@ -172,7 +172,7 @@ MODERATE_CLUSTERS = 150
 
 @dataclass(frozen=True)
 class Bounds:
-    """An interval, or why there is none."""
+    """An interval, or the reason why there is none."""
 
     low: float | None = None
     high: float | None = None
@@ -183,7 +183,7 @@ class Bounds:
 def cluster_flags(n_clusters: int) -> tuple[str, ...]:
     """Return the flag of an interval over this many clusters; none from 150 on.
 
-    The limits are where simulated 95% intervals hold the truth less often than 93 times in 100 (see
+    The thresholds are where simulated 95% intervals cover the truth less often than 93 times in 100 (see
     ``benchmarks/coverage.py``).
     """
     if n_clusters < FEW_CLUSTERS:

@@ -1,4 +1,4 @@
-"""What a statistic reads: the items that some raters share, summed per resampling unit.
+"""Samples that statistics read: the items that some raters share, summed per resampling unit.
 
 Every feature is additive over units, so that a resample's totals are one matrix product of the weights with
 the per-unit sums. Totals are computed once per resample and shared by all statistics of the same raters.
@@ -116,7 +116,7 @@ class Sample:
 
     @cached_property
     def grids(self) -> tuple[Floats, Floats]:
-        """The values that x and y may take, in order."""
+        """Values that x and y may take, in order."""
         if self.on_scale and self.ratings.scale is not None:
             grid = np.array(self.ratings.scale)
             return grid, grid
@@ -124,7 +124,7 @@ class Sample:
 
     @cached_property
     def grid(self) -> Floats:
-        """The values the whole panel may take, in order."""
+        """Values that the whole panel may take, in order."""
         if self.on_scale and self.ratings.scale is not None:
             return np.array(self.ratings.scale)
         return np.unique(self.values[~np.isnan(self.values)])
@@ -136,7 +136,7 @@ class Sample:
 
     @property
     def table_cells(self) -> int:
-        """Cells of a table of the declared scale by itself, 1 where there is no scale."""
+        """Number of cells in a table of the declared scale, 1 where there is no scale."""
         return len(self.ratings.scale or (0.0,)) ** 2
 
     @cached_property
@@ -162,9 +162,9 @@ def _is_constant(values: Floats) -> bool:
     return present.size > 0 and bool((present == present[0]).all())
 
 
-# The additive features that statistics read, in one table, and a sample under weights, which totals them.
+# Additive features that statistics read, in one table, and a weighted sample that totals them.
 
-BLOCK = 5_000_000  # cells of items' matrices (raters x raters) that `anova` works on at a time
+BLOCK = 5_000_000  # cells of item matrices (raters x raters) that `anova` processes at a time
 
 
 def joint(sample: Sample) -> Additive:
@@ -175,14 +175,14 @@ def joint(sample: Sample) -> Additive:
 
 
 def moments(sample: Sample) -> Additive:
-    """n, sums of x, y, x*x, y*y and x*y, with x and y moved to mean 0 and unit spread for precision."""
+    """n, sums of x, y, x*x, y*y and x*y, with x and y standardised (mean 0, unit spread) for precision."""
     x, y = _standard(sample.x), _standard(sample.y)
     rows = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
     return additive(sample.units, sample.resampling.n_units, rows)
 
 
 def equality(sample: Sample) -> Additive:
-    """n items, and the share of each item's pairs of ratings that are equal."""
+    """Number of items, and the share of each item's pairs of ratings that are equal."""
     equal = np.zeros(sample.n_items)
     for first in range(sample.n_raters):
         for second in range(first + 1, sample.n_raters):
@@ -199,7 +199,7 @@ def agreement(sample: Sample) -> Additive:
 
 
 def coincidence(sample: Sample) -> Additive:
-    """Krippendorff's coincidences: an item's ordered pairs of values, each weighing 1 / (ratings - 1)."""
+    """Krippendorff's coincidences: an item's ordered pairs of values, each weighted by 1 / (ratings - 1)."""
     n_ratings = sample.per_item[sample.used].astype(np.float64)
     return _pairs_of_patterns(sample, n_ratings - 1)
 
@@ -210,7 +210,7 @@ def pairs_once(sample: Sample) -> Additive:
 
 
 def _pairs_of_patterns(sample: Sample, divisor: Floats) -> Additive:
-    """Sum pair tables through the distinct patterns of counts: items repeat few of them."""
+    """Sum pair tables over the distinct patterns of counts: items share few of them."""
     k = sample.counts.shape[1]
     if not sample.n_items:
         return Additive(np.zeros((sample.resampling.n_units, 0)), np.empty(0, np.int64), (k, k))
@@ -232,7 +232,9 @@ def pair_tables(patterns: Floats, divisor: Floats) -> sparse.csr_array:
     lengths = np.diff(starts)
     most = int(lengths.max(initial=0))
     parts = []
-    for step in range(most):  # pair every value of a pattern with the one `step` further on in it, in a ring
+    for step in range(
+        most
+    ):  # pair each value of a pattern with the value `step` places further on, as a ring
         place = np.arange(len(rows)) - starts[rows]
         partner = starts[rows] + (place + step) % lengths[rows]
         in_pattern = step < lengths[rows]
@@ -274,7 +276,7 @@ def equal_counts(sample: Sample) -> Additive:
 
 
 def usual_count(sample: Sample) -> int:
-    """The number of ratings that most items have; the larger of two equally common numbers."""
+    """The most common number of ratings per item; the larger of two equally common numbers."""
     counted = np.bincount(sample.per_item[sample.used], minlength=3)
     return int(len(counted) - 1 - counted[::-1].argmax())
 
@@ -291,11 +293,12 @@ def spread(sample: Sample) -> Additive:
 
 
 def anova(sample: Sample) -> Additive:
-    """Sums that the variance components need.
+    """Sums for the variance components.
 
-    Per unit: items, ratings, sum of ratings-per-item squared, sum of values, of squares within items and of
-    squared item means; then per rater the ratings and their sum; then the normal equations of the raters
-    after items are removed: a vector and a matrix, of which the cells of raters who meet are kept.
+    Per unit: items, ratings, sum of squared ratings per item, sum of values, of squares within items and of
+    squared item means; then per rater the number of ratings and their sum; then the normal equations of the
+    raters after items are removed: a vector and a matrix, of which only the cells of raters who share items
+    are kept.
     """
     centre, scale = float(np.nanmean(sample.values)), float(np.nanstd(sample.values)) or 1.0
     n_units, k = sample.resampling.n_units, sample.n_raters
@@ -311,7 +314,7 @@ def anova(sample: Sample) -> Additive:
 
 
 def _anova_rows(z: Floats) -> Floats:
-    """Return an item's terms per row but for the matrix, for values moved to mean 0 and unit spread."""
+    """Return an item's terms per row, without the matrix, for standardised values (mean 0, unit spread)."""
     present = (~np.isnan(z)).astype(np.float64)
     filled = np.where(present > 0, z, 0.0)
     n = present.sum(axis=1)
@@ -324,9 +327,9 @@ def _anova_rows(z: Floats) -> Floats:
 
 
 def _anova_matrix(present: npt.NDArray[np.bool_], units: Ints, n_units: int, occurring: Ints) -> Floats:
-    """Sum each item's matrix per unit: 1 for each of its raters, less 1 over their number for each two.
+    """Sum each item's matrix per unit: 1 for each of its raters, minus 1 / (number of raters) for each pair.
 
-    Only the raters of an item are looked at: of a crowd they are few.
+    Only the raters of an item are visited: in a crowd they are few.
     """
     k, n_cells = present.shape[1], len(occurring)
     sums = np.zeros(n_units * n_cells)
@@ -374,7 +377,7 @@ class Draw:
         return self._totals[feature]
 
     def blocks(self, feature: str, cells: int) -> Iterator[Floats]:
-        """Yield the totals of a wide feature a few rows at a time, of about so many cells; none are kept."""
+        """Yield the totals of a wide feature a few rows (about this many cells) at a time, uncached."""
         cache = self.sample.features
         if feature not in cache:
             cache[feature] = FEATURES[feature](self.sample)
