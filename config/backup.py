@@ -31,9 +31,9 @@ from config.embedded import logs, server
 from config.embedded.layout import EmbeddedError, layout
 from config.embedded.processes import die_with_parent
 
-# Making a backup: of one moment, while Concord may be running.
+# Making a backup: a snapshot of one moment, while Concord may be running.
 
-# PostgreSQL's own programs for dumping and restoring, pointed at Concord's database.
+# PostgreSQL's own programs for dump and restore, on Concord's database.
 
 VARIABLES = {
     "host": "PGHOST",
@@ -51,26 +51,26 @@ class BackupError(Exception):
 
 
 def program(name: str) -> str:
-    """The path of `pg_dump` or `pg_restore`, as the embedded PostgreSQL has it."""
+    """Return the path of `pg_dump` or `pg_restore` of the embedded PostgreSQL."""
     return str(Path(server.programs(layout(settings.HOME))) / name)
 
 
 def environment() -> dict[str, str]:
-    """The environment in which these programs find the database."""
+    """Return the environment in which these programs find the database."""
     parameters = connection.get_connection_params()
     variables = {variable: str(parameters[key]) for key, variable in VARIABLES.items() if parameters.get(key)}
     return {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", **variables}
 
 
 def reason(output: bytes) -> str:
-    """The first line in which a program says what went wrong."""
+    """Return the first line of a program's error output."""
     lines = [line for line in output.decode(errors="replace").splitlines() if line.strip()]
     return next(
         (line for line in lines if "error" in line.lower()), lines[-1] if lines else "no reason given"
     )
 
 
-# What a backup says of itself, and what a database says of itself.
+# Manifest of a backup, and the same facts of a database.
 
 DUMP, MANIFEST = "database.dump", "manifest.json"
 FORMAT = 1
@@ -83,16 +83,16 @@ UNION ALL SELECT 'triggers', count(*) FROM pg_trigger t JOIN pg_class c ON c.oid
  WHERE c.relnamespace = 'public'::regnamespace AND NOT t.tgisinternal
 UNION ALL SELECT 'functions', count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace
 """
-"""Whether a column may be null is no constraint of its own before PostgreSQL 18, so it is not counted."""
-# Tables that are filled without anybody's doing.
+"""Before PostgreSQL 18, NOT NULL is no separate constraint, so it is not counted."""
+# Tables that are filled automatically.
 FILLED = {"django_migrations", "django_content_type", "auth_permission", "auth_group", "django_session"}
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """The contents of `manifest.json`.
+    """Contents of `manifest.json`.
 
-    `rows` is by table, `made` an ISO time with its zone, `objects` the numbers of indexes and the like.
+    `rows` is by table, `made` an ISO time with time zone, `objects` the numbers of indexes and the like.
     """
 
     format: int
@@ -103,12 +103,12 @@ class Manifest:
     objects: dict[str, int]
 
     def as_json(self) -> str:
-        """The manifest as it is written."""
+        """Return the manifest as JSON data."""
         return json.dumps(asdict(self), indent=1, sort_keys=True)
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest of a backup. BackupError where the file is not a backup, or is of a later release."""
+    """Return the manifest of a backup. BackupError for a file that is no backup, or of a later release."""
     try:
         with zipfile.ZipFile(path) as archive:
             manifest = Manifest(**json.loads(archive.read(MANIFEST)))
@@ -122,12 +122,12 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def applied() -> list[list[str]]:
-    """The migrations that the database has, sorted."""
+    """Return the applied migrations, sorted."""
     return sorted([app, name] for app, name in MigrationRecorder(connection).applied_migrations())
 
 
 def check_migrations(manifest: Manifest) -> None:
-    """BackupError where this release does not know a migration of the backup."""
+    """Raise BackupError if this release does not know a migration of the backup."""
     on_disk = set(MigrationLoader(None).disk_migrations or {})
     apps = {app for app, _ in on_disk}
     recorded = {(app, name) for app, name in manifest.migrations if app in apps}
@@ -139,14 +139,14 @@ def check_migrations(manifest: Manifest) -> None:
 
 
 def tables() -> list[str]:
-    """The tables of the database, sorted."""
+    """Return the tables of the database, sorted."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")
         return [name for (name,) in cursor.fetchall()]
 
 
 def count_rows() -> dict[str, int]:
-    """How many rows each table has."""
+    """Return the number of rows of each table."""
     quote = connection.ops.quote_name
     counts = {}
     with connection.cursor() as cursor:
@@ -157,27 +157,27 @@ def count_rows() -> dict[str, int]:
 
 
 def count_objects() -> dict[str, int]:
-    """How many valid indexes, constraints, triggers and functions the database has."""
+    """Return the number of valid indexes, constraints, triggers and functions of the database."""
     with connection.cursor() as cursor:
         cursor.execute(OBJECTS)
         return dict(cursor.fetchall())
 
 
 def holds_something() -> str | None:
-    """A table with rows that somebody made; None in a database that is as good as new."""
+    """Return a table with rows created by users; None in a database that is as good as new."""
     return next((name for name, rows in count_rows().items() if rows and name not in FILLED), None)
 
 
-# Restoring a backup: into a new database beside the old one, checked there and then put in its place.
+# Restore: into a new database next to the old one, verified there and then swapped in.
 
 logger = logging.getLogger(__name__)
 BLOCK = 2**20
 PATIENCE = "20s"
-"""How long another restore of the same database is waited for."""
+"""Maximum wait for another restore of the same database."""
 GOODBYE = 5.0
-"""Seconds that a session which is just ending gets."""
+"""Seconds that a closing session gets to end."""
 MAINTENANCE = "postgres"
-"""The database from which others are made, renamed and dropped."""
+"""Database for connections that create, rename and drop others."""
 RIGHTS = """
 SELECT r.rolsuper OR (r.rolcreatedb AND pg_has_role(d.datdba, 'USAGE'))
   FROM pg_roles r, pg_database d WHERE r.rolname = current_user AND d.datname = %s
@@ -192,11 +192,11 @@ PROVIDERS = {"b": "builtin", "c": "libc", "i": "icu"}
 
 
 def restore(path: Path, *, replace: bool = False) -> Manifest:
-    """Put a backup in the place of the database. BackupError, and then nothing has changed.
+    """Replace the database by a backup. On BackupError nothing has changed.
 
-    A database that holds something is refused unless `replace`; then what it holds is gone. Migrations that
-    came after the backup are applied before it takes the place. A kill at any moment leaves the old or the
-    new database, whole; what else it leaves on the server goes with the next restore.
+    A database with content is refused unless `replace`; then its content is lost. Migrations newer than the
+    backup are applied before the swap. A kill at any moment leaves the old or the new database, complete;
+    leftovers on the server are removed by the next restore.
     """
     _check_stopped()
     manifest = read_manifest(path)
@@ -218,7 +218,7 @@ def restore(path: Path, *, replace: bool = False) -> Manifest:
 
 
 def _check_stopped() -> None:
-    """Refuse where Concord runs in this home: its processes would work on while the ground moves."""
+    """Refuse if Concord runs in this home: its processes would continue during the swap."""
     if settings.DATABASE_URL:
         return
     serving = layout(settings.HOME).run / "serve.lock"
@@ -227,7 +227,7 @@ def _check_stopped() -> None:
 
 
 def _unpack(path: Path, manifest: Manifest, dump: IO[bytes]) -> None:
-    """Copy the dump out of the archive; BackupError where it is not what was written."""
+    """Copy the dump out of the archive; BackupError if it differs from what was written."""
     digest = hashlib.sha256()
     try:
         with zipfile.ZipFile(path) as archive, archive.open(DUMP) as member:
@@ -262,12 +262,12 @@ def _restore(dump: IO[bytes], manifest: Manifest) -> None:
         finally:
             try:
                 _drop(server, fresh, replaced)
-            except ServerError as error:  # how the restore went is decided, and the next one removes them
+            except ServerError as error:  # the restore is decided; the next one removes leftovers
                 logger.warning("what a restore needed for a while stays on the server: %s", _line(error))
 
 
 def _lock(server: Any, name: str) -> None:
-    """Wait a while for another restore, such as one that was just killed."""
+    """Wait briefly for another restore, such as one that was just killed."""
     server.execute("SELECT set_config('lock_timeout', %s, false)", [PATIENCE])
     try:
         server.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [name])
@@ -277,7 +277,7 @@ def _lock(server: Any, name: str) -> None:
 
 @contextmanager
 def _maintenance() -> Iterator[Any]:
-    """A connection to the server that needs no database of ours; the embedded server is started for it."""
+    """Return a connection to the server outside our database; starts the embedded server if needed."""
     parameters = connection.get_connection_params() | {"dbname": MAINTENANCE}
     with connection.wrap_database_errors:
         server = connection.get_new_connection(parameters)
@@ -289,7 +289,7 @@ def _maintenance() -> Iterator[Any]:
 
 
 def _check_free(server: Any, name: str) -> None:
-    """BackupError where the last step could not be done: better now than after an hour of loading."""
+    """Raise BackupError if the final swap would fail: better now than after an hour of loading."""
     if not server.execute(RIGHTS, [name]).fetchone()[0]:
         raise BackupError(
             "Nothing was restored: a backup is restored into a new database first, and the account of "
@@ -308,7 +308,7 @@ def _drop(server: Any, *names: str) -> None:
 
 
 def _create(server: Any, name: str, *, like: str) -> None:
-    """Create an empty database that encodes and sorts as another one does."""
+    """Create an empty database with the encoding and collation of another."""
     encoding, described = server.execute(LIKE, [like]).fetchone()
     row = json.loads(described)
     provider = PROVIDERS[row["datlocprovider"]]
@@ -328,7 +328,7 @@ def _create(server: Any, name: str, *, like: str) -> None:
 
 
 def _load(dump: IO[bytes], name: str) -> None:
-    """Fill an empty database; BackupError at the first thing that goes wrong."""
+    """Fill an empty database; BackupError at the first error."""
     command = [program("pg_restore"), "--exit-on-error", "--no-owner", "--no-privileges", f"--dbname={name}"]
     done = subprocess.run(
         command, env=environment(), stdin=dump, capture_output=True, check=False,
@@ -340,7 +340,7 @@ def _load(dump: IO[bytes], name: str) -> None:
 
 @contextmanager
 def _connected_to(name: str) -> Iterator[None]:
-    """Within this, Django's connection is to that database."""
+    """Connect Django to that database within the context."""
     before = connection.settings_dict["NAME"]
     connection.settings_dict["NAME"] = name
     try:
@@ -351,7 +351,7 @@ def _connected_to(name: str) -> Iterator[None]:
 
 
 def _check(manifest: Manifest) -> None:
-    """BackupError where the new database lacks a row, an index or a constraint of the backup."""
+    """Raise BackupError if the new database lacks a row, an index or a constraint of the backup."""
     rows, objects = count_rows(), count_objects()
     for kind, expected, counted in (
         *((f"rows of {table}", count, rows.get(table, 0)) for table, count in manifest.rows.items()),
@@ -371,7 +371,7 @@ def _migrate() -> None:
 
 
 def _swap(server: Any, name: str, fresh: str, replaced: str) -> None:
-    """Give the new database the old one's name, in one transaction."""
+    """Swap the names of the old and the new database in one transaction."""
     rename = sql.SQL("ALTER DATABASE {} RENAME TO {}")
     try:
         with server.transaction():
@@ -393,7 +393,7 @@ def _line(error: Exception) -> str:
 
 
 def make(path: Path, *, replace: bool = False) -> Manifest:
-    """Write a backup to `path`, readable by its owner alone; the file is there whole or not at all."""
+    """Write a backup to `path`, readable only by its owner; the file appears complete or not at all."""
     if path.exists() and not replace:
         raise BackupError(f"{path} exists: choose another name, or add --replace.")
     try:
@@ -403,7 +403,7 @@ def make(path: Path, *, replace: bool = False) -> Manifest:
 
 
 def _write(path: Path) -> Manifest:
-    """Write beside `path`, and give it the name once every byte is on the disk."""
+    """Write next to `path`, and rename once every byte is on the disk."""
     partial = path.with_name(f".{path.name}.part")
     with os.fdopen(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), "wb") as file:
         _claim(file, partial)
@@ -425,7 +425,7 @@ def _write(path: Path) -> Manifest:
 
 
 def _claim(file: IO[bytes], partial: Path) -> None:
-    """Let one process at a time write a file; what a killed one left is written over."""
+    """Lock a file for one writing process at a time; leftovers of a killed process are overwritten."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         mine = os.path.samestat(os.fstat(file.fileno()), partial.stat())

@@ -1,7 +1,7 @@
-"""Set-up behind `make`: from a checkout and Python to a running program. Standard library only.
+"""Setup behind `make`: from a checkout and Python to a running program. Standard library only.
 
-`python3 config/bootstrap.py TARGET` (demo, up, seed, test, test-all, check, bench, client) installs what is
-missing and then does it.
+`python3 config/bootstrap.py TARGET` (demo, up, seed, test, test-all, check, bench, client) installs missing
+parts and then runs the target.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ def serve(*options: str) -> None:
 
 
 def become(arguments: list[str]) -> None:
-    """Replace this process by the environment's Python."""
+    """Replace this process by a Python process of the virtual environment."""
     sys.stdout.flush()
     os.chdir(PROJECT)
     os.execv(PYTHON, [str(PYTHON), *arguments])
 
 
 def test(which: str) -> None:
-    """Run the tests that a pytest marker expression names, in two processes a core, four at most.
+    """Run the tests matching a pytest marker expression, with two processes per core, four at most.
 
-    About half of the time a test waits: for a server, a worker or the database. The core's tests that
-    belong to every run are run without the suites, which the core must not need; all others with them.
+    Tests spend about half of their time waiting: for a server, a worker or the database. Core tests that
+    belong to every run run without the suites, which the core must not need; all others with them.
     """
     install_test_programs()
     processes = min(2 * (os.cpu_count() or 1), 4)
@@ -97,7 +97,7 @@ def bench() -> None:
 
 
 def client() -> None:
-    """Write the generated modules of the Python client from the API's document."""
+    """Write the generated modules of the Python client from the API schema."""
     command = [str(PYTHON), str(PROJECT / "manage.py"), "spectacular", "--format", "openapi-json"]
     document = subprocess.run(command, cwd=PROJECT, check=False, stdout=subprocess.PIPE)
     generate = [str(PYTHON), str(PROJECT / "clients" / "python" / "generate.py")]
@@ -107,7 +107,7 @@ def client() -> None:
 
 
 def main(target: str) -> None:
-    """Set up and do `target`."""
+    """Set up and run `target`."""
     if sys.version_info < OLDEST:
         os.execv(right_python(), [right_python(), *sys.argv])
     manage = str(PROJECT / "manage.py")

@@ -1,4 +1,4 @@
-"""The scenarios of the demo: the public set with its split by family, and the short script for a visitor."""
+"""Scenarios of the demo: the public set with its split by family, and the short script for visitors."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ CORPORA = (SHORT, SET)
 PLAY = loading.DemoCampaign("Demo: play the agent", SHORT.name, decisions.HUMAN.key)
 """A visitor decides at every point of the short script and its control."""
 PLAYERS = 20
-"""So many visitors may play."""
+"""Maximum number of visitors who may play."""
 AGENTS = ("always_silent", "always_speak", "mention_rule")
-"""The agents that have played before."""
+"""Baseline agents with decisions in the demo."""
 
 
 def load(corpus: loading.DemoCorpus, *, by: User) -> ImportResult:
-    """Import a corpus of scenarios; the public set is split as its sources say, unless it has a split."""
+    """Import a corpus of scenarios; split the public set as its sources say, unless it has a split."""
     result = loading.dialogues(corpus, by=by)
     stored = Corpus.objects.get(name=corpus.name)
     parts = scenarios.parts(corpus.file)
@@ -38,20 +38,20 @@ def load(corpus: loading.DemoCorpus, *, by: User) -> ImportResult:
 
 
 def play(*, by: User, annotators: Iterable[User]) -> Campaign:
-    """Return the campaign in which visitors play the agent, made and opened where it is missing."""
+    """Return the campaign in which visitors play the agent, created and opened if missing."""
     return loading.campaign(PLAY, by=by, annotators=annotators, raters_per_item=PLAYERS)
 
 
 def agents(*, by: User) -> list[baselines.Played]:
-    """Let the baseline agents decide in the short script; what they decided before stays as it is."""
+    """Let the baseline agents decide in the short script; existing decisions stay as they are."""
     corpus = Corpus.objects.get(name=SHORT.name)
     return [baselines.play(by=by, baseline=Baseline(key), dialogues=Dialogues(corpus)) for key in AGENTS]
 
 
 def seed_of(parts: dict[str, str]) -> int:
-    """Return the first seed whose draw gives each family the part that its source names.
+    """Return the first seed whose draw gives each family the part named in its source.
 
-    With it the split of the demo is a split like any other, which anybody can draw again.
+    With it the demo's split can be drawn again like any other split.
     """
     share = share_of(parts)
     return next(seed for seed in count() if splits.choose(parts, seed=seed, test_share=share) == parts)

@@ -1,4 +1,4 @@
-"""Loading the demo, step by step: corpora, simulated ratings, campaigns, a judge. Each may be repeated."""
+"""Load the demo step by step: corpora, simulated ratings, campaigns, judges. Each step may be repeated."""
 
 from __future__ import annotations
 
@@ -46,22 +46,22 @@ from judges.runs import actions
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
 
-# The demo accounts, one of each role, made by `manage.py load_demo` and by nothing else.
+# Demo accounts, one per role, created only by `manage.py load_demo`.
 #
-# A password is derived from the installation's secret key: it differs from one installation to the next,
-# stays the same from one start to the next, and is written down nowhere.
+# A password is derived from the installation's secret key: it differs between installations, stays the same
+# between starts, and is stored nowhere.
 
-# Judges of the demo that ask the fake model: an endpoint, two prompts, and a run of each on the dev part.
+# Judges of the demo on the fake model: an endpoint, two prompts, and a run of each on the dev part.
 
 CORPUS = "Judge playground (demo)"
 BUILT_IN = "cpdscore_simple_without_reference"
 OWN = "replies as people see them"
 SENTENCE = "Compare it with what a thoughtful person would have said here."
-"""What the fake model's error model `ordinary` takes for a better instruction."""
+"""Counts as a better instruction in the fake model's error model `ordinary`."""
 
 
 def endpoint(url: str, *, by: User) -> Endpoint:
-    """Return the endpoint of a fake model that answers at a base URL; the same one at every start."""
+    """Return the endpoint of the fake model at a base URL; the same endpoint at every start."""
     fields = {"name": ENDPOINT, "base_url": url, "model": MODEL, "allow_private": True, "active": True}
     fields |= {"price_in": 0, "price_out": 0}
     existing = Endpoint.objects.filter(name=ENDPOINT).first()
@@ -71,17 +71,17 @@ def endpoint(url: str, *, by: User) -> Endpoint:
 
 
 def has_moved(url: str) -> bool:
-    """Whether the demo's fake model answered at another address before."""
+    """Whether the demo's fake model was at another URL before."""
     return Endpoint.objects.filter(name=ENDPOINT).exclude(base_url=url).exists()
 
 
 def split(corpus: Corpus, *, by: User) -> Split:
-    """Return the corpus's split, drawn where there is none."""
+    """Return the corpus's split, drawn if missing."""
     return splits.lock_of(corpus) or splits.draw(corpus=corpus, by=by)
 
 
 def own_prompt(*, by: User) -> str:
-    """Return the reference of the demo's own prompt: the built-in one and a sentence more."""
+    """Return the reference of the demo's own prompt: the built-in prompt and one more sentence."""
     prompt = Prompt.objects.filter(name=OWN).first()
     if prompt is None:
         built_in = versions.find(BUILT_IN)
@@ -99,7 +99,7 @@ def own_prompt(*, by: User) -> str:
 
 
 def start_judge_runs(url: str, *, by: User) -> list[Run]:
-    """Start a run of both prompts over the dev part; one that is done is not done again."""
+    """Start a run of both prompts on the dev part, unless it is done."""
     corpus = Corpus.objects.get(name=CORPUS)
     fake_model = endpoint(url, by=by)
     selection = Selection(corpus, split=split(corpus, by=by), part="dev")
@@ -116,19 +116,21 @@ EMAIL = "{role}@demo.invalid"
 
 
 class ForeignAccount(ValueError):
-    """An account of a demo name that somebody else made; the message is one clear line."""
+    """Somebody else created an account with a demo name; the message is one clear line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A demo account. `password` is None where its user has changed it."""
+    """A demo account. `password` is None if its user has changed it."""
 
     user: User
     password: str | None
 
 
 def ensure(role: str) -> Account:
-    """Return the demo account of a role, made where it is missing; raise ForeignAccount for a stranger's."""
+    """Return the demo account of a role, created if missing; raise ForeignAccount for another user's
+    account.
+    """
     password = derived_password(role)
     user = User.objects.filter(username=role).first()
     if user is None:
@@ -146,7 +148,7 @@ def ensure(role: str) -> Account:
 
 
 def simulated(name: str) -> User:
-    """Return the account of somebody simulated: nobody can sign in to it. Raises ForeignAccount."""
+    """Return the account of a simulated person: nobody can sign in to it. Raises ForeignAccount."""
     user = User.objects.filter(username=name).first()
     if user is None:
         return User.objects.create_user(name, EMAIL.format(role=name), password=None)
@@ -207,16 +209,16 @@ CAMPAIGNS = (
     DemoCampaign("Demo: meetings as a whole", "Demo meetings", "cocoeval_overall"),
     DemoCampaign("Demo: behaviours in meetings", "Demo meetings", "cocoeval_behaviours"),
 )
-"""In the order of their making: lists show the latest first."""
+"""In order of creation: lists show the latest first."""
 
 RATERS_PER_ITEM = 2
 JUDGE = "rules_baseline"
 PATIENCE = 20.0
-"""Seconds of waiting for the judge; workers do what is then left."""
+"""Seconds to wait for the judge; workers do the rest."""
 
 
 def is_of_another_release(corpus: DemoCorpus) -> bool:
-    """Whether the corpus was loaded from a file with other content: people may have rated that one."""
+    """Whether the corpus was loaded from a file with other content: it may have real ratings."""
     loaded = Import.objects.filter(corpus__name=corpus.name, corpus__source=SOURCE)
     digest = hashlib.sha256((build.CORPORA / f"{corpus.file}.jsonl").read_bytes()).hexdigest()
     return loaded.exists() and not loaded.filter(content_hash=digest).exists()
@@ -236,7 +238,7 @@ def dialogues(corpus: DemoCorpus, *, by: User) -> ImportResult:
 
 
 def ratings(corpus: DemoCorpus, *, by: User) -> ImportResult:
-    """Import what the simulated raters say about a demo corpus, in which they are known as simulated."""
+    """Import the simulated ratings of a demo corpus, with raters marked as simulated."""
     stored = Corpus.objects.get(name=corpus.name)
     for rater in RATERS:
         raters.imported_rater(corpus=stored, kind=Rater.Kind.HUMAN, name=rater.name, simulated=True)
@@ -249,7 +251,7 @@ def ratings(corpus: DemoCorpus, *, by: User) -> ImportResult:
 
 
 def label_lines(by_scheme: Mapping[str, Iterable[SimulatedAnswer]]) -> Iterator[str]:
-    """Yield one line in the native format for each dialogue, with its labels alone."""
+    """Yield one line in the native format per dialogue, with its labels only."""
     labels: dict[str, list[dict[str, object]]] = defaultdict(list)
     for scheme, answers in by_scheme.items():
         for answer in answers:
@@ -268,7 +270,7 @@ def label_lines(by_scheme: Mapping[str, Iterable[SimulatedAnswer]]) -> Iterator[
 def campaign(
     demo: DemoCampaign, *, by: User, annotators: Iterable[User], raters_per_item: int = RATERS_PER_ITEM
 ) -> Campaign:
-    """Return a demo campaign, made and opened where it is missing; one that is there stays as it is."""
+    """Return a demo campaign, created and opened if missing; an existing campaign stays as it is."""
     existing = Campaign.objects.filter(name=demo.name).first()
     if existing:
         return existing
@@ -285,12 +287,12 @@ def campaign(
 
 
 def judge(*, by: User) -> Run:
-    """Run the judge that needs no model over the meetings; one that ran before is not run again.
+    """Run the judge that needs no model on the meetings, unless it ran before.
 
-    Where somebody has drawn a split meanwhile, it runs over dev alone: opening test is theirs.
+    If a user has drawn a split in the meantime, it runs on dev only: opening test is left to them.
 
-    The work is done here, so that the first report has a judge in it also where no worker is running; where
-    one is, the two share it, and this waits for its part.
+    The work is done in this process, so that the first report includes a judge even without a worker; a
+    running worker shares it, and this waits for its part.
     """
     corpus = Corpus.objects.get(name=CORPORA[0].name)
     ran = Run.objects.filter(corpus=corpus, rater__spec__protocol=JUDGE, state=Run.State.DONE).first()
@@ -304,7 +306,7 @@ def judge(*, by: User) -> Run:
 
 
 def finish(run: Run) -> None:
-    """Bring a run to its end here, beside whatever workers there are; what takes too long is left to them."""
+    """Drive a run to its end here, next to any workers; workers finish what takes too long."""
     until = time.monotonic() + PATIENCE
     with Heartbeat(run.queue) as heartbeat:
         while run.state in runs.ACTIVE and time.monotonic() < until:
@@ -314,7 +316,7 @@ def finish(run: Run) -> None:
 
 
 def fake_judges(url: str, *, by: User) -> list[Run]:
-    """Run the judges that ask the fake model at a base URL, and wait for them as for the other judge."""
+    """Run the judges that use the fake model at a base URL, and wait for them as for the other judge."""
     judge_runs = start_judge_runs(url, by=by)
     for run in judge_runs:
         finish(run)
@@ -322,6 +324,6 @@ def fake_judges(url: str, *, by: User) -> list[Run]:
 
 
 def report(corpus: str, *, by: User) -> Report:
-    """Compute the calibration report of a demo corpus; the one that is there where nothing has changed."""
+    """Compute the calibration report of a demo corpus; reuse the existing one if nothing has changed."""
     study = studies.automatic(corpus=Corpus.objects.get(name=corpus))
     return studies.compute(study=study, part=studies.default_part(study), by=by)

@@ -1,6 +1,7 @@
-"""The series of the demo in the database: its questions, baselines, and the marked one for the fake reader.
+"""The series of the demo in the database: its questions, baselines, and the marked series for the fake
+reader.
 
-Everything that asks a model asks the fake one, through the same actions that pages, commands and the API use.
+All calls go to the fake model, through the same actions as pages, commands and the API.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from suites.long_dialogue.simulations.steps import Order
 
 SERIES = loading.DemoCorpus("Demo series", series.SET, {})
 READERS = "Reader playground (demo)"
-"""The corpus of the marked series: its texts tell the fake model what it is asked for."""
+"""Corpus of the marked series: its texts contain the answers for the fake model."""
 UNREVIEWED = "Facts to review (demo)"
-"""The marked series again, as somebody has it who begins: without facts, its quiz without evidence."""
+"""The marked series at the start of the work: without facts, its quiz without evidence."""
 REVIEW = "Demo: review facts"
 SET = "quiz and facts"
 SOURCE = "Written for Concord's demo; every turn tells the fake model what it answers"
@@ -46,13 +47,13 @@ CONDITIONS: tuple[Mapping[str, Any], ...] = (
     {"memory": "oracle"},
     {"memory": "no_memory"},
 )
-"""What the fake reader remembers. So few entries of a short series are chosen that the memories differ."""
+"""Memories of the fake reader. They choose so few entries of a short series that they differ."""
 ROUNDS = 20
 Finish = Callable[[Run], None]
 
 
 def load(*, by: User) -> QuestionSet:
-    """Import the series where it is missing, make its questions, and let the baselines answer them."""
+    """Import the series if missing, create its questions, and let the baselines answer them."""
     loading.dialogues(SERIES, by=by)
     corpus = Corpus.objects.get(name=SERIES.name)
     question_set = question_sets.make(corpus=corpus, name=SET, seed=0, by=by).set
@@ -62,8 +63,8 @@ def load(*, by: User) -> QuestionSet:
 
 
 def load_readers(*, by: User, endpoint: Endpoint, annotators: Iterable[User], finish: Finish) -> list[Run]:
-    """Load what is missing of the marked series: facts that a model drew, their review, and a reader with
-    each memory. Return the runs; where one was not finished in time, workers do what is left.
+    """Load missing parts of the marked series: facts extracted by a model, their review, and a reader per
+    memory. Return the runs; workers finish runs that were not finished in time.
     """
     unreviewed = _corpus(UNREVIEWED, by, series.unreviewed)
     fact_run = generating.start(
@@ -83,7 +84,7 @@ def load_readers(*, by: User, endpoint: Endpoint, annotators: Iterable[User], fi
 
 
 def _corpus(name: str, by: User, lines: Callable[[], str]) -> Corpus:
-    """Return a corpus of the marked series, imported where it is missing."""
+    """Return a corpus of the marked series, imported if missing."""
     if existing := Corpus.objects.filter(name=name).first():
         return existing
     with tempfile.TemporaryDirectory() as folder:
@@ -102,7 +103,7 @@ def _corpus(name: str, by: User, lines: Callable[[], str]) -> Corpus:
 
 
 def _review(corpus: Corpus, by: User, annotators: Iterable[User]) -> Campaign:
-    """Return the campaign in which visitors review some of the facts that the fake model drew."""
+    """Return the campaign in which visitors review some of the facts extracted by the fake model."""
     if existing := Campaign.objects.filter(name=REVIEW).first():
         return existing
     campaign = campaigns.create(
@@ -122,7 +123,7 @@ def _review(corpus: Corpus, by: User, annotators: Iterable[User]) -> Campaign:
 def _simulate(
     question_set: QuestionSet, by: User, endpoint: Endpoint | None, order: Order, finish: Finish
 ) -> Simulation:
-    """Start a simulation, or find the same one, and bring it on as far as time allows."""
+    """Start a simulation, or find the same one, and advance it as far as time allows."""
     simulation = simulation_actions.start(by=by, question_set=question_set, order=order, endpoint=endpoint)
     for _ in range(ROUNDS):
         simulation = simulation_actions.advance(simulation.pk)

@@ -1,9 +1,9 @@
-"""Simulated raters: a planted truth seen through an explicit error model. No person is behind any of them.
+"""Simulated raters: a planted truth seen through an explicit error model. None of them is a real person.
 
-Whether a rater marks a behaviour that is there is drawn with the rater's sensitivity for it, and whether one
-that is not there is left unmarked with the rater's specificity. A rating is the true quality plus the rater's
-severity plus normal noise, rounded and kept on the scale. Every draw depends only on the rater's seed, the
-item and the question, so the same seed gives the same answers in whatever order they are asked for.
+The rater's sensitivity for a behaviour is the chance to mark it if present, the specificity the chance not to
+mark it if absent. A rating is the true quality plus the rater's severity plus normal noise, rounded and kept
+on the scale. Every draw depends only on the rater's seed, the item and the question, so the same seed gives
+the same answers in any order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from statistics import NormalDist
 from annotation.schemes import cocoeval, ratings
 from annotation.schemes.ratings import LOW
 
-# What is really in the demo's turns, because it was planted: the truth behind the simulated ratings.
+# Planted truth of the demo's turns, behind the simulated ratings.
 
 PATH = Path(__file__).parent / "corpora" / "truth.json"
 
@@ -45,7 +45,7 @@ class PersonaTruth:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """All of it, by `dialogue/continuation`."""
+    """The truth of all continuations, by `dialogue/continuation`."""
 
     meetings: Mapping[str, MeetingTruth]
     personas: Mapping[str, PersonaTruth]
@@ -78,8 +78,9 @@ BASE: dict[str, tuple[float, float]] = {
     "under_answering": (0.80, 0.970),
     "unclear_intent": (0.65, 0.975),
 }
-"""Sensitivity and specificity of an average rater for each behaviour: an interruption is plain to see, an
-unclear intent is not."""
+"""Sensitivity and specificity of an average rater for each behaviour: an interruption is easy to see, an
+unclear intent is not.
+"""
 
 ASPECT_ERRORS = (0.80, 0.85)
 """Sensitivity and specificity for naming an aspect after a low score."""
@@ -101,21 +102,21 @@ class SimulatedRater:
     noise: float
 
     def marks(self, item: str, question: str, present: bool) -> bool:
-        """Whether the rater marks a behaviour or aspect that is, or is not, present in an item."""
+        """Whether the rater marks a behaviour or aspect, given whether it is present in an item."""
         chance = uniform(self.seed, item, question)
         if present:
             return chance < self.sensitivity[question]
         return chance >= self.specificity[question]
 
     def rates(self, item: str, question: str, quality: float, highest: int = 5) -> int:
-        """Return the rating on 1..highest of an item whose true quality on that scale is given."""
+        """Return the rating on 1..highest of an item with a true quality on that scale."""
         step = (highest - 1) / 4
         error = self.severity + self.noise * NormalDist().inv_cdf(uniform(self.seed, item, question))
         return min(max(round(quality + step * error), 1), highest)
 
 
 def uniform(seed: int, *words: str) -> float:
-    """Return a number strictly between 0 and 1 that a seed and some words determine."""
+    """Return a number strictly between 0 and 1 determined by a seed and some words."""
     digest = hashlib.sha256("\0".join([str(seed), *words]).encode()).digest()
     return (int.from_bytes(digest[:6], "big") + 0.5) / 2**48
 
@@ -143,7 +144,7 @@ RATERS = (
     rater(2, attention=-0.10, suspicion=0.8, severity=0.25, noise=0.6),
     rater(3, attention=0.02, suspicion=1.6, severity=-0.3, noise=0.55),
 )
-"""A careful one, one who overlooks things and is kind, and one who sees too much and is strict."""
+"""A careful rater, a lenient one who overlooks behaviours, and a strict one who sees too many."""
 
 
 def behaviours(by: SimulatedRater, item: str, present: Iterable[str]) -> dict[str, bool]:

@@ -1,7 +1,7 @@
-"""The scenario sets of the demo: from their written sources to native dialogues, and the part of each family.
+"""Scenario sets of the demo: from their written sources to native dialogues, and the part of each family.
 
 `demo/sources/scenarios/` holds the public set, one readable YAML file per family, and
-`demo/sources/scenarios_demo/` the short script that a visitor plays. `python -m demo.build` makes the
+`demo/sources/scenarios_demo/` the short script that a visitor plays. `python -m demo.build` writes the
 corpora.
 """
 
@@ -18,15 +18,15 @@ import yaml
 
 SOURCES = Path(__file__).parent / "sources"
 SET = "scenarios"
-"""The folder of the public set, and the name of its corpus's file."""
+"""Folder of the public set, and name of its corpus's file."""
 SHORT = "scenarios_demo"
-"""The folder of the script that a visitor plays, and the name of its corpus's file."""
+"""Folder of the visitors' script, and name of its corpus's file."""
 PARTS = ("dev", "test")
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The scenarios made from one script. `part` is dev or test, the whole family's."""
+    """The scenarios of one script. `part` is dev or test, for the whole family."""
 
     id: str
     title: str
@@ -35,7 +35,7 @@ class Family:
     scenarios: tuple[Mapping[str, Any], ...]
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """Yield its scenarios as native dialogues, of which the family is the cluster."""
+        """Yield its scenarios as native dialogues, with the family as cluster."""
         for scenario in self.scenarios:
             rest = {name: value for name, value in scenario.items() if name not in ("id", "metadata")}
             metadata = {**scenario["metadata"], "setting": self.setting, "family_title": self.title}
@@ -49,7 +49,7 @@ def families(name: str = SET) -> tuple[Family, ...]:
 
 
 def lines(name: str = SET) -> str:
-    """Return a set as a file in the native format, one line a scenario."""
+    """Return a set as a file in the native format, one scenario per line."""
     records = (record for family in families(name) for record in family.records())
     return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
@@ -60,7 +60,7 @@ def parts(name: str = SET) -> dict[str, str]:
 
 
 def counts(name: str = SET) -> dict[str, Counter[str]]:
-    """Return how many probes of each kind a set has, under `probes` and `controls`."""
+    """Return the number of probes of each kind in a set, under `probes` and `controls`."""
     counters: dict[str, Counter[str]] = {"probes": Counter(), "controls": Counter()}
     for family in families(name):
         for scenario in family.scenarios:

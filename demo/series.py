@@ -1,8 +1,8 @@
-"""The series of the demo: from its script and what is known of it to a long dialogue.
+"""The series of the demo: from its script and annotations to a long dialogue.
 
-`demo/sources/series/` holds the script as it was written, in the form that the import `longform` reads, and
-beside it a YAML file: the people, their other names, the facts that are said, by the words that say them, and
-a quiz. `python -m demo.build` makes the corpus.
+`demo/sources/series/` holds the script as written, in the format of the import `longform`, and a YAML file:
+the people, their other names, the stated facts with the words that state them, and a quiz. `python -m
+demo.build` writes the corpus.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from suites.long_dialogue.scripts.making import make
 
 SOURCES = Path(__file__).parent / "sources" / "series"
 SET = "series"
-"""The name of the corpus's file."""
+"""Name of the corpus's file."""
 TITLE = "stairs-only"
-"""The name of the files of the series."""
+"""Name of the series' files."""
 ACCEPTED: Status = "accepted"
 
 Record = dict[str, Any]
@@ -37,12 +37,12 @@ Quotes = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """The turns of a script, found by the words that they hold."""
+    """Turns of a script, found by words in them."""
 
     turns: tuple[Turn, ...]
 
     def saying(self, session: str, words: str) -> int:
-        """Return the position of the one turn of a session that has these words; raise ValueError."""
+        """Return the position of the one turn of a session with these words; raise ValueError."""
         places = [
             place for place, turn in enumerate(self.turns) if turn.session == session and words in turn.text
         ]
@@ -64,7 +64,7 @@ def source(title: str = TITLE) -> Record:
 
 
 def dialogue(title: str = TITLE) -> Dialogue:
-    """Return the series as one long dialogue, with its facts and quiz questions, all of them accepted."""
+    """Return the series as one long dialogue, with its facts and quiz questions, all accepted."""
     record = source(title)
     script = _script(title, record)
     talk = Talk(script.turns)
@@ -101,7 +101,7 @@ def native(script: Dialogue) -> Record:
 
 
 def _script(title: str, record: Record) -> Dialogue:
-    """Return the script with its people under their ids, as the import of plain text reads it."""
+    """Return the script with people replaced by their ids, as the plain-text import reads it."""
     people = record["participants"]
     ids = {person["name"]: key for key, person in people.items()}
     settings = {longform.MAIN: people[record["main"]]["name"], longform.KEY: record["id"]}
@@ -189,24 +189,24 @@ def _entry(record: Fact | Question, content: Record) -> Record:
     return {"id": record.id, **content, "status": record.status}
 
 
-# The series once more, for the fake reader: every turn says in braces which questions it answers.
+# The series with marks for the fake reader: every turn names in braces the questions that it answers.
 #
-# Nothing here is a text of its own. The marks are put into the turns and questions of `demo/series.py` when
-# the corpus is loaded: `{evidence q17}` in a turn that gives the answer, `{evidence q17 1/2}` in one of two
-# that are both needed, `{fact Ana | boss | Ben}` in a turn that says a fact, and `{answer q.17 ...}` in the
-# question. Questions about facts are made beforehand, because a mark needs a question, and share the marks
-# of their facts: `f12`, or `f12+f30` for two hops.
+# The marks are added to the turns and questions of the series when the corpus is loaded: `{evidence q17}` in
+# a turn with the answer, `{evidence q17 1/2}` in one of two that are both needed, `{fact Ana | boss | Ben}`
+# in a turn that states a fact, and `{answer q.17 ...}` in the question. Questions about facts are created
+# beforehand, because a mark needs a question, and share the marks of their facts: `f12`, or `f12+f30` for two
+# hops.
 
 SUFFIX = "-marked"
-"""How the id of a marked dialogue ends."""
+"""Suffix of a marked dialogue's id."""
 MARKED_TITLE = "with the answers marked for the fake model"
-"""What its title adds, so that nobody takes it for a text."""
+"""Addition to its title, so that nobody takes it for an original text."""
 NAME = "marked"
-"""The name of its question set."""
+"""Name of its question set."""
 SEED = 0
 
 Marks = Mapping[int, Sequence[str]]
-"""What is put behind the text of turns, by their position."""
+"""Marks to append to turns, by position."""
 
 
 def marked_dialogue(seed: int = SEED) -> Dialogue:
@@ -226,8 +226,9 @@ def marked_lines() -> str:
 
 
 def unreviewed(seed: int = SEED) -> str:
-    """Return a corpus file of the marked series as it is before anybody worked on it: without facts, and with
-    a quiz of which nobody has said which sessions answer it."""
+    """Return a corpus file of the marked series before any work on it: without facts, and with a quiz whose
+    answering sessions are unknown.
+    """
     script = marked_dialogue(seed)
     quiz = (
         replace(question, evidence=(), evidence_all=False, evidence_turns=(), status="draft", styles={})
@@ -238,10 +239,10 @@ def unreviewed(seed: int = SEED) -> str:
 
 
 def marked(script: Dialogue) -> Dialogue:
-    """Return a script whose turns tell which of its facts and questions they answer, and each question its
-    answer.
+    """Return a script whose turns name the facts and questions that they answer, and whose questions hold
+    their answers.
 
-    Raises ValueError where a turn's mark could be taken for one of another session that answers as well.
+    Raises ValueError if a turn's mark could be confused with that of another session that also answers.
     """
     marks = _marks(script)
     return replace(
@@ -257,7 +258,7 @@ def marked(script: Dialogue) -> Dialogue:
 
 
 def key_of(question: Question) -> str:
-    """Return the id that the marks of a question's evidence have: that of its facts, else its own."""
+    """Return the id in the marks of a question's evidence: that of its facts, else its own."""
     return "+".join(question.facts) or question.base or question.id
 
 
@@ -275,7 +276,7 @@ def _marks(script: Dialogue) -> Marks:
 def _evidence(question: Question, script: Dialogue) -> Iterator[tuple[int, str]]:
     """Yield the marks of a question's evidence with their positions.
 
-    The turns of one session are needed together, and those of all sessions where all are needed.
+    The turns of one session are needed together; turns of several sessions if all sessions are needed.
     """
     key = key_of(question)
     for places in _group_positions(question, script):
@@ -296,7 +297,7 @@ def _group_positions(question: Question, script: Dialogue) -> list[tuple[int, ..
 
 
 def _add_answer_marks(question: Question) -> Question:
-    """Return a question that holds its answer, in its text and in every wording."""
+    """Return a question with its answer in its text and in every wording."""
     mark = f"{{answer {_dot_ids(key_of(question))} {question.answer}}}"
     return replace(
         question,
@@ -306,7 +307,7 @@ def _add_answer_marks(question: Question) -> Question:
 
 
 def _dot_ids(key: str) -> str:
-    """Return an id as questions have it: with dots, so that no retriever finds the evidence by it."""
+    """Return an id as in questions: with dots, so that no retriever finds the evidence by id."""
     return "+".join(f"{part[:1]}.{part[1:]}" for part in key.split("+"))
 
 

@@ -1,7 +1,7 @@
-"""A study under way: people who were trained and tested, pairs, decisions, messages, a link to join by.
+"""A study in progress: people who were trained and tested, pairs, decisions, messages, a join link.
 
-Everybody who works here is simulated, and called so. A place for a visitor is left in each campaign, and some
-cases wait for a decision.
+Everybody in it is simulated, and named accordingly. Each campaign has a place for a visitor, and some cases
+wait for a decision.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Answer = Callable[[Hold, Screen], dict[str, Any]]
 
 
 def load_study(*, by: User, visitors: Sequence[User]) -> bool:
-    """Make the study where it is missing, all of it; return whether it was made."""
+    """Create the whole study if missing; return whether it was created."""
     if Campaign.objects.filter(name=STUDY).exists():
         return False
     corpus = _corpus(by)
@@ -124,7 +124,7 @@ def _study(corpus: Corpus, *, by: User, annotators: Iterable[User]) -> Campaign:
 
 
 def _work(person: User, campaign: Campaign, answer: Answer) -> None:
-    """Agree to what comes first, and answer whatever is handed out, until nothing is."""
+    """Accept the introductory steps, and answer all assigned tasks until none is left."""
     while True:
         seat, hold = labelling.start(by=person, campaign=campaign.pk)
         if hold is not None:
@@ -153,7 +153,7 @@ def _spread_times(campaign: Campaign) -> None:
 
 
 def _answers(rater: SimulatedRater) -> Answer:
-    """How a simulated person answers: without errors to tasks that have a key and are known as such."""
+    """Return the answer function of a simulated person: no errors on tasks with a key known as such."""
 
     def answer(hold: Hold, screen: Screen) -> dict[str, Any]:
         reply = build.BY_TEXT[_last_line(screen.parts)]
@@ -166,12 +166,14 @@ def _answers(rater: SimulatedRater) -> Answer:
 
 
 def _answer_carelessly(hold: Hold, screen: Screen) -> dict[str, Any]:
-    """How somebody answers who does not read: the test is not passed so."""
+    """Answer without reading, which does not pass the test."""
     return {"helpful": 4, "talks_down": 0}
 
 
 def _preference_answers(rater: SimulatedRater) -> Answer:
-    """Answers of a simulated person who compares two replies by their own rating of each."""
+    """Return the answer function of a simulated person who compares two replies by their own rating of
+    each.
+    """
 
     def answer(hold: Hold, screen: Screen) -> dict[str, Any]:
         replies = [build.BY_TEXT[_last_line(side.parts)] for side in screen.sides]
@@ -189,7 +191,7 @@ def _last_line(parts: Sequence[Part]) -> str:
 
 
 def _add_messages(study: Campaign, *, by: User, people: Mapping[str, User], visitor: User) -> None:
-    """Notes on turns, a question with its answer, and a message to whoever visits as an annotator."""
+    """Add notes on turns, a question with its answer, and a message to the visiting annotator."""
     ann, bob = people["simulated-ann"], people["simulated-bob"]
     first, second = study.assignments.filter(user=ann, occasion="main").order_by("pk")[:2]
     add_note = partial(notes.set_note, by=ann, campaign=study.pk, line=2)
@@ -205,7 +207,7 @@ def _add_messages(study: Campaign, *, by: User, people: Mapping[str, User], visi
 
 
 def _add_join_link(study: Campaign, *, by: User) -> None:
-    """A link by which people join, and two who came by it and have not begun."""
+    """Add a join link, and two people who used it and have not begun."""
     link = participants.make_link(by=by, campaign=study, name="Prolific, first wave", code="DEMO7")
     for number in (1, 2):
         arrival = participants.Came(f"simulated-p{number}", "demo", f"session-{number}")
@@ -213,7 +215,7 @@ def _add_join_link(study: Campaign, *, by: User) -> None:
 
 
 def _decide(study: Campaign, *, by: User, judge: User) -> None:
-    """A round of adjudication, decided but for the last cases, and gold in which decisions come first."""
+    """Add an adjudication round, decided except for the last cases, and gold that prefers its decisions."""
     accounts.give_campaign_role(by=by, campaign=study, person=judge, role="adjudicator")
     plan = rounds.Plan(
         study.corpus, study, study.scheme_version, {"no_majority": True, "spread": 1, "control": 2}

@@ -1,1 +1,3 @@
-"""Everything that runs in the background. This room knows the others by a table alone: see `jobs.kinds`."""
+"""Background work. Other packages register their job kinds in a table (`jobs.kinds`) and are not imported
+here.
+"""

@@ -1,6 +1,6 @@
-"""One loader for each object, used by pages and API alike: what an address names, or 404.
+"""Object loaders for pages and the API: the object that a URL names, or 404.
 
-Which role an address is for says its view, by decorator or permission class.
+The role that a URL requires is set on its view, by decorator or permission class.
 """
 
 from __future__ import annotations
@@ -13,28 +13,30 @@ from jobs.models import Batch, Delivery, Endpoint, Job, Run, Webhook
 
 
 def job(pk: int) -> Job:
-    """Return a job. Researchers see every job."""
+    """Return a job. Researchers may see every job."""
     return get_object_or_404(Job, pk=pk)
 
 
 def run(pk: int) -> Run:
-    """Return a run with all that its page names. Researchers see every run."""
+    """Return a run with the related objects that its page shows. Researchers may see every run."""
     related = ("rater", "corpus", "campaign", "endpoint", "created_by", "scheme_version__scheme")
     return get_object_or_404(Run.objects.select_related(*related), pk=pk)
 
 
 def batch(pk: int) -> Batch:
-    """Return a batch with its run. Researchers see every batch."""
+    """Return a batch with its run. Researchers may see every batch."""
     return get_object_or_404(Batch.objects.select_related("run"), pk=pk)
 
 
 def endpoint(pk: int) -> Endpoint:
-    """Return an endpoint. Administrators see every endpoint."""
+    """Return an endpoint. Administrators may see every endpoint."""
     return get_object_or_404(Endpoint, pk=pk)
 
 
 def webhook(viewer: User, pk: int) -> Webhook:
-    """Return a webhook with its campaign. Researchers see those of campaigns, administrators every one."""
+    """Return a webhook with its campaign. Researchers may see webhooks of campaigns, administrators all
+    webhooks.
+    """
     webhooks = Webhook.objects.select_related("campaign", "created_by")
     if not is_administrator(viewer):
         webhooks = webhooks.filter(campaign__isnull=False)

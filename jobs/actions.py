@@ -1,4 +1,4 @@
-"""Jobs: start, cancel, do again. Every change of state that a person asks for is here."""
+"""Start, cancel and retry jobs: every state change that a user requests."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from jobs.kinds import JOBS, KINDS
 from jobs.models import Job
 from jobs.queue.waking import wake
 
-# Folders in the home for files that jobs read or write: private, and made at first use.
+# Folders in the home for files that jobs read or write: private, created on first use.
 
 
 def private_folder(name: str) -> Path:
-    """Return the folder of that name in the home; nobody else may look into it."""
+    """Return the folder of that name in the home, created with access for the owner only."""
     path = Path(settings.HOME) / name
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
@@ -32,7 +32,7 @@ ACTIVE = (Job.State.QUEUED, Job.State.RUNNING)
 
 @transaction.atomic
 def start(*, kind: str, subject: str, by: User | None, params: Mapping[str, Any] | None = None) -> Job:
-    """Queue a job, or return the active one of the same kind and subject: one at a time.
+    """Queue a job, or return the active job of the same kind and subject: only one runs at a time.
 
     Raises KeyError for a kind that is not in the table.
     """
@@ -52,13 +52,13 @@ def start(*, kind: str, subject: str, by: User | None, params: Mapping[str, Any]
 
 
 def active_job(kind: str, subject: str) -> Job | None:
-    """Return the job of a kind and subject that waits or runs, None where there is none."""
+    """Return the queued or running job of a kind and subject, or None."""
     return Job.objects.filter(kind=kind, subject=subject, state__in=ACTIVE).first()
 
 
 @transaction.atomic
 def cancel(*, job: Job, by: User | None) -> Job:
-    """Cancel a job: a waiting one at once, a running one at its next step; one that has ended stays so."""
+    """Cancel a job: a queued job at once, a running job at its next step; a finished job stays as it is."""
     job = Job.objects.select_for_update().get(pk=job.pk)
     if not job.active:
         return job
@@ -74,7 +74,7 @@ def cancel(*, job: Job, by: User | None) -> Job:
 
 @transaction.atomic
 def retry(*, job: Job, by: User | None) -> Job:
-    """Queue a job again that failed or was cancelled. Raises JobError for one that did neither."""
+    """Queue a failed or cancelled job again. Raises JobError for a job in any other state."""
     job = Job.objects.select_for_update().get(pk=job.pk)
     if job.state not in (Job.State.FAILED, Job.State.CANCELLED):
         raise JobError(f"the job is {job.state}: only one that failed or was cancelled can be done again")

@@ -1,12 +1,13 @@
-"""What can go wrong with background work.
+"""Errors of background work.
 
-JobError                 a person asked for what cannot be done; one clear line
-|-- WebhookRefused       a webhook cannot be like this (`field` is what is at fault)
-|-- JobRefused           what a kind says of its own input: fails the job with that line (and `detail`)
+JobError                 the request cannot be fulfilled; one clear line
+|-- WebhookRefused       invalid settings of a webhook (`field` is the field at fault)
+|-- JobRefused           invalid input of a job: fails the job with that line (and `detail`)
+
 JobStopped               the work must end now; raised by `Progress`, never caught by a kind
-|-- JobCancelled         somebody cancelled the job
-|-- JobInterrupted       the worker is told to stop: the job is given back
-|-- JobLost              the lease went to another worker: what was done here does not count
+|-- JobCancelled         a user cancelled the job
+|-- JobInterrupted       the worker is stopping: the job is given back
+|-- JobLost              another worker has the lease: work done here does not count
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-# Kinds of failures of calls, kept apart where they arise: one table, for pages, API and reports.
+# Kinds of failures of calls, set where they arise: one table for pages, API and reports.
 
 TRANSPORT = "transport"
 SERVER = "server"
@@ -52,7 +53,7 @@ ERROR_KINDS: dict[str, str] = {
     LOST_WORKER: "its worker was lost each time",
     DEFECT: "a defect in Concord",
 }
-"""What each kind means, in the order in which they are listed."""
+"""Description of each error kind, in listing order."""
 
 
 _NUMBERS = re.compile(r"\b[0-9a-f-]*\d[0-9a-f-]{7,}\b|\d+", re.I)
@@ -65,7 +66,7 @@ def same_cause(error: str) -> str:
 
 
 def commonest(errors: Iterable[str]) -> tuple[str, int]:
-    """Return the commonest cause of errors, in the words of the first that has it, and how many have it."""
+    """Return the commonest cause of errors, in the wording of its first error, and its count."""
     by_cause: dict[str, list[str]] = {}
     for error in errors:
         by_cause.setdefault(same_cause(error), []).append(error)
@@ -74,7 +75,7 @@ def commonest(errors: Iterable[str]) -> tuple[str, int]:
 
 
 OLDER = "older"
-"""How addresses name failures from before kinds were kept."""
+"""URL key of failures from before kinds were recorded."""
 
 
 def describe_kind(kind: str) -> str:
@@ -83,11 +84,11 @@ def describe_kind(kind: str) -> str:
 
 
 class JobError(ValueError):
-    """What a person asked of a job cannot be done; the message is one clear line."""
+    """A request about a job cannot be fulfilled; the message is one clear line."""
 
 
 class WebhookRefused(JobError):
-    """Why a webhook cannot be like this; `field` names what is at fault, '' where it is none."""
+    """A webhook has invalid settings; `field` names the field at fault, '' if there is none."""
 
     status = 422
     code = "webhook_refused"
@@ -97,12 +98,12 @@ class WebhookRefused(JobError):
         self.field = field
 
     def details(self) -> dict[str, Any]:
-        """Return the field at fault, for a program."""
+        """Return the field at fault, for API clients."""
         return {"fields": {self.field: [str(self)]}} if self.field else {}
 
 
 class JobRefused(JobError):
-    """Why a job came to nothing: one line, and `detail` as plain JSON for its result."""
+    """A job failed because of its input: one line, and `detail` as plain JSON for its result."""
 
     def __init__(self, message: str, detail: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -110,7 +111,7 @@ class JobRefused(JobError):
 
 
 class JobStopped(BaseException):
-    """The work on a job must end. No handler of ordinary errors may swallow it."""
+    """The work on a job must end. No handler of ordinary errors may swallow this."""
 
 
 class JobCancelled(JobStopped):
@@ -118,8 +119,8 @@ class JobCancelled(JobStopped):
 
 
 class JobInterrupted(JobStopped):
-    """The worker ends; the job waits for another."""
+    """The worker is stopping; the job waits for another."""
 
 
 class JobLost(JobStopped):
-    """The lease is another worker's now."""
+    """Another worker has the lease now."""

@@ -1,7 +1,7 @@
-"""Fake models, for trying out and for tests: what they answer is never taken for a real model's.
+"""Fake models for demos and tests: their answers never pass for a real model's.
 
-Their names begin with `fake` (see `demo.fake_model`); names of judges, pages of runs and reports say it.
-Behind a proxy that calls one otherwise it is known by a header of its replies, and its name says both.
+Their names begin with `fake` (see `demo.fake_model`), which shows in judge names, run pages and reports.
+Behind a proxy with another name a fake model is recognised by a response header, and its name shows both.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 MARK = "(fake model)"
-"""In the name of every rater that asks one."""
+"""Part of the name of every rater that uses a fake model."""
 
 MODEL_PREFIX = "fake"
-"""How the names of fake models begin, in capitals or not."""
+"""Prefix of fake model names, in any case."""
 
 ENDPOINT = "fake model (for trying out)"
-"""The endpoint that the demo makes."""
+"""Endpoint created by the demo."""
 
 HEADER = "X-Concord-Fake-Model"
-"""Of every response of a fake model. Proxies pass it on, some with a prefix."""
+"""Header of every response of a fake model. Proxies pass it on, some with a prefix."""
 
 EMBEDDING_MODEL = "embedding_model"
-"""In a continuation's condition: the model that embedded what its writer looked up."""
+"""Condition key of a continuation: the embedding model of its writer's retrieval."""
 CONDITION_KEYS = ("model", EMBEDDING_MODEL)
 
 _HEADER_SUFFIX = HEADER.casefold()
@@ -30,22 +30,22 @@ _ALIAS = "fake model as "
 
 
 def aliased(model: str) -> str:
-    """Return the name of a fake model that its server calls otherwise."""
+    """Return the name of a fake model that its server serves under another name."""
     return model if is_fake(model) else _ALIAS + model
 
 
 def requested_name(model: str) -> str:
-    """Return the name by which a model is asked for at its server."""
+    """Return the model name to send to its server."""
     return model.removeprefix(_ALIAS)
 
 
 def has_mark(headers: Iterable[str]) -> bool:
-    """Whether the names of a response's headers say that a fake model answered."""
+    """Whether response header names include the mark of a fake model."""
     return any(name.casefold().endswith(_HEADER_SUFFIX) for name in headers)
 
 
 def is_fake(model: str) -> bool:
-    """Whether a model's name is a fake one's."""
+    """Whether a model name is a fake model's."""
     return model.casefold().startswith(MODEL_PREFIX)
 
 

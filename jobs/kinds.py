@@ -1,8 +1,7 @@
-"""The kinds of jobs, and the queues: every piece of background work is in one of these tables; suites add to
-them.
+"""Tables of job kinds, run kinds, queues and sweeps: all background work is listed here; suites add to them.
 
-A kind of job is one module that has a `JOB`, and one line here. Modules are named by their address, because
-this room is the lowest and imports none of them; the worker that needs one loads it.
+A job kind is a module with a `JOB`, and one line here. Modules are listed by import path, because this
+package is the lowest layer and imports none of them; a worker loads a module when it needs it.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from jobs.errors import JobCancelled, JobInterrupted, JobLost
 from jobs.models import Call, Job, Run
 from jobs.tables import Table, added
 
-# How far a job is: written beside its transaction, so that others see it, and asked whether to go on.
+# Progress of a job: written outside its transaction, so that others see it, with a check whether to continue.
 
 EVERY = 0.5
-"""Seconds between two writes, at least."""
+"""Minimum seconds between two writes."""
 _WRITE = """
 UPDATE jobs_job SET done = %s, total = %s, note = %s
  WHERE id = %s AND worker = %s AND state = 'running' RETURNING cancel_asked
@@ -36,10 +35,11 @@ def never() -> bool:
 
 
 class Progress:
-    """Call it as the work goes: `progress(done, total)`. Use as a context, because it has its own connection.
+    """Progress reporter: call `progress(done, total)` during the work, inside its context (its own
+    connection).
 
-    Raises JobCancelled, JobInterrupted or JobLost where the work must end; the caller lets that pass, and
-    its transaction rolls back with it.
+    Raises JobCancelled, JobInterrupted or JobLost when the work must end; the caller lets the exception pass,
+    so that its transaction rolls back.
     """
 
     def __init__(self, job: int, worker: str, stopping: Callable[[], bool] = never) -> None:
@@ -55,7 +55,7 @@ class Progress:
             self._outside.close()
 
     def __call__(self, done: int, total: int, note: str = "") -> None:
-        """Say that `done` of `total` units are done, at most twice a second; raise where to stop."""
+        """Report `done` of `total` units, at most twice a second; raise if the work must stop."""
         if self.stopping():
             raise JobInterrupted
         if monotonic() - self._last < EVERY and done < total:
@@ -97,14 +97,14 @@ KINDS: Table[str] = Table(
         "nearest": "judges.prompts.requests",
     },
 )
-"""Per kind of job: the module whose `JOB` does it."""
+"""Module with the `JOB` of each job kind."""
 
 QUEUES: dict[str, str] = {
     CALLS: "jobs.calls.queue",
     METRICS: "jobs.calls.queue",
     JOBS: "jobs.queue.jobs",
 }
-"""Per queue (a worker process has one): the module that offers what `Queue` below asks for."""
+"""Module with the `Queue` interface below, for each queue (a worker process serves one queue)."""
 
 RUN_KINDS: Table[str] = Table(
     "run_kinds",
@@ -115,7 +115,7 @@ RUN_KINDS: Table[str] = Table(
         "metric": "judges.runs.metric_calls",
     },
 )
-"""Per kind of run: the module whose `RUN` makes its calls ready and records what they answered."""
+"""Module with the `RUN` of each run kind, which prepares its calls and records their answers."""
 
 SWEEPS: tuple[str, ...] = (
     "annotation.work.leases:return_expired",
@@ -127,15 +127,15 @@ SWEEPS: tuple[str, ...] = (
     "config.idempotency:clear",
     "calibration.exports.downloads:clear",
 )
-"""What else workers put in order every few seconds: `module:function` without arguments."""
+"""Other cleanup that workers do every few seconds: `module:function` without arguments."""
 
 
 @dataclass(frozen=True)
 class JobKind:
-    """A kind of job. `run` does one and returns its result as plain JSON.
+    """A kind of job. `run` does one job and returns its result as plain JSON.
 
-    It raises JobRefused for what its input does not allow, calls `progress` as it goes, and may be run again
-    after its worker was lost: what it does must count once. `title` is what a page calls it.
+    It raises JobRefused for invalid input, calls `progress` during the work, and may run again after its
+    worker was lost: its effects must count once. `title` is its name on pages.
     """
 
     key: str
@@ -144,7 +144,9 @@ class JobKind:
 
 
 class RunKind(Protocol):
-    """What a kind of run offers: a run asks a model (`preparer`) or computes (`outcomes`), and records."""
+    """Interface of a run kind: a run sends requests (`preparer`) or computes (`outcomes`), and records
+    answers.
+    """
 
     def preparer(self) -> Preparer:
         """Create the preparer of its calls, for one slice of work."""
@@ -153,65 +155,65 @@ class RunKind(Protocol):
         """Compute its calls, a few at a time."""
 
     def record(self, given: Sequence[tuple[Call, Sequence[Any]]]) -> int:
-        """Record the answers of calls in the current transaction; return how many are new."""
+        """Record the answers of calls in the current transaction; return the number of new labels."""
 
     def reopened(self, run: Run) -> None:
-        """Note that a run goes on: what failed is asked again."""
+        """Handle a run that resumes: its failed calls are retried."""
 
     def settled(self, run: Run) -> None:
-        """Count what came of a run that has ended, into its own columns; it is saved afterwards."""
+        """Count the results of a finished run into its columns; the caller saves it afterwards."""
 
 
 class Queue(Protocol):
-    """What a queue's module offers."""
+    """Interface of a queue's module."""
 
     def ready(self, queue: str) -> bool:
-        """Whether something can be claimed now."""
+        """Whether any work can be claimed now."""
 
     def waiting(self, queue: str) -> str:
-        """Return `ready` where something can be claimed now, `later` where it waits for its time, else ''."""
+        """Return `ready` if work can be claimed now, `later` if it waits for its time, else ''."""
 
     def work(self, queue: str, *, seconds: float, heartbeat: Any, stopping: Callable[[], bool]) -> int:
-        """Claim and do until nothing is ready or the time is over; return how many pieces were touched."""
+        """Claim and do work until none is ready or time is up; return the number of pieces touched."""
 
     def renew(self, *, worker: str, ids: Sequence[int]) -> None:
         """Extend the leases that a worker holds."""
 
     def beat(self, queue: str) -> None:
-        """Whatever small thing comes with every heartbeat of a worker."""
+        """Do small periodic work at every heartbeat of a worker."""
 
     def release(self, *, worker: str) -> int:
-        """Take back at once what a worker held whose process is gone; return how many."""
+        """Take back at once the work of a worker whose process is gone; return the number of pieces."""
 
     def sweep(self) -> int:
-        """Take back what expired; return how many."""
+        """Take back work with expired leases; return the number of pieces."""
 
 
 def kind_of(key: str) -> JobKind:
-    """Return a kind of job. KeyError for one that is not in the table."""
+    """Return a job kind. KeyError for a kind that is not in the table."""
     kind: JobKind = import_module(KINDS[key]).JOB
     return kind
 
 
 def run_kind(key: str) -> RunKind:
-    """Return a kind of run. KeyError for one that is not in the table."""
+    """Return a run kind. KeyError for a kind that is not in the table."""
     kind: RunKind = import_module(RUN_KINDS[key]).RUN
     return kind
 
 
 def queue_of(key: str) -> Queue:
-    """Return the module of a queue. KeyError for one that is not in the table."""
+    """Return the module of a queue. KeyError for a queue that is not in the table."""
     module: Any = import_module(QUEUES[key])
     queue_module: Queue = module
     return queue_module
 
 
 def all_queues() -> list[Queue]:
-    """Return every queue's module, each once."""
+    """Return the modules of all queues, each once."""
     return [queue_of(key) for key in {module: key for key, module in QUEUES.items()}.values()]
 
 
 def sweeps() -> list[Callable[[], object]]:
-    """The sweeps of this installation: Concord's own and those of plugins."""
+    """Return all sweeps: Concord's own and those of plugins."""
     own = (address.split(":") for address in SWEEPS)
     return [*(getattr(import_module(module), name) for module, name in own), *added("sweeps")]

@@ -1,4 +1,4 @@
-"""How far a run is: counts, rate, time left, tokens and cost."""
+"""Progress of a run: counts, rate, time left, tokens and cost."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from jobs.models import Call, Run
 
 WINDOW = timedelta(seconds=60)
 STILL_GROWING = (Run.State.QUEUED, Run.State.RUNNING, Run.State.PAUSED)
-"""States of a run to which calls may be added: those that follow from the replies to others."""
+"""States of a run that may still get calls which follow from replies to others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A run at one moment. `failures` counts failed calls by `jobs.errors`. `rate` is calls finished a
-    second lately, `seconds_left` None where unknown, as with batches. `batched` calls are in a batch.
-    `lost` replies were paid for and went with their worker: tokens and cost of these are estimates.
-    `fake_model`: what it asks is one, in every call. `key_note` says which workers lack its key,
-    `batch_note` what is wrong with its latest batch and what happens next."""
+    """Progress of a run at one moment. `failures` counts failed calls by kind of `jobs.errors`.
+
+    `rate` is recently finished calls per second, `seconds_left` None if unknown, as with batches. `batched`
+    calls are in a batch. `lost` replies were paid for and lost with their worker: their tokens and cost are
+    estimates. `fake_model`: all its calls use a fake model. `key_note` is about workers that lack its key,
+    `batch_note` about a problem with its latest batch and the next step.
+    """
 
     state: str
     total: int
@@ -75,22 +77,22 @@ class Progress:
 
     @property
     def active(self) -> bool:
-        """Whether workers may still begin something."""
+        """Whether workers may still start calls."""
         return self.state in {Run.State.QUEUED, Run.State.RUNNING}
 
     @property
     def moving(self) -> bool:
-        """Whether something may still change by itself: it is active, or calls under way are finished."""
+        """Whether the run may still change by itself: it is active, or calls in flight will finish."""
         return self.active or bool(self.leased or self.batched)
 
     @property
     def failed_by_kind(self) -> list[tuple[str, str, int]]:
-        """Failed calls as (kind, what it means, how many); `older` for those from before kinds were kept."""
+        """Failed calls as (kind, description, count); `older` for those from before kinds were recorded."""
         return [(kind or OLDER, describe_kind(kind), n) for kind, n in self.failures.items()]
 
     @property
     def paused(self) -> bool:
-        """Whether it waits for somebody to resume it."""
+        """Whether the run waits for a user to resume it."""
         return self.state == Run.State.PAUSED
 
     def as_json(self) -> dict[str, Any]:
@@ -101,7 +103,7 @@ class Progress:
 
 
 def progress(run: Run) -> Progress:
-    """Return how far a run is, however many calls it has: from their counts, and those of the last minute."""
+    """Return the progress of a run at constant cost: from its counts, and its calls of the last minute."""
     now = timezone.now()
     sums = runs.of_run(run)
     row = {state: sums["states"].get(state, 0) for state in Call.State.values}
@@ -155,13 +157,15 @@ def progress(run: Run) -> Progress:
 
 
 def _cost(run: Run, sums: dict[str, Any]) -> Decimal | None:
-    """What the completions that came have cost: 0 where none came; None without prices, and for a metric."""
+    """Return the cost of the completions received: 0 if there are none; None without prices, and for a
+    metric.
+    """
     nothing_asked = run.endpoint is not None and not sums["asked"]
     return Decimal(sums["cost"]) if sums["costed"] or nothing_asked else None
 
 
 def _rate(run: Run, row: dict[str, Any], now: Any) -> float:
-    """Calls finished a second in the last minute, or since the start where that is shorter."""
+    """Return calls finished per second in the last minute, or since the start if that is shorter."""
     if not row["recent"] or run.started_at is None:
         return 0.0
     begun = max(now - WINDOW, run.started_at)

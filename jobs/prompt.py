@@ -1,8 +1,8 @@
-"""What a model is asked. Pure: protocols and generators use it without a database.
+"""Prompts and replies of a model. Pure: protocols and generators use them without a database.
 
 ValueError
   Unparseable    the reply does not answer: the call fails, with the reason and the raw text
-    OutOfScale   it answers with a value that its question does not have
+    OutOfScale   the answer has a value outside its question's scale
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class Unparseable(ValueError):
-    """A reply that does not answer what was asked; the message says why."""
+    """A reply that does not answer the prompt; the message says why."""
 
 
 class OutOfScale(Unparseable):
@@ -23,14 +23,14 @@ class OutOfScale(Unparseable):
 
 
 def about_tokens(text: str) -> int:
-    """Return about how many tokens a text has: four characters of ASCII to a token, else one."""
+    """Estimate the tokens of a text: four ASCII characters per token, one token per other character."""
     plain = len(text.encode("ascii", "ignore"))
     return -(-plain // 4) + len(text) - plain
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token of a reply, its log probability, and (text, log probability) of the likeliest in its place."""
+    """A token of a reply, its log probability, and (text, log probability) of the likeliest alternatives."""
 
     text: str
     logprob: float
@@ -38,13 +38,12 @@ class Token:
 
 
 Tokens = tuple[Token, ...]
-"""A reply's tokens in order; empty where their probabilities were not asked for or not given."""
+"""Tokens of a reply in order; empty if probabilities were not requested or not returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is sent: a system message where it says something, a user message, and the JSON schema of the
-    reply where it has one."""
+    """A system message (may be empty), a user message, and the JSON schema of the reply, if any."""
 
     system: str
     user: str
@@ -56,6 +55,6 @@ class Prompt:
         return [*own, {"role": "user", "content": self.user}]
 
     def digest(self) -> str:
-        """Return the SHA-256 of everything that is sent."""
+        """Return the SHA-256 of all content sent."""
         text = json.dumps([self.messages(), self.schema], sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -1,4 +1,4 @@
-"""Runs: cancelled, tried again, settled when nothing is left. Who starts one knows its kind."""
+"""Runs: cancel, retry, pause, and settle when no call is left. Code that starts a run knows its kind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from jobs.models.run import Call, CallCount, Run
 from jobs.queue.waking import wake
 from jobs.webhook_events import tell_of_run
 
-# What the calls of runs come to, read from what triggers keep (`CallCount`) and never by counting calls.
+# Totals of runs' calls, read from trigger-kept counts (`CallCount`), never by counting calls.
 
 SUMS = (
     *("n", "flagged", "troubled", "tokens_in", "tokens_out", "costed", "cost", "timed", "latency_ms"),
@@ -32,7 +32,7 @@ compact_call_counts = TALLY.compact
 
 
 def by_state(runs: Iterable[Run]) -> dict[int, dict[str, int]]:
-    """Return per run id how many calls are in each state."""
+    """Return the number of calls in each state, per run id."""
     counts: dict[int, dict[str, int]] = {}
     rows = CallCount.objects.filter(run__in=list(runs)).values_list("run", "state")
     for run, state, n in rows.annotate(Sum("n")):
@@ -41,9 +41,9 @@ def by_state(runs: Iterable[Run]) -> dict[int, dict[str, int]]:
 
 
 def failures(run: Run) -> dict[str, int]:
-    """Return how many calls of a run failed, by their error kind, in the order of the table of kinds.
+    """Return the number of failed calls of a run by error kind, in the order of the table of kinds.
 
-    Calls that failed before kinds were kept are under ''.
+    Calls that failed before kinds were recorded are under ''.
     """
     rows = CallCount.objects.filter(run=run, state=Call.State.FAILED).values_list("error_kind")
     failure_counts: dict[str, int] = dict(rows.annotate(Sum("n")))
@@ -51,31 +51,30 @@ def failures(run: Run) -> dict[str, int]:
 
 
 def of_run(run: Run) -> dict[str, Any]:
-    """Return the sums over all calls of a run, and per state their number (`states`)."""
+    """Return the sums over all calls of a run, and their number per state (`states`)."""
     counts = CallCount.objects.filter(run=run).values("state").annotate(**{name: Sum(name) for name in SUMS})
     rows: list[dict[str, Any]] = [dict(row) for row in counts]
     total: dict[str, Any] = {name: sum(row[name] for row in rows) for name in SUMS}
     return total | {"states": {row["state"]: row["n"] for row in rows}}
 
 
-# What judges and what writes have cost: by judge, by campaign, by run, from what triggers count and never by
-# counting calls.
+# Spending of judges and writers by judge, campaign or run, from trigger-kept counts, never by counting calls.
 
 RUN_NAME = Coalesce(NullIf("run__title", Value("")), "run__rater__name")
-"""What a run is called: one that writes has a title, one that rates the name of its rater."""
+"""Name of a run: a writer's run has a title, others the name of their rater."""
 SPENT_BY: dict[str, tuple[str, Any]] = {
     "judge": ("run__rater", RUN_NAME),
     "campaign": ("run__campaign", F("run__campaign__name")),
     "run": ("run", RUN_NAME),
 }
-"""Per way of adding up: the column of its id, and that of its name."""
+"""Column of the id and of the name for each grouping."""
 SPENT_SUMS = ("asked", "cached", "tokens_in", "tokens_out", "cost", "saved", "timed", "costed")
 
 
 def spent(way: str) -> Any:
-    """Tokens and costs of runs, a row per judge, campaign or run and currency; most expensive first.
+    """Return tokens and costs of runs, a row per judge, campaign or run and currency; most expensive first.
 
-    A query of rows for `as_row`. KeyError for another `way`.
+    A query of rows for `spending_row`. KeyError for another `way`.
     """
     key, name = SPENT_BY[way]
     rows: Any = CallCount.objects.filter(run__endpoint__isnull=False)
@@ -86,12 +85,12 @@ def spent(way: str) -> Any:
 
 
 def spending_row(group: dict[str, Any]) -> dict[str, Any]:
-    """Return a row as pages and programs read it.
+    """Return a row for pages and API clients.
 
-    It has `key` (None: runs of no campaign), `name`, `currency`, `runs`, and sums: `asked` completions that
-    were paid for, `cached` calls that were answered without asking, tokens, `cost`, and what the cache
-    `saved`. `cost` is None where nothing of it is known, as the endpoint had no prices; `at_least` says that
-    it is more, because of some calls nothing is known.
+    It has `key` (None: runs of no campaign), `name`, `currency`, `runs`, and sums: `asked` completions paid
+    for, `cached` calls answered from the cache, tokens, `cost`, and the cache's savings (`saved`). `cost` is
+    None if entirely unknown because the endpoint had no prices; `at_least`: the cost of some calls is
+    unknown.
     """
     row = {name: group[name] for name in ("key", "name", "currency", "runs")}
     row |= {column: group[f"total_{column}"] for column in SPENT_SUMS}
@@ -100,17 +99,17 @@ def spending_row(group: dict[str, Any]) -> dict[str, Any]:
     return row | {"cost": row["cost"] if is_known else None, "at_least": 0 < costed < timed}
 
 
-# The calls of a run changed by the ten thousand: a job, so that nobody waits in a request for them.
+# Bulk changes of a run's calls: a job, so that no request waits for tens of thousands of calls.
 
 KIND = "calls"
 AT_ONCE = 20_000
-"""So many calls are changed while the page waits, in a few seconds."""
+"""Maximum calls changed within the request, in a few seconds."""
 CANCEL, RETRY = "cancel", "retry"
 
 
 @transaction.atomic
 def cancel_calls(*, by: User | None, run: Run) -> Run:
-    """Stop a run at once; what waits is cancelled at once, too, or by a job where it is much."""
+    """Stop a run at once; its pending calls are cancelled at once, or by a job if there are many."""
     waiting = by_state([run]).get(run.pk, {}).get(Call.State.PENDING, 0)
     if waiting <= AT_ONCE:
         return cancel(by=by, run=run)
@@ -122,7 +121,7 @@ def cancel_calls(*, by: User | None, run: Run) -> Run:
 
 @transaction.atomic
 def retry(*, by: User | None, run: Run) -> Run | Job:
-    """Ask again for what failed or was cancelled; return the run, or the job where it is much."""
+    """Retry failed or cancelled calls; return the run, or the job if there are many."""
     states = by_state([run]).get(run.pk, {})
     if states.get(Call.State.FAILED, 0) + states.get(Call.State.CANCELLED, 0) <= AT_ONCE:
         return retry_failed(by=by, run=run)
@@ -136,12 +135,12 @@ def _job(change: str, run: Run, by: User | None) -> Job:
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Do what a job names, in one transaction: one whose worker was lost has changed nothing.
+    """Do a job's change in one transaction: a job whose worker was lost has changed nothing.
 
-    A run that somebody resumed while its cancelling waited keeps its calls. Its result is {run: id}.
+    A run that was resumed while its cancellation waited keeps its calls. The result is {run: id}.
     """
     target = Run.objects.filter(pk=job.params["run"]).first()
-    if target is None:  # deleted with its corpus: nothing is left to change
+    if target is None:  # deleted with its corpus: nothing left to change
         return {}
     if job.params["what"] == RETRY:
         retry_failed(by=job.created_by, run=target, progress=progress)
@@ -155,7 +154,7 @@ JOB = JobKind(KIND, "Change of a run's calls", run)
 
 ACTIVE = (Run.State.QUEUED, Run.State.RUNNING)
 OPEN = (*ACTIVE, Run.State.PAUSED)
-"""Runs that go on by themselves, or once they are resumed."""
+"""States of runs that continue by themselves, or once resumed."""
 AGAIN = (Call.State.FAILED, Call.State.CANCELLED)
 """States of calls that `retry_failed` asks again."""
 CAPS = {
@@ -171,7 +170,7 @@ CAPS = {
 """What a run may take."""
 PAUSES = "the run pauses before the first call that could pass it"
 AT_CAP = "run paused at a cap"
-"""What is logged of a run that pauses at a cap."""
+"""Event of a run that pauses at a cap."""
 UNFINISHED = (Call.State.PENDING, Call.State.LEASED, Call.State.BATCHED)
 AFRESH: Mapping[str, Any] = {
     "state": Call.State.PENDING,
@@ -183,18 +182,18 @@ AFRESH: Mapping[str, Any] = {
     "finished_at": None,
     "batch": None,
 }
-"""What makes a call wait as if it had never been asked."""
+"""Fields of a call that is pending as if never tried."""
 STEP = 10_000
 ReportProgress = Callable[[int, int], None]
 
 
 def ignore_progress(done: int, total: int) -> None:
-    """Tell nobody how far it is."""
+    """Report progress to nobody."""
 
 
 @transaction.atomic
 def stop(*, by: User | None, run: Run) -> Run:
-    """Stop a run: nothing of it is claimed any more. Its waiting calls stay for `cancel_waiting`."""
+    """Stop a run: none of its calls is claimed any more. Its pending calls are left to `cancel_waiting`."""
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.state in OPEN:
         run.state, run.finished_at = Run.State.CANCELLED, timezone.now()
@@ -207,7 +206,7 @@ def stop(*, by: User | None, run: Run) -> Run:
 
 @transaction.atomic
 def cancel(*, by: User | None, run: Run) -> Run:
-    """Stop a run: what waits is cancelled; requests already under way are finished and kept."""
+    """Stop a run: its pending calls are cancelled; requests in flight finish and are kept."""
     run = stop(by=by, run=run)
     cancel_waiting(run=run)
     return run
@@ -215,7 +214,7 @@ def cancel(*, by: User | None, run: Run) -> Run:
 
 @transaction.atomic
 def cancel_waiting(*, run: Run, progress: ReportProgress = ignore_progress) -> None:
-    """Cancel what waits of a stopped run, and nothing of one that goes on. `progress`: (done, all)."""
+    """Cancel the pending calls of a stopped run; no effect on a resumed run. `progress`: (done, all)."""
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.state == Run.State.CANCELLED:
         _change(run.calls.filter(state=Call.State.PENDING), progress, state=Call.State.CANCELLED)
@@ -223,7 +222,7 @@ def cancel_waiting(*, run: Run, progress: ReportProgress = ignore_progress) -> N
 
 @transaction.atomic
 def retry_failed(*, by: User | None, run: Run, progress: ReportProgress = ignore_progress) -> Run:
-    """Ask again for what failed or was cancelled; what is done stays. `progress`: (done, all)."""
+    """Retry failed or cancelled calls; finished calls stay. `progress`: (done, all)."""
     run = Run.objects.select_for_update().get(pk=run.pk)
     again = run.calls.filter(state__in=AGAIN)
     _change(again, progress, **AFRESH)
@@ -233,16 +232,16 @@ def retry_failed(*, by: User | None, run: Run, progress: ReportProgress = ignore
 
 
 def _change(calls: QuerySet[Call], progress: ReportProgress, **to: Any) -> None:
-    """Change calls in steps until none is left to change."""
+    """Change calls in steps until none is left."""
     done, total = 0, calls.count()
     while ids := list(calls.order_by("pk").values_list("pk", flat=True)[:STEP]):
-        done += calls.filter(pk__in=ids).update(**to)  # a worker may have claimed one since it was listed
+        done += calls.filter(pk__in=ids).update(**to)  # a worker may have claimed a call since it was listed
         progress(done, max(done, total))
 
 
 @transaction.atomic
 def pause(*, by: User | None, run: Run) -> Run:
-    """Pause a run: nothing more of it is asked until somebody resumes it. What is under way is finished."""
+    """Pause a run: no new calls until it is resumed. Calls in flight finish."""
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.state not in ACTIVE:
         raise JobError(f"Run {run.pk} is {run.state}: only one that waits or runs can be paused.")
@@ -254,9 +253,9 @@ def pause(*, by: User | None, run: Run) -> Run:
 
 
 def pause_for(run: Run, reason: str, event: str = AT_CAP) -> None:
-    """Pause a run, locked by the caller, for a reason of its own: `reason` in one sentence.
+    """Pause a run, locked by the caller, with a `reason` in one sentence.
 
-    One that pauses at a cap goes on when that is raised; others wait for what they say.
+    A run paused at a cap continues when the cap is raised; others wait for what the reason says.
     """
     if run.state in ACTIVE:
         run.state, run.paused_by, run.pause_reason = Run.State.PAUSED, None, reason
@@ -267,7 +266,7 @@ def pause_for(run: Run, reason: str, event: str = AT_CAP) -> None:
 
 @transaction.atomic
 def resume(*, by: User | None, run: Run) -> Run:
-    """Go on with a paused run. One whose cap is reached pauses again at once: raise the cap."""
+    """Resume a paused run. At a reached cap it pauses again at once: raise the cap first."""
     run = Run.objects.select_for_update().get(pk=run.pk)
     if run.state != Run.State.PAUSED:
         raise JobError(f"Run {run.pk} is {run.state}: only a paused one can be resumed.")
@@ -278,10 +277,10 @@ def resume(*, by: User | None, run: Run) -> Run:
 
 @transaction.atomic
 def set_caps(*, by: User | None, run: Run, caps: Mapping[str, Any]) -> Run:
-    """Change what a run may take (`cap_calls`, `cap_tokens`, `cap_cost`; None for no limit).
+    """Change the caps of a run (`cap_calls`, `cap_tokens`, `cap_cost`; None for no limit).
 
-    One that was paused at a cap goes on, and pauses again where the new one is reached, too. One that was
-    paused for another reason, by hand or by a command, waits until it is resumed.
+    A run paused at a cap continues, and pauses again if it has reached the new cap. A run paused for another
+    reason, by a user or a command, waits until it is resumed.
     """
     run = Run.objects.select_related("endpoint").select_for_update(of=("self",)).get(pk=run.pk)
     put_caps(run, caps)
@@ -294,7 +293,7 @@ def set_caps(*, by: User | None, run: Run, caps: Mapping[str, Any]) -> Run:
 
 
 def put_mode(run: Run, mode: str) -> None:
-    """Set how a run is asked, which the caller saves; raise JobError for what its endpoint does not offer."""
+    """Set the mode of a run, which the caller saves; raise JobError if its endpoint does not support it."""
     if mode not in Run.Mode:
         raise JobError(f"There is no mode {mode!r}; there are {', '.join(Run.Mode.values)}.")
     if mode == Run.Mode.BATCH and run.endpoint is None:
@@ -308,7 +307,7 @@ def put_mode(run: Run, mode: str) -> None:
 
 
 def put_caps(run: Run, caps: Mapping[str, Any]) -> None:
-    """Set caps of a run that the caller saves; raise JobError for one that cannot be kept to."""
+    """Set caps of a run, which the caller saves; raise JobError for a cap that cannot be enforced."""
     for name, value in caps.items():
         if name not in CAPS:
             raise JobError(f"There is no cap {name!r}; there are {', '.join(CAPS)}.")
@@ -326,7 +325,7 @@ def put_caps(run: Run, caps: Mapping[str, Any]) -> None:
 
 @transaction.atomic
 def settle(run_id: int) -> str:
-    """Close a run without unfinished calls: done, or failed where a call failed. Return its state."""
+    """Close a run without unfinished calls: done, or failed if a call failed. Return its state."""
     run = Run.objects.select_for_update().get(pk=run_id)
     if run.state in OPEN and not run.calls.filter(state__in=UNFINISHED).exists():
         failed = run.calls.filter(state=Call.State.FAILED).count()
@@ -340,7 +339,7 @@ def settle(run_id: int) -> str:
 
 
 def _failure(run: Run, failed: int) -> str:
-    """Say how many calls failed, and why most of them did."""
+    """Return how many calls failed, and the commonest cause."""
     errors = run.calls.filter(state=Call.State.FAILED).exclude(error="").order_by("pk")
     cause, _ = commonest(errors.values_list("error", flat=True)[:STEP])
     summary = f"{failed} of {run.calls.count()} calls failed."
@@ -349,7 +348,9 @@ def _failure(run: Run, failed: int) -> str:
 
 @transaction.atomic
 def stop_with_error(run_id: int, error: str) -> None:
-    """Fail a run as a whole, such as for a refused key: its waiting calls stay, and resume with it."""
+    """Fail a run as a whole, such as for a refused key: its pending calls stay, and continue when it
+    resumes.
+    """
     run = Run.objects.select_for_update().get(pk=run_id)
     if run.state in ACTIVE:
         run.state, run.error, run.finished_at = Run.State.FAILED, error, timezone.now()
@@ -358,7 +359,9 @@ def stop_with_error(run_id: int, error: str) -> None:
 
 
 def reopen(run: Run) -> None:
-    """Queue a run that has calls waiting, close one that has none; saves what `start` changed, too."""
+    """Queue a run that has unfinished calls, close one that has none; also saves the fields that `start`
+    changed.
+    """
     run.pause_reason, run.paused_by, run.at_cap, run.unserved_since = "", None, False, None
     run_kind(run.kind).reopened(run)
     waiting = run.calls.filter(state__in=UNFINISHED).count()
@@ -381,6 +384,6 @@ def reopen(run: Run) -> None:
 
 
 def log(by: User | None, verb: str, run: Run) -> None:
-    """Note who did what to a run."""
+    """Log who did what to a run."""
     detail = {"rater" if run.rater_id else "writer": run.name, "scope": run.scope}
     Event.objects.create(by=by, verb=verb, subject=f"run {run.pk}", detail=detail)

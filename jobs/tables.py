@@ -1,7 +1,7 @@
-"""Tables that suites add to: each has a name, and what is added to it is loaded at the first look.
+"""Tables that suites extend: each has a name, and additions are loaded at first access.
 
-A suite's `plugin.py` lists what it adds, table by table, as addresses `module:name`. So the core starts
-without any of it, and imports none of it.
+A suite's `plugin.py` lists its additions per table, as import paths `module:name`. So the core starts without
+importing any suite.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ _addresses: defaultdict[str, list[str]] = defaultdict(list)
 
 
 def add(entries: Mapping[str, Sequence[str]]) -> None:
-    """Add what stands at addresses `module:name` to tables, by the tables' names; before any is looked at."""
+    """Add import paths `module:name` to tables by name; call before any table is read."""
     for table, addresses in entries.items():
         _addresses[table].extend(addresses)
 
 
 def added(table: str) -> Iterator[Any]:
-    """Yield what was added to a table, in the order in which it was; modules are imported for it."""
+    """Yield the additions to a table, in order, importing their modules."""
     for address in _addresses[table]:
         module, name = address.split(":")
         yield getattr(import_module(module), name)
 
 
 class Table(MutableMapping[str, T]):
-    """Entries by key: the core's own, then those of the mappings that were added under the table's name."""
+    """Entries by key: the core's own, then the mappings added under the table's name."""
 
     def __init__(self, name: str, own: Mapping[str, T] | None = None) -> None:
         self._name, self._own = name, own or {}
@@ -57,7 +57,7 @@ class Table(MutableMapping[str, T]):
 
 
 class Functions(Generic[T]):
-    """The functions that suites have called at a moment of the core, by the moment's name."""
+    """Functions of suites called at a hook of the core, by the hook's name."""
 
     def __init__(self, name: str) -> None:
         self._name = name

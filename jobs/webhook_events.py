@@ -1,4 +1,4 @@
-"""Writing down events for webhooks, in the transaction in which they happen."""
+"""Events for webhooks, written in the transaction in which they happen."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from django.db import connection, transaction
 
 from jobs.models import Run
 
-# Writing down what happened, for the webhooks that want to know: in the transaction in which it happens.
+# Events for webhooks, written in the transaction in which they happen.
 #
-# The database's function `concord_tell` writes the event and a delivery for each webhook, and nothing where
-# none wants it. Triggers of higher rooms call it, too (`annotation_assignment`: tasks and campaigns).
+# The database function `concord_tell` writes the event and a delivery for each subscribed webhook, and
+# nothing if there is none. Triggers of higher layers call it, too (`annotation_assignment`: tasks and
+# campaigns).
 
-# The kinds of events that a webhook may be told of: pure.
+# Kinds of events for webhooks: pure.
 
 SUBMITTED = "task.submitted"
 COMPLETED = "campaign.completed"
@@ -28,11 +29,13 @@ KINDS: dict[str, str] = {
     RUN_FINISHED: "A run of a judge or metric is done",
     RUN_FAILED: "A run of a judge or metric failed",
 }
-"""What may be chosen, in words. A `ping` is sent by the button that tests an address."""
+"""Events to subscribe to, in words. A `ping` is sent by the button that tests a URL."""
 
 
 def tell(kind: str, campaign: int | None, data: dict[str, Any]) -> None:
-    """Write down an event of a campaign (None: of no campaign). Ids and counts only: it leaves the house."""
+    """Write an event of a campaign (None: of no campaign). Ids and counts only: the data leaves the
+    server.
+    """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT concord_tell(%s::text, %s::bigint, %s::jsonb)", [kind, campaign, json.dumps(data)]
@@ -40,7 +43,7 @@ def tell(kind: str, campaign: int | None, data: dict[str, Any]) -> None:
 
 
 def tell_of_run(run: Run) -> None:
-    """Write down that a run has ended, done or failed; nothing of one that was cancelled."""
+    """Write the event of a run that is done or failed; nothing for a cancelled run."""
     kind = {Run.State.DONE: RUN_FINISHED, Run.State.FAILED: RUN_FAILED}.get(Run.State(run.state))
     if kind is None:
         return

@@ -1,4 +1,4 @@
-"""Webhooks: setting them up, and delivering signed events to them."""
+"""Webhooks: setup, and delivery of signed events."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ from jobs.models.webhook import MOST_ATTEMPTS, Delivery, Webhook, WebhookEvent, 
 from jobs.queue.waking import wake
 from jobs.webhook_events import KINDS, PING
 
-# Claiming deliveries that are due, sending them beside the judges' calls, and writing what came of it.
+# Deliveries: claim those due, send them next to the judges' calls, store the outcome.
 #
-# A thread of a worker of the queue `calls`, which reaches the network: a silent receiver holds no judge up,
-# and a webhook has at most AT_ONCE deliveries under way, so that none holds another up. What a worker held
-# when it was lost is due again once its lease has passed, under the same id.
+# They run in a thread of a `calls` worker, which can reach the network: a silent receiver does not block
+# judges, and a webhook has at most AT_ONCE deliveries in flight, so that none blocks another. Deliveries of a
+# lost worker are due again after their lease, under the same id.
 
-# Signatures of what is sent, in the form of Standard Webhooks (standardwebhooks.com): HMAC-SHA256.
+# Signatures of deliveries, as in Standard Webhooks (standardwebhooks.com): HMAC-SHA256.
 #
-# The secret of a webhook is kept nowhere. It is derived from a random salt, which is in its row, and the
-# server's secret key, which is in the environment or in Concord's own folder: neither alone gives it away.
+# A webhook's secret is not stored. It is derived from a random salt, which is in its row, and the server's
+# secret key, which is in the environment or in Concord's own folder: neither alone reveals it.
 
 PREFIX = "whsec_"
 
 
 def secret_of(webhook: Webhook) -> str:
-    """Return the secret as its receiver keeps it: `whsec_` and 32 bytes in base64."""
+    """Return the secret for the receiver: `whsec_` and 32 bytes in base64."""
     return PREFIX + base64.b64encode(_key(webhook.salt)).decode()
 
 
 def signature_headers(webhook: Webhook, *, message: str, at: datetime, body: bytes) -> dict[str, str]:
-    """Return the three headers with which a body is sent at a time under its message's id.
+    """Return the three signature headers of a body sent at a time with its message's id.
 
-    While a rotation is under way both secrets sign, the new one first.
+    During a rotation both secrets sign, the new one first.
     """
     stamp = str(int(at.timestamp()))
     keys = [_key(webhook.salt)]
@@ -76,43 +76,43 @@ def _key(salt: str) -> bytes:
     return salted_hmac("concord.webhooks", salt, algorithm="sha256").digest()
 
 
-# When a delivery is tried again, and when an address is given up.
+# Retry times of a delivery, and limits of a failing webhook.
 
 WAITS = (10, 60, 300, 1800, 7200, 21600, 43200)
-"""Seconds after the first, second ... failed attempt: the last one comes after about a day."""
+"""Seconds after the first, second ... failed attempt: the last attempt comes after about a day."""
 JITTER = 0.2
-"""A wait is up to so much shorter or longer, so that what failed together does not come back together."""
+"""Relative jitter of a wait, so that simultaneous failures are not retried together."""
 TIMEOUT = 10.0
-"""Seconds that an attempt takes at most, from the look-up of the name to the end of what is read."""
+"""Maximum seconds of an attempt, from the name lookup to the end of reading."""
 LEASE = 60.0
-"""Longer than any attempt: nothing renews it."""
+"""Longer than any attempt: leases are not renewed."""
 ROTATION = timedelta(hours=24)
-"""For so long the secret before the last rotation signs, too."""
+"""Time during which the previous secret also signs after a rotation."""
 OFF_AFTER = timedelta(days=3)
-"""An address at which nothing succeeded for so long is switched off."""
+"""A webhook without a success for this long is switched off."""
 RETENTION = timedelta(days=30)
-"""Events and their deliveries are kept for so long."""
+"""Events and their deliveries are kept this long."""
 
 
 def retry_wait(attempts: int) -> timedelta:
-    """Return how long to wait after so many attempts (1 or more), none of which succeeded."""
+    """Return the wait after this many (1 or more) unsuccessful attempts."""
     seconds = WAITS[min(attempts, len(WAITS)) - 1]
     return timedelta(seconds=seconds * random.uniform(1 - JITTER, 1 + JITTER))
 
 
-# What people do with webhooks: add, change, switch on and off, rotate the secret, try, send again.
+# User actions on webhooks: add, change, switch on and off, rotate the secret, test, send again.
 
 MOST = 20
-"""Webhooks of a campaign, and of all of Concord."""
+"""Maximum webhooks of a campaign, and of all of Concord."""
 
 
 @transaction.atomic
 def add(
     *, by: User, url: str, events: Sequence[str], campaign: int | None = None, allow_private: bool = False
 ) -> Webhook:
-    """Add a webhook for events of a campaign (its id), or without one of all of Concord.
+    """Add a webhook for events of a campaign (its id), or of all of Concord.
 
-    `jobs.webhooks.signing.secret_of` gives its secret. Raises WebhookRefused.
+    `secret_of` returns its secret. Raises WebhookRefused.
     """
     if campaign is None and not is_administrator(by):
         raise WebhookRefused("Only an administrator adds a webhook for all of Concord.")
@@ -134,7 +134,7 @@ def change(*, by: User, webhook: Webhook, fields: Mapping[str, Any]) -> Webhook:
 
 @transaction.atomic
 def switch(*, by: User, webhook: Webhook, on: bool) -> Webhook:
-    """Switch a webhook on or off. What happens while it is off it is never told; what waited goes on."""
+    """Switch a webhook on or off. Events while it is off are never sent; pending deliveries continue."""
     webhook = Webhook.objects.select_for_update(no_key=True).get(pk=webhook.pk)
     webhook.active, webhook.off_reason, webhook.failing_since = on, "", None
     webhook.save(update_fields=["active", "off_reason", "failing_since"])
@@ -146,7 +146,7 @@ def switch(*, by: User, webhook: Webhook, on: bool) -> Webhook:
 
 @transaction.atomic
 def rotate(*, by: User, webhook: Webhook) -> Webhook:
-    """Give a webhook another secret; for a day both sign what is sent."""
+    """Give a webhook a new secret; for a day both secrets sign."""
     webhook = Webhook.objects.select_for_update(no_key=True).get(pk=webhook.pk)
     webhook.old_salt, webhook.old_until = webhook.salt, timezone.now() + ROTATION
     webhook.salt = new_salt()
@@ -164,7 +164,7 @@ def delete(*, by: User, webhook: Webhook) -> None:
 
 @transaction.atomic
 def ping(*, by: User, webhook: Webhook) -> Delivery:
-    """Send a test to a webhook, once, switched off or not."""
+    """Send one test delivery to a webhook, switched off or not."""
     event = WebhookEvent.objects.create(kind=PING, data={"webhook": webhook.pk})
     delivery = Delivery.objects.create(webhook=webhook, event=event, asked=True, max_attempts=1)
     _log(by, webhook, "test")
@@ -174,7 +174,7 @@ def ping(*, by: User, webhook: Webhook) -> Delivery:
 
 @transaction.atomic
 def send_again(*, by: User, delivery: Delivery) -> Delivery:
-    """Send a delivery once more, now and under the same id, whatever became of it before."""
+    """Send a delivery again, now and under the same id, whatever its state."""
     delivery = Delivery.objects.select_for_update(no_key=True).get(pk=delivery.pk)
     if delivery.state == Delivery.State.LEASED:
         raise WebhookRefused("It is being sent at this moment.")
@@ -195,9 +195,9 @@ VERBS: dict[str, Callable[..., object]] = {
 
 
 def check(url: str, *, allow_private: bool) -> None:
-    """Raise WebhookRefused for an address that is not plain http(s), or that may not be asked at all.
+    """Raise WebhookRefused for a URL that is not plain http(s), or an address that is never allowed.
 
-    What a name leads to is looked at when it is connected to, every time.
+    The address that a name resolves to is checked at every connection.
     """
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
@@ -244,21 +244,21 @@ def _log(by: User, webhook: Webhook, verb: str) -> None:
     Event.objects.create(by=by, verb=f"{verb} webhook", subject=f"webhook {webhook.pk}", detail=detail)
 
 
-# One attempt at a delivery: a signed POST, and what came of it.
+# One attempt at a delivery: a signed POST, and its outcome.
 #
-# Only to addresses that the webhook may be at, checked where the socket is opened, on the address that it
-# is connected to (as for endpoints: `jobs.endpoints.wire`). Redirects are not followed, no cookie is kept,
-# and no more than MOST_BYTES of a response are read.
+# Only to addresses allowed for the webhook, checked when the socket is opened, on the actual address (as for
+# endpoints: `jobs.endpoints.wire`). Redirects are not followed, no cookie is kept, and at most MOST_BYTES of
+# a response are read.
 
 MOST_BYTES = 1_000
-"""Of a response, to show people what a receiver said."""
+"""Maximum bytes of a response, shown to users."""
 GONE = 410
-"""With this status a receiver says that it wants no more."""
+"""Status by which a receiver unsubscribes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of an attempt: a status with the first bytes of the response, or why there is none."""
+    """Outcome of an attempt: a status with the first bytes of the response, or the error."""
 
     code: int | None
     response_text: str = ""
@@ -267,12 +267,12 @@ class Answer:
 
     @property
     def is_good(self) -> bool:
-        """Whether the receiver has it."""
+        """Whether the delivery was accepted."""
         return self.code is not None and 200 <= self.code < 300
 
 
 def payload(delivery: Delivery) -> bytes:
-    """Return the body: what kind of event, when, and its data. The same at every attempt."""
+    """Return the body: event kind, time and data. The same at every attempt."""
     event = delivery.event
     body: dict[str, Any] = {
         "type": event.kind,
@@ -284,7 +284,7 @@ def payload(delivery: Delivery) -> bytes:
 
 
 async def send(delivery: Delivery) -> Answer:
-    """Send a delivery once; never raises for what the other side does."""
+    """Send a delivery once; never raises for errors of the receiver."""
     webhook, body = delivery.webhook, payload(delivery)
     signed = signature_headers(webhook, message=f"msg_{delivery.public.hex}", at=timezone.now(), body=body)
     begun = time.perf_counter()
@@ -341,7 +341,9 @@ def _meaning(code: int) -> str:
 
 
 def _failure_reason(error: BaseException) -> str:
-    """Return why there is no response, in one line; what is refused by the guard is inside aiohttp's own."""
+    """Return the reason for a missing response, in one line; the guard's refusal is nested in aiohttp's
+    error.
+    """
     cause: BaseException | None = error
     while cause is not None:
         inner = getattr(cause, "os_error", None)
@@ -358,9 +360,9 @@ def _since(begun: float) -> int:
 
 logger = logging.getLogger(__name__)
 AT_ONCE = 4
-"""Deliveries of one webhook at a time."""
+"""Concurrent deliveries of one webhook."""
 MOST_CLAIMED = 32
-"""Deliveries of all of them."""
+"""Concurrent deliveries of all webhooks."""
 CLEARED = 5_000
 _busy = threading.Lock()
 _IS_DUE = """
@@ -383,7 +385,7 @@ UPDATE jobs_delivery d SET state = 'leased', attempts = d.attempts + 1,
 
 
 def begin(queue: str) -> None:
-    """Send what is due, in a thread; nothing happens while one is under way."""
+    """Start a thread that sends due deliveries, unless one is running."""
     if queue == CALLS and not _busy.locked() and is_due():
         threading.Thread(target=_send_all, name="webhooks", daemon=True).start()
 
@@ -396,7 +398,7 @@ def is_due() -> bool:
 
 
 def deliver() -> int:
-    """Claim what is due and send it, until nothing is; return how many attempts were made."""
+    """Claim and send due deliveries until none is left; return the number of attempts."""
     count = 0
     while claimed := claim():
         count += len(claimed)
@@ -406,7 +408,7 @@ def deliver() -> int:
 
 
 def claim() -> list[Delivery]:
-    """Lease what is due, a few of each webhook."""
+    """Lease due deliveries, a few per webhook."""
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM, [AT_ONCE, MOST_CLAIMED, LEASE])
         claimed = [pk for (pk,) in cursor.fetchall()]
@@ -415,7 +417,9 @@ def claim() -> list[Delivery]:
 
 @transaction.atomic
 def settle(delivery: Delivery, answer: Answer) -> None:
-    """Write what came of an attempt, unless its lease went to another; switch off what fails for long."""
+    """Store the outcome of an attempt, unless the lease was lost; switch off a webhook that fails for
+    long.
+    """
     now = timezone.now()
     webhook = Webhook.objects.select_for_update(no_key=True).filter(pk=delivery.webhook_id).first()
     mine = Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.LEASED, attempts=delivery.attempts)
@@ -436,7 +440,7 @@ def settle(delivery: Delivery, answer: Answer) -> None:
 
 
 def _note(webhook: Webhook, answer: Answer) -> None:
-    """Remember since when an address fails; switch it off after long, or where it wants no more."""
+    """Record since when a webhook fails; switch it off after too long, or on 410."""
     now = timezone.now()
     since = None if answer.is_good else webhook.failing_since or now
     reason = ""
@@ -454,7 +458,7 @@ def _note(webhook: Webhook, answer: Answer) -> None:
 
 
 def clear() -> int:
-    """Forget events that are old, some at a time; return how many. What still waits is kept."""
+    """Delete old events, some at a time; return their number. Events with pending deliveries are kept."""
     old = WebhookEvent.objects.filter(at__lt=timezone.now() - RETENTION)
     open_still = Q(deliveries__state__in=[Delivery.State.PENDING, Delivery.State.LEASED])
     ids = list(

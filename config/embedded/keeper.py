@@ -1,6 +1,6 @@
-"""The process that keeps PostgreSQL while anyone uses it: `python -m config.embedded.keeper HOME`.
+"""Keeper process that runs PostgreSQL while anyone uses it: `python -m config.embedded.keeper HOME`.
 
-It leaves its starter at once and says on standard output, in one line, how the start went.
+It detaches from its starter at once and reports the result of the start in one line on standard output.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ RESTART_PAUSE = 1.0
 
 
 class Stop(Exception):
-    """The keeper was asked to end."""
+    """The keeper was told to end."""
 
 
 def main(home: str) -> int:
-    """Keep the server of `home` until nobody uses it; returns the exit status."""
+    """Run the server of `home` until nobody uses it; return the exit status."""
     if os.fork():
         return 0
     os.setsid()
@@ -63,7 +63,7 @@ def _keep(places: Layout, log: IO[bytes]) -> int:
             signal.signal(number, signal.SIG_IGN)
         if server:
             server.stop()
-        # A newcomer waits for `users`; when it gets that, it must find that no keeper is left.
+        # A newcomer waits for `users`; once it gets the lock, no keeper may be left.
         os.close(own)
         if users is not None:
             os.close(users)
@@ -71,7 +71,7 @@ def _keep(places: Layout, log: IO[bytes]) -> int:
 
 
 def _wait_until_unused(places: Layout, server: Server) -> int:
-    """Return the users' lock once nobody else holds it; start the server again whenever it dies."""
+    """Return the users' lock once nobody else holds it; restart the server whenever it dies."""
     while True:
         users = logs.acquire(places.users_lock, wait=False)
         if users is not None:
@@ -83,7 +83,7 @@ def _wait_until_unused(places: Layout, server: Server) -> int:
 
 
 def _start_again(server: Server) -> None:
-    """Start a server that died; where it cannot be (a full disk, say), a later look tries again."""
+    """Restart a server that died; if that fails (a full disk, say), a later check tries again."""
     time.sleep(RESTART_PAUSE)
     try:
         server.start()
@@ -93,7 +93,7 @@ def _start_again(server: Server) -> None:
 
 
 def _report(line: str) -> None:
-    """Answer the starter, once, and let go of everything it handed over."""
+    """Answer the starter, once, and close everything it handed over."""
     os.write(1, f"{line}\n".encode())
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 1)

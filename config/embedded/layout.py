@@ -1,4 +1,4 @@
-"""Where the embedded parts lie on disk, for one CONCORD_HOME and the user that runs it."""
+"""Locations of the embedded parts on disk, for one CONCORD_HOME and its user."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 SYSTEM_STATE = Path("/var/lib/concord")
 PORT = 5432
-# A Unix socket's address holds 107 bytes on Linux and 103 on macOS.
+# Maximum bytes of a Unix socket's path: 107 on Linux and 103 on macOS.
 LONGEST_SOCKET_PATH = 103
 
 
@@ -30,12 +30,12 @@ class Layout:
 
     @property
     def digest(self) -> str:
-        """A short name for this home, for use outside it."""
+        """Short name of this home, for use outside it."""
         return hashlib.sha256(os.fsencode(self.home)).hexdigest()[:16]
 
     @property
     def root(self) -> Path:
-        """The folder that belongs to PostgreSQL alone."""
+        """The folder owned by PostgreSQL."""
         return SYSTEM_STATE / self.digest if self.as_root else self.home / "postgres"
 
     @property
@@ -45,7 +45,7 @@ class Layout:
 
     @property
     def socket(self) -> Path:
-        """The folder of the server's socket: in `root` unless that makes its address too long."""
+        """Folder of the server's socket: in `root` unless that makes its path too long."""
         inside = self.root / "socket"
         if len(os.fsencode(inside / f".s.PGSQL.{PORT}")) <= LONGEST_SOCKET_PATH:
             return inside
@@ -63,7 +63,7 @@ class Layout:
 
     @property
     def postgres_log(self) -> Path:
-        """What PostgreSQL and its keeper say."""
+        """Output of PostgreSQL and its keeper."""
         return self.logs / "postgres.log"
 
     @property
@@ -78,17 +78,17 @@ class Layout:
 
     @property
     def start_lock(self) -> Path:
-        """Held by whoever is about to start a keeper."""
+        """Held while starting a keeper."""
         return self.run / "start.lock"
 
 
 def layout(home: str | os.PathLike[str]) -> Layout:
-    """The layout of `home` for the current user. Reads and changes nothing but the path's links."""
+    """Return the layout of `home` for the current user. Only resolves the path's links; changes nothing."""
     return Layout(Path(home).resolve(), as_root=os.geteuid() == 0)
 
 
 def make_home(places: Layout) -> None:
-    """Create the home with its `run` and `logs` folders; EmbeddedError if that is not possible."""
+    """Create the home with its `run` and `logs` folders; EmbeddedError if that fails."""
     try:
         if not places.home.exists():
             places.home.mkdir(parents=True)
@@ -110,7 +110,7 @@ def make_home(places: Layout) -> None:
 
 
 def not_writable(home: Path, why: str) -> EmbeddedError:
-    """The error for a home that cannot be written."""
+    """Return the error for a home that is not writable."""
     return EmbeddedError(
         f"Cannot write to {home} ({why}): make it writable or set CONCORD_HOME to a folder that is."
     )

@@ -1,4 +1,4 @@
-"""Log files: readable by their owner alone, and cut when they grow too large, also while they are written."""
+"""Log files: readable only by their owner, and rotated when too large, even while open."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import shutil
 from pathlib import Path
 from typing import IO
 
-# Advisory file locks that the kernel drops when their holder ends, however it ends.
+# Advisory file locks that the kernel drops when their holder ends, in whatever way.
 
 
 def acquire(path: Path, *, shared: bool = False, wait: bool = True) -> int | None:
     """Lock `path` and return the descriptor that holds the lock; None if `wait` is false and it is taken.
 
-    Closing the descriptor lets go. A forked child holds the same lock until it closes its copy too;
+    Closing the descriptor releases the lock. A forked child holds the same lock until it closes its copy too;
     a started program does not inherit it.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -31,7 +31,7 @@ def acquire(path: Path, *, shared: bool = False, wait: bool = True) -> int | Non
 
 
 def is_free(path: Path, *, shared: bool = False) -> bool:
-    """Whether the lock could be taken right now."""
+    """Whether the lock is free right now."""
     descriptor = acquire(path, shared=shared, wait=False)
     if descriptor is None:
         return False
@@ -43,7 +43,7 @@ LARGEST = 20_000_000
 
 
 def open_log(path: Path) -> IO[bytes]:
-    """Open a log for appending; what an earlier release left readable to others is closed to them."""
+    """Open a log for appending; remove others' access that an earlier release left."""
     rotate(path)
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     os.fchmod(descriptor, 0o600)
@@ -51,7 +51,9 @@ def open_log(path: Path) -> IO[bytes]:
 
 
 def rotate(path: Path) -> None:
-    """Move what a too large log holds to `.log.1`. Programs that have it open write on, from its start."""
+    """Move the content of an oversized log to `.log.1`. Programs that have it open continue from its
+    start.
+    """
     try:
         if path.stat().st_size <= LARGEST:
             return
@@ -63,7 +65,7 @@ def rotate(path: Path) -> None:
     except FileNotFoundError:
         return
     except OSError:
-        os.truncate(path, 0)  # no room for a copy: room is what is wanted most
+        os.truncate(path, 0)  # no room for a copy: freeing space matters most
 
 
 def rotate_all(folder: Path) -> None:
@@ -73,7 +75,7 @@ def rotate_all(folder: Path) -> None:
 
 
 def last_lines(path: Path, most: int = 5) -> list[str]:
-    """The last lines of a log; none where it is empty or cannot be read."""
+    """Return the last lines of a log; none if it is empty or unreadable."""
     try:
         with path.open("rb") as log:
             log.seek(max(0, path.stat().st_size - 8192))
@@ -83,7 +85,7 @@ def last_lines(path: Path, most: int = 5) -> list[str]:
 
 
 def last_trouble(path: Path) -> str:
-    """Why PostgreSQL says it cannot go on, from the end of its log; else where the log is."""
+    """Return PostgreSQL's reason for stopping, from the end of its log; else the location of the log."""
     marks = ("FATAL:", "PANIC:", "error:", "No space left")
     for line in reversed(last_lines(path, 40)):
         matching_mark = next((mark for mark in marks if mark in line), None)

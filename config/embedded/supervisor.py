@@ -1,4 +1,4 @@
-"""Running all of Concord from one process: PostgreSQL, the web server and the workers."""
+"""Runs all of Concord from one process: PostgreSQL, the web server and the workers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from config.embedded.logs import last_lines, open_log, rotate_all
 from config.embedded.processes import allow_many_files, die_with_parent
 from config.web.protocol import listen
 
-# The programs that the supervisor runs, and how it starts, watches and stops one of them.
+# Programs of the supervisor: start, watch and stop.
 
 LONGEST_PAUSE = 30.0
 SETTLED = 10.0
@@ -30,9 +30,9 @@ SETTLED = 10.0
 
 @dataclass(frozen=True)
 class Program:
-    """What to run. `farewell` is the signal it gets when the supervisor itself is killed.
+    """A program to run. `farewell` is the signal it gets when the supervisor itself is killed.
 
-    `files` are the open files that it takes over. Only what `makes_calls` is given the keys of endpoints.
+    `files` are the open files that it takes over. Only programs with `makes_calls` get the keys of endpoints.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Program:
 
 @dataclass
 class Child:
-    """A program that is kept running, with `more` in its environment; its output goes to a log of its own."""
+    """A program that is kept running, with `more` in its environment; its output goes to its own log."""
 
     program: Program
     places: Layout
@@ -57,18 +57,18 @@ class Child:
 
     @property
     def status(self) -> int | None:
-        """How the program ended; None while it runs."""
+        """Exit status of the program; None while it runs."""
         return self.process.poll() if self.process else 0
 
     def last_words(self) -> str:
-        """How the program ended, and the last lines that it wrote."""
+        """Exit status of the program, and the last lines of its output."""
         lines = last_lines(self.log)
         detail = ":\n" + "\n".join(f"  {line}" for line in lines) if lines else ", without a word"
         return f"{self.program.name} ended ({_describe(self.status or 0)}){detail}\n(see {self.log})"
 
     @property
     def log(self) -> Path:
-        """Where the program writes."""
+        """Log file of the program."""
         return self.places.logs / f"{self.program.name}.log"
 
     def start(self) -> None:
@@ -83,7 +83,7 @@ class Child:
         self.started = time.monotonic()
 
     def look(self) -> str | None:
-        """Start the program again if it has ended; returns a line to show when it has."""
+        """Restart the program if it has ended; return a line to show in that case."""
         now = time.monotonic()
         if self.process is None:
             if now >= self.due:
@@ -94,7 +94,7 @@ class Child:
             return None
         self._end_group()
         self.process = None
-        # At once where it had run for a while; a program that keeps ending is given ever more time.
+        # At once if it had run for a while; a program that keeps ending gets growing pauses.
         self.pause = 0.0 if now - self.started > SETTLED else min(max(self.pause * 2, 1.0), LONGEST_PAUSE)
         self.due = now + self.pause
         return f"{self.program.name} ended ({_describe(status)}) and starts again: see {self.log}"
@@ -105,7 +105,7 @@ class Child:
             self.process.terminate()
 
     def stop(self, deadline: float) -> None:
-        """Wait until `deadline` (monotonic seconds) for the program's end, then kill what is left of it."""
+        """Wait until `deadline` (monotonic seconds) for the program's end, then kill the rest of it."""
         if self.process is None:
             return
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -114,7 +114,7 @@ class Child:
         self.process.wait()
 
     def _end_group(self) -> None:
-        """Kill the program and what it started; a session's group bears its leader's number."""
+        """Kill the program and its children; the process group has the session leader's number."""
         if self.process is not None:
             try:
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -126,7 +126,7 @@ def _describe(status: int) -> str:
     return f"signal {-status}" if status < 0 else f"status {status}"
 
 
-# What a running Concord consists of, apart from PostgreSQL.
+# Programs of a running Concord, apart from PostgreSQL.
 
 WEB_PROCESSES, MOST_WEB_PROCESSES = 2, 64
 CALLS = "calls"
@@ -134,22 +134,24 @@ QUEUES = (CALLS, "metrics", "jobs")
 
 
 def web_programs(listening: int, processes: int = WEB_PROCESSES) -> list[Program]:
-    """The web server: processes that share the supervisor's listening socket; each answers for the other."""
+    """Return the web server's processes, which share the supervisor's listening socket."""
     command = (sys.executable, "-m", "config.web", "--fd", str(listening))
     names = [f"web-{number}" for number in range(1, processes + 1)]
-    # Killed outright with the supervisor, because a slow end would hold the port.
+    # Killed immediately with the supervisor, because a slow end would hold the port.
     return [Program(name, command, signal.SIGKILL, (listening,)) for name in names]
 
 
 def fake_model_program(listening: int) -> Program:
-    """The fake model of the demo, on a listening socket of the supervisor's."""
+    """Return the fake model of the demo, on a listening socket of the supervisor."""
     return Program(
         "fake-model", (sys.executable, "-m", "demo.fake_model", "--fd", str(listening)), files=(listening,)
     )
 
 
 def worker_programs(project: Path, *, broker: bool, run: Path) -> list[Program]:
-    """One worker per queue: the plain loop, or with a broker Celery's, and the sweeper with the clock."""
+    """Return one worker per queue: the plain loop, or with a broker Celery's, and the sweeper with the
+    scheduler.
+    """
     if not broker:
         manage = str(project / "manage.py")
         return [_worker(queue, (sys.executable, manage, "work", queue)) for queue in QUEUES]
@@ -165,7 +167,7 @@ def _worker(queue: str, command: tuple[str, ...]) -> Program:
 
 
 def celery_worker(queue: str) -> tuple[str, ...]:
-    """Arguments of a Celery worker for one queue."""
+    """Return the arguments of a Celery worker for one queue."""
     return (
         "worker",
         "--queues",
@@ -180,18 +182,18 @@ def celery_worker(queue: str) -> tuple[str, ...]:
 
 
 def celery_sweeper(schedule: Path) -> tuple[str, ...]:
-    """Arguments of the worker that sweeps and has the clock in it."""
+    """Return the arguments of the worker that sweeps, with the scheduler in it."""
     return (*celery_worker("sweep"), "--beat", "--schedule", str(schedule))
 
 
-# One Concord per home, one server per port: found out before anything starts.
+# One Concord per home, one server per port: checked before anything starts.
 
-# After `kill -9` of an earlier supervisor the kernel needs a moment to take its children down too.
+# After `kill -9` of an earlier supervisor the kernel needs a moment to kill its children too.
 PORT_PATIENCE = 3.0
 
 
 def claim_home(places: Layout, address: str) -> int:
-    """Lock the home for this process; EmbeddedError names the Concord that has it. Returns the lock."""
+    """Lock the home for this process and return the lock; EmbeddedError names the Concord that holds it."""
     path = places.run / "serve.lock"
     deadline = time.monotonic() + PORT_PATIENCE
     while (descriptor := logs.acquire(path, wait=False)) is None:
@@ -207,13 +209,13 @@ def claim_home(places: Layout, address: str) -> int:
 
 
 def free_home(descriptor: int) -> None:
-    """Give the home back."""
+    """Release the home."""
     os.ftruncate(descriptor, 0)
     os.close(descriptor)
 
 
 def claim_port(host: str, port: int) -> socket.socket:
-    """The socket that the web server's processes share; EmbeddedError if nothing can listen there now."""
+    """Return the socket that the web server's processes share; EmbeddedError if the port is not available."""
     deadline = time.monotonic() + PORT_PATIENCE
     while not isinstance(problem := _try_port(host, port), socket.socket):
         if problem.errno != errno.EADDRINUSE:
@@ -242,14 +244,14 @@ ASKS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Waiting:
-    """Says every few seconds what is waited for."""
+    """Shows every few seconds what it is waiting for."""
 
     def __init__(self, say: Callable[[str], object]) -> None:
         self._say = say
         self._began = self._last_message_at = time.monotonic()
 
     def look(self, awaited: str) -> None:
-        """Say what is waited for, unless that was said just now."""
+        """Show the awaited event, unless shown recently."""
         now = time.monotonic()
         if now - self._last_message_at >= SAY_EVERY:
             self._last_message_at = now
@@ -257,13 +259,13 @@ class Waiting:
 
 
 class Stopped(BaseException):
-    """The supervisor was asked to end. Nothing in between may swallow it."""
+    """The supervisor was told to stop. No handler in between may swallow it."""
 
 
 class Supervisor:
-    """Everything embedded in one home, from the first check to the last process stopped.
+    """Everything embedded in one home, from the first check to the last stopped process.
 
-    `keys` are variables of the environment for the programs that make calls, and for no other.
+    `keys` are environment variables for the programs that make calls, and for no other.
     """
 
     def __init__(
@@ -288,12 +290,12 @@ class Supervisor:
 
     @property
     def address(self) -> str:
-        """Where a browser on this machine finds the pages."""
+        """URL of the pages for a browser on this machine."""
         name = "localhost" if self.host in {"0.0.0.0", "::"} else self.host
         return f"http://[{name}]:{self.port}" if ":" in name else f"http://{name}:{self.port}"
 
     def claim(self) -> None:
-        """Make sure that home and port are ours, before anything is started. EmbeddedError otherwise."""
+        """Claim home and port before anything is started. EmbeddedError otherwise."""
         for number in ASKS:
             signal.signal(number, _ask_to_stop)
         allow_many_files()
@@ -308,7 +310,7 @@ class Supervisor:
         self.database.ensure(waiting=lambda: waiting.look("PostgreSQL to accept connections"))
 
     def start_web(self, folder: Path, *, processes: int) -> list[Child]:
-        """Start the web server's processes on the socket that stays open while one of them is away."""
+        """Start the web server's processes on the socket, which stays open while one of them restarts."""
         assert self._listening is not None, "claim comes first"
         return [self.start(program, folder) for program in web_programs(self._listening.fileno(), processes)]
 
@@ -330,7 +332,7 @@ class Supervisor:
             time.sleep(0.05)
 
     def watch(self) -> None:
-        """Keep everything running until a signal asks to stop."""
+        """Keep everything running until a stop signal."""
         while True:
             self._look_after_database()
             rotate_all(self.places.logs)
@@ -339,7 +341,7 @@ class Supervisor:
             time.sleep(LOOK_EVERY)
 
     def _look_after_database(self) -> None:
-        """Start a database that is away; where it cannot be started, say so once and go on trying."""
+        """Start a database that is down; if that fails, report it once and keep trying."""
         if self.database is None or self.database.is_ready():
             self._trouble = ""
             return
@@ -353,7 +355,7 @@ class Supervisor:
     def _look_after(self, child: Child) -> None:
         try:
             line = child.look()
-        except OSError as error:  # no room for its log, no process to be had: a later look tries again
+        except OSError as error:  # no space for its log, no process available: a later check tries again
             line = f"{child.program.name} cannot be started now: {error.strerror}."
             line = "" if line == self._obstacle else line
             self._obstacle = line or self._obstacle
@@ -361,7 +363,7 @@ class Supervisor:
             self.say(line)
 
     def stop(self) -> None:
-        """Stop everything, PostgreSQL last. Never raises for a process that is gone already."""
+        """Stop everything, PostgreSQL last. Never raises for a process that is already gone."""
         for number in ASKS:
             signal.signal(number, signal.SIG_IGN)
         for child in self.children:

@@ -1,1 +1,1 @@
-"""What `make` installs, and how. Standard library only: it runs before anything is installed."""
+"""Installation by `make`. Standard library only: it runs before anything is installed."""

@@ -1,4 +1,4 @@
-"""Places, and how set-up speaks."""
+"""Paths and output of the setup."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ ELSEWHERE = "PYTHONPYCACHEPREFIX"
 
 
 class SetupError(Exception):
-    """Set-up cannot go on. The message is one line that says what to do."""
+    """Setup cannot continue. The message is one line that says what to do."""
 
 
 def say(line: str) -> None:
-    """Show one line at once."""
+    """Print one line at once."""
     print(line, flush=True)
 
 
 def keep_bytecode() -> None:
-    """Where no bytecode may lie beside the sources, keep it in `.venv`, for this process and those it starts.
+    """If no bytecode may be next to the sources, keep it in `.venv`, for this process and its children.
 
-    The packages are installed without any: a program that kept none would compile all of them at every
+    The packages are installed without bytecode: a program that kept none would compile all of them at every
     start, which takes many times as long as the rest of it.
     """
     if ELSEWHERE not in os.environ and os.environ.pop(FORBIDDEN, ""):
@@ -37,11 +37,11 @@ def keep_bytecode() -> None:
         sys.dont_write_bytecode = False
 
 
-# What only the system's package manager has.
+# Programs that only the system's package manager has.
 
 
 def apt_install(packages: list[str], description: str) -> bool:
-    """Install Debian packages as root or through sudo; False where that is not possible."""
+    """Install Debian packages as root or through sudo; False if that is not possible."""
     apt = shutil.which("apt-get")
     root = [] if os.geteuid() == 0 else _sudo()
     if apt is None or root is None:
@@ -60,7 +60,7 @@ def apt_install(packages: list[str], description: str) -> bool:
 
 
 def _sudo() -> list[str] | None:
-    """How to become root without a password, if there is a way."""
+    """Return the command prefix for root rights without a password, if there is one."""
     sudo = shutil.which("sudo")
     if sudo and subprocess.run([sudo, "-n", "true"], check=False, capture_output=True).returncode == 0:
         return [sudo, "-n"]
@@ -68,7 +68,7 @@ def _sudo() -> list[str] | None:
 
 
 def install_test_programs() -> None:
-    """Chromium, Redis and LaTeX for the tests; where they cannot be installed, says so and the tests skip.
+    """Install Chromium, Redis and LaTeX for the tests; if that fails, say so, and the tests skip.
 
     With CI=true nothing may be skipped: SetupError instead.
     """

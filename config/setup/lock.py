@@ -1,7 +1,7 @@
 """`python3 -m config.setup.lock`: write the hashes of all files of the locked versions into the locks.
 
 Edit versions in requirements.lock as plain `name==version` lines, then run this. It needs `uv`, which it
-installs in a folder of its own. What PyTorch's default build needs on Linux besides goes to
+installs in a separate folder. Additional packages of PyTorch's default build on Linux go to
 requirements-cuda.lock.
 """
 
@@ -16,10 +16,10 @@ from pathlib import Path
 from config.setup.common import PROJECT
 
 LOCK, CUDA_LOCK = PROJECT / "requirements.lock", PROJECT / "requirements-cuda.lock"
-# Builds of PyTorch for the CPU are not on the registry; these are the known ones, by release.
+# PyTorch's CPU builds are not on the registry; these are the known ones, by release.
 CPU_BUILDS = {"2.13.0": ("6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b",)}
 CUDA = re.compile(r"(nvidia|cuda|triton)\b")
-# Needed on systems only that Concord does not run on.
+# Needed only on systems that Concord does not support.
 ELSEWHERE = {"colorama", "tzdata", "httpx2-jsfetch"}
 HEAD = {
     LOCK: "# Exact versions for running and for testing Concord. Written by: python3 -m config.setup.lock",
@@ -28,24 +28,24 @@ HEAD = {
 
 
 def pins(text: str) -> list[str]:
-    """The `name==version` of each package of a lock, with its marker, without its hashes."""
+    """Return the `name==version` of each package of a lock, with its marker, without its hashes."""
     lines = (line for line in text.splitlines() if line and line[0] not in "# ")
     return [line.rstrip("\\").strip() for line in lines]
 
 
 def name_of(pin: str) -> str:
-    """A package's name, as the registry normalises it."""
+    """Return a package's name, normalised as on the registry."""
     return re.sub(r"[-_.]+", "-", re.split(r"[\[=]", pin)[0].strip()).lower()
 
 
 def entries(compiled: str) -> dict[str, str]:
-    """Each package's lines in what `uv pip compile` writes, by name."""
+    """Return each package's lines in the output of `uv pip compile`, by name."""
     parts = re.split(r"^(?=[A-Za-z0-9])", compiled, flags=re.MULTILINE)
     return {name_of(part): part.rstrip() for part in parts if part.strip()}
 
 
 def with_cpu_builds(entry: str) -> str:
-    """PyTorch's lines with the hashes of its builds for the CPU."""
+    """Return PyTorch's lines with the hashes of its CPU builds."""
     version = entry.partition("==")[2].split()[0]
     hashes = (f"    --hash=sha256:{digest}" for digest in CPU_BUILDS.get(version, ()))
     return " \\\n".join([entry, *hashes])
@@ -67,7 +67,7 @@ def write(locked: list[str], entry_by_name: dict[str, str]) -> None:
 
 
 def main() -> None:
-    """Compile and write."""
+    """Compile and write the locks."""
     locked = pins(LOCK.read_text())
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)

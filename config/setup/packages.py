@@ -1,4 +1,4 @@
-"""Python's environment `.venv` and the packages of the lock in it."""
+"""The virtual environment `.venv` and the packages of the lock in it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from pathlib import Path
 from config.setup.common import PROJECT, PYTHON, VENV, SetupError, apt_install, say
 from config.setup.lock import CPU_BUILDS, CUDA_LOCK, pins
 
-# prettier, which formats style sheets and scripts: the one program of `make check` that needs Node.
+# prettier, the formatter of style sheets and scripts: the only program of `make check` that needs Node.
 #
-# `package-lock.json` pins it by its hash; npm puts it into `node_modules/`, with axe-core, by which the
-# browser tests look for barriers on pages.
+# `package-lock.json` pins it by hash; npm installs it into `node_modules/`, with axe-core, which the browser
+# tests use for accessibility checks.
 
 NAME = "node_modules/prettier"
 COMMAND = PROJECT / NAME / "bin" / "prettier.cjs"
 
 
 def formatter() -> list[str] | None:
-    """Return the command that runs prettier, installed where needed; None, said in a line, if it cannot.
+    """Return the command of prettier, installed if needed; print a line and return None if that fails.
 
-    With CI=true Node is installed where it is missing, and nothing may be left out: SetupError instead.
+    With CI=true Node is installed if missing, and nothing may be skipped: SetupError instead.
     """
     obstacle = _node_obstacle() or _package_obstacle()
     node = shutil.which("node")
@@ -41,7 +41,7 @@ def formatter() -> list[str] | None:
 
 
 def _node_obstacle() -> str:
-    """Why there is no Node; empty where there is."""
+    """Return why Node is missing; empty if it is installed."""
     missing = [package for package, name in (("nodejs", "node"), ("npm", "npm")) if not shutil.which(name)]
     if missing and not (_is_ci() and apt_install(missing, "Node for prettier")):
         return f"Missing for prettier: install {' and '.join(missing)} with your package manager"
@@ -49,7 +49,7 @@ def _node_obstacle() -> str:
 
 
 def _package_obstacle() -> str:
-    """Why the locked version of prettier is not in place; empty where it is."""
+    """Return why the locked version of prettier is missing; empty if it is installed."""
     if _is_in_place():
         return ""
     npm = str(shutil.which("npm"))
@@ -68,7 +68,7 @@ def _package_obstacle() -> str:
 
 
 def _is_in_place() -> bool:
-    """Whether all packages of the lock are there in their versions."""
+    """Whether all packages of the lock are installed in their versions."""
     locked = json.loads((PROJECT / "package-lock.json").read_text())["packages"]
     return all(_version_of(name) == package["version"] for name, package in locked.items() if name)
 
@@ -82,13 +82,13 @@ def _is_ci() -> bool:
     return os.environ.get("CI") == "true"
 
 
-# pip's many lines as few.
+# Condenses pip's output to a few lines.
 
 EVERY = 5.0
 
 
 class Progress:
-    """Says every few seconds what pip is doing, so that no step is silent."""
+    """Prints pip's progress every few seconds, so that no step is silent."""
 
     def __init__(self) -> None:
         self.done = threading.Event()
@@ -97,7 +97,7 @@ class Progress:
         self.doing = "starting pip"
 
     def read(self, line: str) -> None:
-        """Note what a line of pip says."""
+        """Parse a line of pip's output."""
         word, _, rest = line.partition(" ")
         name = rest.partition(" (")[0]
         if word == "Collecting":
@@ -109,14 +109,14 @@ class Progress:
             self.doing = "unpacking"
 
     def tick(self) -> None:
-        """Show the state until done."""
+        """Print the state until done."""
         while not self.done.wait(EVERY):
             unpacked = f", {_unpacked()} unpacked" if self.doing == "unpacking" else ""
             say(f"  {time.monotonic() - self.started:3.0f} s: {self.doing}{unpacked}")
 
 
 def _unpacked() -> int:
-    """How many packages are in place."""
+    """Return the number of installed packages."""
     return sum(1 for _ in VENV.glob("lib/python*/site-packages/*.dist-info"))
 
 
@@ -125,7 +125,7 @@ OLDEST = (3, 11)
 
 
 def right_python() -> str:
-    """The path of a Python that is new enough; SetupError if there is none."""
+    """Return the path of a sufficiently new Python; SetupError if there is none."""
     if sys.version_info >= OLDEST:
         return sys.executable
     for minor in (13, 12, 11):
@@ -138,7 +138,7 @@ def right_python() -> str:
 
 
 def install() -> None:
-    """Make `.venv` hold exactly what the lock says; a comparison when it does already."""
+    """Make `.venv` match the lock exactly; one comparison if it already does."""
     handle = os.open(PROJECT, os.O_RDONLY)
     fcntl.flock(handle, fcntl.LOCK_EX)
     try:
@@ -159,22 +159,22 @@ def install() -> None:
 
 
 def is_installed() -> bool:
-    """Whether the environment was completed for this lock, this place and a Python that is still there."""
+    """Whether the environment was completed for this lock, this path and a Python that still exists."""
     return stamp().exists() and stamp().read_text() == expected_stamp() and PYTHON.exists()
 
 
 def stamp() -> Path:
-    """The file that says what `.venv` was completed for."""
+    """Return the file that records the completed state of `.venv`."""
     return VENV / "concord.stamp"
 
 
 def expected_stamp() -> str:
-    """What the stamp must say: the lock's content and the place (an environment cannot be moved)."""
+    """Return the expected stamp: the lock's content and the path (an environment cannot be moved)."""
     return f"{hashlib.sha256(LOCK.read_bytes()).hexdigest()}\n{VENV}\n"
 
 
 def make_venv() -> None:
-    """Create `.venv`, anew if the one there does not run or was made for another place."""
+    """Create `.venv`, anew if the existing one does not run or was created for another path."""
     stamp_matches = stamp().exists() and stamp().read_text().splitlines()[1:] == [str(VENV)]
     if PYTHON.exists() and (stamp_matches or _pip_works()):
         return
@@ -203,10 +203,10 @@ def _pip_works() -> bool:
 
 
 def install_packages() -> None:
-    """Install the lock, every file of which must have a hash that the lock names.
+    """Install the lock; every file must have a hash in the lock.
 
-    On Linux without an NVIDIA GPU, PyTorch is wanted as a build without CUDA. The lock is complete, so
-    nothing is installed that it does not name.
+    On Linux without an NVIDIA GPU, PyTorch's CPU build is preferred. The lock is complete, so nothing else is
+    installed.
     """
     pinned = pins(LOCK.read_text())
     torch = next(pin for pin in pinned if pin.startswith("torch=="))
@@ -222,10 +222,11 @@ def install_packages() -> None:
 
 
 def install_cpu_build(torch: str) -> None:
-    """Install PyTorch's build for the CPU where one is offered; say so where none is.
+    """Install PyTorch's CPU build if one is offered; print a line if not.
 
-    pip prefers a file whose hash an index tells, which is the default build, so this one comes first and by
-    name. An index that the user names vouches for its own files; elsewhere the lock has to know the hash.
+    pip prefers a file whose hash an index provides, which is the default build, so the CPU build is installed
+    first and by name. An index set by the user vouches for its own files; otherwise the lock must contain the
+    hash.
     """
     say("Installing PyTorch for the CPU...")
     index = os.environ.get("CONCORD_TORCH_INDEX")
@@ -244,7 +245,7 @@ def install_cpu_build(torch: str) -> None:
 
 
 def needs_cuda(torch: str) -> bool:
-    """Whether PyTorch's default build was installed, which on Linux does not load without CUDA's packages."""
+    """Whether PyTorch's default build is installed, which on Linux does not load without CUDA's packages."""
     version = torch.partition("==")[2]
     return sys.platform.startswith("linux") and any(
         VENV.glob(f"lib/python*/site-packages/torch-{version}.dist-info")
@@ -252,7 +253,7 @@ def needs_cuda(torch: str) -> bool:
 
 
 def has_torch(torch: str) -> bool:
-    """Whether the wanted release of PyTorch is installed, in any build."""
+    """Whether the locked release of PyTorch is installed, in any build."""
     version = torch.partition("==")[2]
     pattern = f"lib/python*/site-packages/torch-{version}*.dist-info"
     return any(VENV.glob(pattern))
@@ -264,8 +265,8 @@ def has_nvidia() -> bool:
 
 
 def pip(arguments: list[str], *, quiet: bool = False) -> int:
-    """Run `pip install`; its steps become a line every few seconds. Returns its status."""
-    # Python compiles what it imports; compiling all that is installed would double the time this takes.
+    """Run `pip install` with a progress line every few seconds. Returns its status."""
+    # Python compiles modules on import; compiling every installed file would double the time.
     options = ["--no-compile", "--progress-bar", "off", "--disable-pip-version-check"]
     command = [str(PYTHON), "-m", "pip", "install", *options]
     process = subprocess.Popen(

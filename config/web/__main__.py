@@ -26,7 +26,7 @@ LAST_SECONDS = 8
 
 
 def main(arguments: list[str]) -> int:
-    """Serve until SIGTERM or Ctrl-C; returns the exit status."""
+    """Serve until SIGTERM or Ctrl-C; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m config.web", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     parser.add_argument("--port", type=int, default=8000, help="port (8000)")
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
 
 
 def application() -> Front:
-    """The application; a process of several ends with the one that started it."""
+    """Return the application; a process among several ends with its parent."""
     if os.environ.get(PARENT) == str(os.getppid()):
         follow_parent(signal.SIGKILL, os.getppid())
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -1,4 +1,4 @@
-"""The ASGI application: reads a request whole, within its limits, and has a thread answer it."""
+"""ASGI application: reads a complete request, within its limits, and has a thread answer it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from config.web import limits
 from config.web.limits import Body, Gone, Receive, Refused, linger
 from config.web.protocol import most_downloads
 
-# Running Django, a WSGI application, in threads: its environment, its answers, and whose turn it is.
+# Runs Django, a WSGI application, in threads: environment, responses, and scheduling.
 
 Environ = dict[str, Any]
 Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
@@ -32,11 +32,11 @@ Application = Callable[[Environ, Callable[..., Any]], Iterable[bytes]]
 LONG_SECONDS = 1.0
 MOST_LONG = 12
 PART = 128 * 2**10
-"""Bytes that are taken of an answer at once; a shorter one is there whole before it is sent."""
+"""Bytes read of a response at once; a shorter response is complete before it is sent."""
 
 
 def environ_of(scope: MutableMapping[str, Any], body: IO[bytes], size: int) -> Environ:
-    """The WSGI environment of a request (PEP 3333). `size`: bytes of the body, which has been read."""
+    """Return the WSGI environment of a request (PEP 3333). `size`: bytes of the body, which has been read."""
     address, port = scope.get("server") or ("localhost", 80)
     environ: Environ = {
         "REQUEST_METHOD": scope["method"],
@@ -71,7 +71,7 @@ def environ_of(scope: MutableMapping[str, Any], body: IO[bytes], size: int) -> E
 
 
 class Blocks:
-    """An answer's body, taken part by part, by whichever thread: none is held while the client reads."""
+    """Response body, read part by part by any thread: no thread is held while the client reads."""
 
     def __init__(self, blocks: Iterable[bytes]) -> None:
         self.ended = False
@@ -81,7 +81,9 @@ class Blocks:
         self._mutex = threading.Lock()
 
     def take(self) -> bytes:
-        """The next part: PART bytes or somewhat more, fewer at the end; a whole body where it is there."""
+        """Return the next part: PART bytes or somewhat more, fewer at the end; a complete body if
+        available.
+        """
         parts: list[bytes] = []
         size = 0
         with self._mutex:
@@ -94,7 +96,7 @@ class Blocks:
         return b"".join(parts)
 
     def close(self) -> None:
-        """Let go of what the application holds for this body."""
+        """Close the application's resources of this body."""
         with self._mutex:
             close = getattr(self._blocks, "close", None)
             if close is not None:
@@ -103,7 +105,7 @@ class Blocks:
 
 @dataclass
 class Answered:
-    """An answer's start, the first part of its body, and what gives the rest; None where there is no more."""
+    """Start of a response, the first part of its body, and the rest; None if there is no more."""
 
     start: dict[str, Any]
     body: bytes
@@ -111,10 +113,10 @@ class Answered:
 
 
 class Places:
-    """Whose turn it is: a few requests at a time, and one more for each that takes longer than a moment.
+    """Scheduler of requests: a few at a time, plus one for each that takes longer than a moment.
 
-    Of those that write files one has its turn at a time, and they never take all of the additional places:
-    pages find room however many files are asked for.
+    Requests that write files run one at a time, and never take all of the additional slots: pages are served
+    however many files are requested.
     """
 
     def __init__(self, places: int) -> None:
@@ -124,7 +126,7 @@ class Places:
         self._threads = ThreadPoolExecutor(places + MOST_LONG, thread_name_prefix="request")
 
     async def run(self, function: Callable[..., Any], *arguments: Any, is_file: bool = False) -> Any:
-        """Run a function in a thread once it is its turn, and return what it returns."""
+        """Run a function in a thread once it is its turn, and return its result."""
         if not is_file:
             return await self._run(function, arguments, [self._free], MOST_LONG)
         await self._files.acquire()
@@ -169,7 +171,7 @@ class Places:
 
 
 def call(application: Application, environ: Environ) -> Answered:
-    """Call the application in this thread, and take the first part of its answer."""
+    """Call the application in this thread, and read the first part of its response."""
     start: dict[str, Any] = {}
 
     def start_response(status: str, headers: list[tuple[str, str]], _failure: Any = None) -> None:
@@ -187,9 +189,9 @@ def call(application: Application, environ: Environ) -> Answered:
     return Answered(start, body, blocks if is_longer else None)
 
 
-# Sending long answers: the event loop waits for the reader, a thread only fetches the next part.
+# Long responses: the event loop waits for the client, a thread only reads the next part.
 #
-# So slow readers cost a file and some memory, of which there is a limit for each client and one for all.
+# So a slow client costs one file and some memory, with a limit per client and a total limit.
 
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
@@ -197,16 +199,16 @@ THREADS = 2
 STALL_SECONDS = 90.0
 GRACE_SECONDS = 60.0
 SLOWEST_RATE = 1024
-"""Bytes a second that a reader must take on average once the grace is over."""
+"""Minimum average bytes per second of a client after the grace period."""
 OF_ONE_CLIENT = 4
-"""One client may have a part of all downloads: this is one in so many."""
+"""Share of all downloads that one client may have: one in this many."""
 RETRY_SECONDS = 10
 _CLOSED = "handler is closed"
-"""What the event loop says of a write to a connection that the client has left."""
+"""Error text of the event loop for a write to a connection that the client has closed."""
 
 
 class Downloads:
-    """The long answers that one process is sending, `most` at once."""
+    """Long responses that one process is sending, at most `most`."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -215,7 +217,7 @@ class Downloads:
 
     @contextmanager
     def of(self, client: str) -> Iterator[None]:
-        """Count a download while it lasts. Refused where the client, or all together, have too many."""
+        """Count a download in its context. Raises Refused at the limit of the client or of all together."""
         if self._clients[client] >= max(1, self.most // OF_ONE_CLIENT):
             sentence = "Too many downloads at once from your address. Try again when one of them has ended."
             raise Refused(429, sentence, retry=RETRY_SECONDS)
@@ -230,10 +232,10 @@ class Downloads:
                 del self._clients[client]
 
     async def send(self, answered: Answered, rest: Blocks, receive: Receive, send: Send) -> None:
-        """Send an answer part by part, each when the client has room for it. Gone where it has left.
+        """Send a response part by part, each when the client has room for it. Raises Gone if it has left.
 
-        Whatever is raised in the middle goes on to the server, which then breaks the connection: half a
-        download never looks complete.
+        An exception in the middle goes on to the server, which then breaks the connection: a partial download
+        never looks complete.
         """
         loop = asyncio.get_running_loop()
         disconnect = asyncio.create_task(_wait_for_leaving(receive))
@@ -254,12 +256,12 @@ class Downloads:
             disconnect.cancel()
 
     def drop(self, rest: Blocks) -> None:
-        """Let go of what an answer holds, once nothing is taken of it any more."""
+        """Close a response's resources once nothing more is read from it."""
         self._threads.submit(rest.close)
 
 
 def until_gone(send: Send) -> Send:
-    """Return `send`, which raises Gone where the connection was closed under it."""
+    """Return `send`, wrapped to raise Gone if the connection was closed."""
 
     async def send_or_leave(message: MutableMapping[str, Any]) -> None:
         try:
@@ -283,9 +285,9 @@ logger = logging.getLogger(__name__)
 
 
 class Front:
-    """One process's web application.
+    """Web application of one process.
 
-    Threads of one process take turns, so more of them would only lengthen the slowest answers.
+    Threads of one process take turns, so more of them would only delay the slowest responses.
     """
 
     def __init__(self, application: Application, *, threads: int = THREADS) -> None:
@@ -296,7 +298,7 @@ class Front:
 
     @classmethod
     def of_django(cls) -> Front:
-        """The front of Django, with all routes and views imported now and not with the first visitor."""
+        """Return the front of Django, with all routes and views imported now, not at the first request."""
         front = cls(get_wsgi_application())
         _ = get_resolver().url_patterns
         return front
@@ -339,7 +341,7 @@ class Front:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _read(self, scope: Scope, body: Body) -> None:
-        """Read the body. What is larger than anybody may send is looked at before it is read or stored."""
+        """Read the body. A body beyond the general limit is checked before it is read or stored."""
         length = _length(scope)
         if length <= limits.ANYBODY and await self._within(body, limits.ANYBODY):
             return
@@ -369,7 +371,7 @@ def _check(environ: dict[str, Any]) -> None:
 
 
 def _length(scope: Scope) -> int:
-    """The length that a request declares; 0 where it declares none."""
+    """Return the declared length of a request; 0 without one."""
     for name, value in scope["headers"]:
         if name == b"content-length":
             return int(value)

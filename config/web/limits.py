@@ -1,4 +1,4 @@
-"""How large a request's body may be, by address and by who sends it; which requests are for files."""
+"""Body size limits of requests, by URL and sender; which requests are for files."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 GRACE_SECONDS = 20.0
 SLOWEST_RATE = 4096
-"""Bytes a second that a body must make on average once the grace is over."""
+"""Minimum average bytes per second of a body after the grace period."""
 IN_MEMORY = 2**20
 LINGER_SECONDS = 2.0
 
 
 class Refused(Exception):
-    """A request is answered with `status` and the message, its body read or not.
+    """A request answered with `status` and the message, whether or not its body was read.
 
     `retry`: seconds after which to try again.
     """
@@ -51,7 +51,7 @@ class Gone(Exception):
 
 
 class Body:
-    """A body as it arrives: in memory while small, beyond that in a file without a name."""
+    """A body as it arrives: in memory while small, then in an unnamed file."""
 
     def __init__(self, receive: Receive) -> None:
         self.receive = receive
@@ -64,7 +64,7 @@ class Body:
     async def read(self, limit: int) -> bool:
         """Read until the body ends (True) or has more than `limit` bytes (False).
 
-        Raises Refused (408) where it comes too slowly and Gone where the client has left.
+        Raises Refused (408) if it arrives too slowly and Gone if the client has left.
         """
         while self.more and self.size <= limit:
             try:
@@ -84,16 +84,16 @@ class Body:
         return self.size <= limit
 
     def accept_held(self) -> None:
-        """Take the part that went beyond the last limit: a larger one was granted."""
+        """Store the part beyond the last limit, after a larger one was granted."""
         self.file.write(self._excess)
 
     def close(self) -> None:
-        """Give memory and file back."""
+        """Release memory and file."""
         self.file.close()
 
 
 async def linger(receive: Receive) -> None:
-    """Read and drop what a refused client still sends, briefly: a reset would destroy the answer."""
+    """Read and discard the rest of a refused request, briefly: a reset would destroy the response."""
     try:
         async with asyncio.timeout(LINGER_SECONDS):
             while True:
@@ -105,21 +105,21 @@ async def linger(receive: Receive) -> None:
 
 
 ANYBODY = 64 * 2**10
-"""Bytes that are read from whoever sends them."""
+"""Bytes read from any sender."""
 FORM_OVERHEAD = 2**20
 UPLOADS = frozenset({"import-corpus", "api-corpora"})
-"""Names of the addresses that take files, from researchers alone."""
+"""Names of URLs that accept files, from researchers only."""
 
 
 def largest(path: str) -> int:
-    """The largest body, in bytes, that anyone may send to `path`."""
+    """Return the largest body, in bytes, that any sender may send to `path`."""
     if _name(path) in UPLOADS:
         return int(settings.UPLOAD_LIMIT_BYTES) + FORM_OVERHEAD
     return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
 
 
 def check(environ: dict[str, Any]) -> None:
-    """Refuse a body larger than anybody's may be, unless its sender may send it. Asks the database."""
+    """Refuse a body over the general limit unless its sender may send it. Queries the database."""
     user = _sender(environ)
     if not user.is_authenticated:
         raise Refused(413, "Too large for a request without an account. Sign in first.")
@@ -128,10 +128,10 @@ def check(environ: dict[str, Any]) -> None:
 
 
 def client_of(environ: dict[str, Any]) -> str:
-    """Address of the client. X-Forwarded-For counts only where a proxy in `CONCORD_PROXIES` sent it.
+    """Return the client's address. X-Forwarded-For counts only from a proxy in `CONCORD_PROXIES`.
 
-    It is read from its end, past the addresses of further such proxies: what a client itself wrote into the
-    header stands before those and is never reached.
+    It is read from its end, past the addresses of further such proxies: entries written by the client itself
+    come before those and are never reached.
     """
     client = str(environ.get("REMOTE_ADDR", ""))
     hops = [hop.strip() for hop in str(environ.get("HTTP_X_FORWARDED_FOR", "")).split(",")]
@@ -141,14 +141,14 @@ def client_of(environ: dict[str, Any]) -> str:
 
 
 def is_file(path: str) -> bool:
-    """Whether an address is one of files that are written when they are asked for, such as exports."""
+    """Whether a URL is for files that are written on request, such as exports."""
     if path.startswith(settings.STATIC_URL):
         return False
     return "." in path.rpartition("/")[2] or path.endswith("/file/") or "/exports/files/" in path
 
 
 def too_large(limit: int) -> Refused:
-    """The refusal of a body of more than `limit` bytes."""
+    """Return the refusal of a body of more than `limit` bytes."""
     size = f"{limit >> 20} MiB" if limit >= 2**20 else f"{limit >> 10} KiB"
     return Refused(413, f"Too large: at most {size} may be sent here.")
 
@@ -174,7 +174,7 @@ def _name(path: str) -> str | None:
 
 
 def _sender(environ: dict[str, Any]) -> AbstractBaseUser | AnonymousUser:
-    """Who sends a request, by session or by token, without reading its body."""
+    """Return the sender of a request, by session or token, without reading its body."""
     request = WSGIRequest(environ | {"wsgi.input": BytesIO(), "CONTENT_LENGTH": "0"})
     SessionMiddleware(lambda _request: HttpResponse()).process_request(request)
     user = auth.get_user(request)

@@ -1,4 +1,4 @@
-"""HTTP as uvicorn reads it, with a limit on the time and the size of a request's headers."""
+"""HTTP in uvicorn, with limits on the time and size of a request's headers."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-# The socket that the web server listens on.
+# Listening socket of the web server.
 
 BACKLOG = 1024
 UNREAD_SECONDS = 60
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; OSError where the address is taken or not ours.
+    """Return a listening socket; OSError if the address is taken or not ours.
 
-    Its connections are dropped when their client has taken nothing of an answer for a minute (Linux).
+    Connections whose client has read nothing of a response for a minute are dropped (Linux).
     """
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)
@@ -39,7 +39,7 @@ def listen(host: str, port: int) -> socket.socket:
 HEADER_SECONDS = 10.0
 LARGEST_HEADERS = 64 * 2**10
 KEPT_FILES = 64
-"""Of the files that a process may have open, so many are for the work: the database, uploads, modules."""
+"""Files reserved for other work out of a process's limit: the database, uploads, modules."""
 MOST_DOWNLOADS = 1024
 TELL_EVERY = 60.0
 RETRY_SECONDS = 5
@@ -51,19 +51,19 @@ logger = logging.getLogger(__name__)
 
 
 def most_downloads() -> int:
-    """How many long answers this process may send at once: each may be an open file."""
+    """Return the number of long responses that this process may send at once: each may be an open file."""
     return min(MOST_DOWNLOADS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 8)
 
 
 def most_connections() -> int:
-    """How many connections this process may have open at once."""
+    """Return the number of connections that this process may have open at once."""
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0] - KEPT_FILES - most_downloads()
 
 
 class LimitedHeaders(HttpToolsProtocol):
-    """Closes a connection whose headers are not complete in time, or are too many, or that is one too many.
+    """Closes connections with late or too many headers, and connections over the limit.
 
-    A process without files to open could neither ask its database nor say what is wrong.
+    A process without free file descriptors could neither query its database nor report the problem.
     """
 
     _last_logged_at = -TELL_EVERY
@@ -71,7 +71,7 @@ class LimitedHeaders(HttpToolsProtocol):
     _header_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the clock for the first request."""
+        """Start the timer for the first request."""
         super().connection_made(transport)
         if len(self.connections) > most_connections():
             self._refuse(transport)
@@ -79,7 +79,7 @@ class LimitedHeaders(HttpToolsProtocol):
             self._start_clock()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; the clock runs from the first byte of a request to the end of its headers."""
+        """Pass data on; the timer runs from the first byte of a request to the end of its headers."""
         if self.timeout_keep_alive_task is not None:
             self._start_clock()
         super().data_received(data)
@@ -89,22 +89,22 @@ class LimitedHeaders(HttpToolsProtocol):
                 self.transport.abort()
 
     def on_message_begin(self) -> None:
-        """Start the clock, unless the connection's first byte has."""
+        """Start the timer, unless the connection's first byte has."""
         self._start_clock()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Stop the clock: from here on the front watches the body."""
+        """Stop the timer: from here on the front watches the body."""
         self._stop_clock()
         super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the clock."""
+        """Stop the timer."""
         self._stop_clock()
         super().connection_lost(exc)
 
     def _refuse(self, transport: asyncio.Transport) -> None:
-        """Answer 503 before anything is asked, and say why in one line, once a minute."""
+        """Answer 503 before reading a request, and log the reason in one line, once a minute."""
         if time.monotonic() - LimitedHeaders._last_logged_at > TELL_EVERY:
             LimitedHeaders._last_logged_at = time.monotonic()
             logger.error(
@@ -129,6 +129,6 @@ class LimitedHeaders(HttpToolsProtocol):
         self._clock = None
         cycle: Any = self.cycle
         if cycle is not None and not cycle.response_complete:
-            self._start_clock()  # an answer to an earlier request is still under way
+            self._start_clock()  # an earlier response is still being sent
         else:
             self.transport.abort()

@@ -29,15 +29,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-# Reading an error model's JSON strictly: what is wrong is said in one line that names the key.
+# Strict parsing of an error model's JSON: an error is one line that names the key.
 
 
 class ErrorFileProblem(ValueError):
-    """An error model that makes no sense; the message is one line: which key, what is wrong."""
+    """An invalid error model; the message is one line: which key, and the problem."""
 
 
 def check_keys(value: Any, where: str, valid_keys: Sequence[str]) -> None:
-    """Raise ErrorFileProblem unless a value is an object without other keys than these."""
+    """Raise ErrorFileProblem unless a value is an object with only these keys."""
     if not isinstance(value, dict):
         raise ErrorFileProblem(f"{where or 'the file'}: a JSON object is needed")
     for key in value:
@@ -56,7 +56,7 @@ def number(value: Any, where: str, low: float, high: float) -> float:
 
 
 def texts(value: Any, where: str, valid: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return a list of texts, each one of `valid` where that is given; raise ErrorFileProblem otherwise."""
+    """Return a list of texts, each in `valid` if given; raise ErrorFileProblem otherwise."""
     if not isinstance(value, list) or not all(isinstance(text, str) and text.strip() for text in value):
         raise ErrorFileProblem(f"{where}: a list of texts is needed")
     for text in value:
@@ -65,7 +65,7 @@ def texts(value: Any, where: str, valid: Sequence[str] | None = None) -> tuple[s
     return tuple(value)
 
 
-# Chances that are no chance: a number in [0, 1) that a seed and some texts determine, on every machine.
+# Deterministic draws: a number in [0, 1) computed from a seed and texts, the same on every machine.
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ def u(seed: int, *parts: object) -> float:
 
 
 def pick(values: Sequence[T], chances: Sequence[float], draw: float) -> T:
-    """Return the value at which the chances, added up in order, pass a draw."""
+    """Return the value at which the cumulative chances pass a draw."""
     total = 0.0
     for value, chance in zip(values, chances, strict=True):
         total += chance
@@ -87,7 +87,7 @@ def pick(values: Sequence[T], chances: Sequence[float], draw: float) -> T:
     return next(value for value, chance in reversed(list(zip(values, chances, strict=True))) if chance > 0)
 
 
-# What may go wrong with a request: which misbehaviours there are, and which of them a request meets.
+# Misbehaviours of a request: the kinds, and which of them a request meets.
 
 KINDS: Mapping[str, str] = {
     "429": "status 429, with `retry_after` where it is given",
@@ -117,14 +117,14 @@ KINDS: Mapping[str, str] = {
     "batch_upload_slow:MS": "an uploaded file is taken MS milliseconds later",
 }
 OF_THE_TEXT = ("truncated", "refusal", "content_filter", "reasoning")
-"""A model refuses a text every time; other trouble passes, so its chance is drawn anew each time."""
+"""A model refuses a text every time; other trouble is temporary, so its chance is drawn anew each time."""
 _FORM = re.compile(r"(?:batch_(?:upload_)?)?slow:\d{1,8}|no_parameter:[a-z_]{1,40}")
 _NAMES = tuple(kind for kind in KINDS if ":" not in kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Misbehaviour:
-    """One kind of trouble: for the `first` requests, or at a `rate`; `roles` narrows it (none: all)."""
+    """A misbehaviour: for the `first` requests, or at a `rate`; `roles` limits it (none: all)."""
 
     kind: str
     first: int = 0
@@ -133,7 +133,7 @@ class Misbehaviour:
     roles: tuple[str, ...] = ()
 
     def meets(self, *, seed: int, role: str, text: str, number: int, times: int) -> bool:
-        """Whether it befalls a request: the `number`th (from 0) in all, asked `times` times before."""
+        """Whether it affects a request: the `number`th (from 0) in all, sent `times` times before."""
         if self.roles and role not in self.roles:
             return False
         again = () if self.kind in OF_THE_TEXT else (times,)
@@ -141,7 +141,7 @@ class Misbehaviour:
 
     @property
     def amount(self) -> str:
-        """What stands behind the colon of its kind."""
+        """The value after the colon of its kind."""
         return self.kind.partition(":")[2]
 
 
@@ -168,7 +168,7 @@ def misbehaviour(value: Any, where: str, roles: Sequence[str]) -> Misbehaviour:
     )
 
 
-# Reading the keys that roles have of their own in an error model.
+# Parsing of role-specific keys in an error model.
 
 
 def one_chance(value: Any, where: str) -> float:
@@ -177,7 +177,7 @@ def one_chance(value: Any, where: str) -> float:
 
 
 def chances_of(names: Sequence[str]) -> Callable[[Any, str], Mapping[str, float]]:
-    """Return a reader of an object that gives some of the names a chance; anything else is refused."""
+    """Return a parser of an object that maps some of the names to a chance; other keys are rejected."""
 
     def read(value: Any, where: str) -> Mapping[str, float]:
         if not isinstance(value, dict) or not value.keys() <= set(names):
@@ -200,7 +200,7 @@ Amounts = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class RoleErrors:
-    """How one role errs; see the module."""
+    """Errors of one role; see the module."""
 
     sensitivity: Amounts = field(default_factory=dict)
     specificity: Amounts = field(default_factory=dict)
@@ -228,13 +228,13 @@ class Phrase:
     amounts: Mapping[str, Amounts] = field(default_factory=dict)
 
     def stands_in(self, instruction: str) -> bool:
-        """Whether an instruction holds it, in any case and however its lines are broken."""
+        """Whether an instruction contains it, ignoring case and line breaks."""
         return fold(self.text) in fold(instruction)
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorModel:
-    """All roles' errors; a role that is not named makes none."""
+    """All roles' errors; an unlisted role makes none."""
 
     roles: Mapping[str, RoleErrors] = field(default_factory=dict)
     phrases: tuple[Phrase, ...] = ()
@@ -242,7 +242,7 @@ class ErrorModel:
     misbehaviours: tuple[Misbehaviour, ...] = ()
 
     def errors(self, role: str, instruction: str = "") -> RoleErrors:
-        """Return how a role errs under an instruction."""
+        """Return a role's errors under an instruction."""
         own = self.roles.get(role, self.roles.get(OTHERS, RoleErrors()))
         for phrase in self.phrases:
             if (not phrase.roles or role in phrase.roles) and phrase.stands_in(instruction):
@@ -251,7 +251,7 @@ class ErrorModel:
 
 
 def fold(text: str) -> str:
-    """Return a text in NFKC, case-folded, white space runs made one space."""
+    """Return a text in NFKC, case-folded, with runs of white space as one space."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 

@@ -1,4 +1,4 @@
-"""A request as a model sees it: what is quoted, which questions are asked, in which form to reply."""
+"""Requests as a model sees them: quoted blocks, questions, and reply form."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-# A request as a model sees it: what is quoted, what is instruction, and which form of reply is asked for.
+# A request as a model sees it: quoted blocks, the instruction, and the reply form.
 #
-# Nothing else is read: no header, no name of a run, nothing that a real endpoint would not be told.
+# Only the content that a real endpoint would get is read: no header, no name of a run.
 
 BEGIN, END, CLOSE, QUOTE = "<<<BEGIN ", "<<<END ", ">>>", "| "
 IMPROVED = ("SYSTEM PART", "USER PART")
-"""The blocks of an instruction that is to be improved."""
+"""Blocks of an instruction to improve."""
 _NUMBERED = re.compile(r"\[(\d+)\] (.*)", re.S)
 _FIELD = re.compile(r'"([A-Za-z_][\w-]*)"\s*:')
 _SCORE_LINE = re.compile(r"^[ \t*-]*([A-Za-z][\w ]*?)(?: -|:) (?:x|x\.x)\s*$", re.M)
@@ -24,7 +24,7 @@ _MORE = "      "
 
 
 class BadRequest(ValueError):
-    """A request that no server would answer; the message is one line."""
+    """A request that no server would accept; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Spoken:
 
 @dataclass(frozen=True)
 class Request:
-    """The messages of a chat completion, and the parameters that bear on the answer."""
+    """Messages of a chat completion, and the parameters that affect the answer."""
 
     messages: tuple[tuple[str, str], ...]
     schema: Mapping[str, Any] | None = None
@@ -67,7 +67,7 @@ class Request:
 
     @property
     def instruction(self) -> str:
-        """Everything that is not quoted: what a researcher wrote, and the form of the reply."""
+        """All text outside quoted blocks: the researcher's text, and the reply form."""
         return self._instruction_and_blocks[0]
 
     @property
@@ -76,14 +76,14 @@ class Request:
         return tuple(title for title, _ in self._instruction_and_blocks[1])
 
     def block(self, title: str) -> tuple[str, ...] | None:
-        """Return the lines of the last block with a title (examples come before what is asked about)."""
+        """Return the lines of the last block with a title (examples come before the material to judge)."""
         return next(
             (lines for name, lines in reversed(self._instruction_and_blocks[1]) if name == title), None
         )
 
     @property
     def improves(self) -> bool:
-        """Whether it shows an instruction to improve, with what a judge saw beside it."""
+        """Whether it shows an instruction to improve, with a judge's material."""
         return any(title in self.titles for title in IMPROVED)
 
     def shows(self, title: str) -> bool:
@@ -96,19 +96,19 @@ class Request:
         return None if lines is None else " ".join(turn.text for turn in turns(lines)[-1:])
 
     def numbered(self, title: str = "TURNS") -> list[Spoken]:
-        """Return the turns of a block that have a number, without its other turns."""
+        """Return the numbered turns of a block."""
         return [turn for turn in turns(self.block(title) or ()) if turn.number is not None]
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The names of the JSON fields that are asked for: of the schema, else of the form in the text."""
+        """Names of the requested JSON fields: from the schema, else from the form in the text."""
         if self.schema is not None:
             return tuple(self.schema.get("properties", {}))
         return tuple(dict.fromkeys(_FIELD.findall(self.instruction)))
 
     @property
     def score_lines(self) -> tuple[str, ...]:
-        """The names in lines such as `fluency - x` or `Humanness: x`: the lines that are asked for."""
+        """Names of the requested score lines, such as `fluency - x` or `Humanness: x`."""
         return tuple(dict.fromkeys(_SCORE_LINE.findall(self.instruction)))
 
     def sign(self, name: str) -> str:
@@ -116,23 +116,23 @@ class Request:
         return ":" if re.search(rf"^[ \t*-]*{re.escape(name)}: x", self.instruction, re.M) else " -"
 
     def scale(self, low: int, high: int) -> tuple[int, ...]:
-        """Return the scale that the instruction names first (`from 1 to 5`), else the one given."""
+        """Return the first scale in the instruction (`from 1 to 5`), else the given one."""
         if (match := _SCALE.search(self.instruction)) and int(match[1]) < int(match[2]) <= 100:
             low, high = int(match[1]), int(match[2])
         return tuple(range(low, high + 1))
 
     @property
     def words(self) -> int:
-        """How many words the messages have: what this model counts as tokens."""
+        """Number of words in the messages: this model's token count."""
         return sum(len(text.split()) for _, text in self.messages)
 
     def key(self) -> str:
-        """Return everything that was sent as one text: the same request has the same one."""
+        """Return all content sent as one text, the key for equal requests."""
         return json.dumps(self.raw or self.messages, sort_keys=True, default=str)
 
 
 def turns(lines: Sequence[str]) -> list[Spoken]:
-    """Return the turns of quoted lines: further lines of a turn are indented, headings stand in `==`."""
+    """Return the turns of quoted lines: continuation lines are indented, headings are in `==`."""
     texts: list[str] = []
     for line in lines:
         if line.startswith(_MORE) and texts:
@@ -150,7 +150,7 @@ def _parse_turn(text: str) -> Spoken:
 
 
 def request(body: Any) -> Request:
-    """Return the request of a chat completion's body; raise BadRequest for one that makes no sense."""
+    """Parse the request in a chat completion's body; raise BadRequest for an invalid one."""
     if not isinstance(body, dict):
         raise BadRequest("the body is not a JSON object")
     messages = body.get("messages")
@@ -222,8 +222,9 @@ Values = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with its values in order (none: words, or a number between `low` and `high`), and when it is
-    asked."""
+    """A question with its values in order (none: free text, or a number between `low` and `high`), and its
+    condition.
+    """
 
     key: str
     values: Values
@@ -235,7 +236,7 @@ class Question:
     high: float = float("inf")
 
     def is_asked(self, answers: Mapping[str, Any]) -> bool:
-        """Whether it is asked after the answers to other questions."""
+        """Whether it applies, given the answers to other questions."""
         value = answers.get(self.other) if self.other else self.least
         return isinstance(value, int | float) and self.least <= value <= self.most
 
@@ -247,7 +248,7 @@ def listed_questions(request: Request) -> dict[str, Question]:
 
 
 def questions(request: Request) -> dict[str, Values]:
-    """Return the fields of the schema that have values, with these in order."""
+    """Return the schema fields with values, in order."""
     properties = {} if request.schema is None else request.schema.get("properties", {})
     values_by_name = {
         name: _values(field) for name, field in properties.items() if isinstance(field, Mapping)
@@ -271,7 +272,7 @@ def _question(lines: list[str]) -> Question | None:
     only = next((match for line in lines if (match := _ONLY.fullmatch(line))), None)
     number = next((line for line in lines[1:] if line.startswith(_NUMBER)), "")
     if number:
-        values = []  # the lines word the ends of a scale without steps
+        values = []  # the lines label the ends of a scale without steps
     ends = _ENDS.search(number)
     other, least, most = (only[1], only[2], only[3]) if only else ("", None, None)
     limits = float(least or "-inf"), float(most or "inf")

@@ -1,4 +1,6 @@
-"""A role of the fake model: recognised by its prompt, it answers from the truth of a text with its errors."""
+"""Roles of the fake model: a role recognises its prompt and answers from the truth in a text, with its
+errors.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ from typing import Any, ClassVar, TypeVar
 from demo.fake_model.errors import RoleErrors, pick, u
 from demo.fake_model.requests import Request
 
-# What a text says about itself: the truth stands in braces in the text that the model sees.
+# Truth in a text: markers in braces that the model sees.
 #
-# `{repetition off_topic}` names behaviours, `{quality 4}` or `{consistency 7}` a value for a question.
-# Where a text says a thing twice, the last one counts.
+# `{repetition off_topic}` names behaviours, `{quality 4}` or `{consistency 7}` a value for a question. Of
+# repeated markers, the last counts.
 
 _MARKER = re.compile(r"\{([^{}\n]{1,200})\}")
 QUALITY = "quality"
@@ -29,7 +31,7 @@ def markers(text: str) -> Iterator[list[str]]:
 
 
 def shows_planted(text: str, behaviour: str) -> bool:
-    """Whether a text is planted with a behaviour: it is a word of a marker, and no `0` follows it."""
+    """Whether a behaviour is planted in a text: a word of a marker, not followed by `0`."""
     planted = False
     for words in markers(text):
         if behaviour in words:
@@ -39,7 +41,7 @@ def shows_planted(text: str, behaviour: str) -> bool:
 
 
 def planted_value(text: str, question: str) -> str | None:
-    """Return the value planted for a question, as in `{question value}`; None where there is none."""
+    """Return the planted value for a question, as in `{question value}`; None if there is none."""
     value = None
     for words in markers(text):
         if words[0] == question and len(words) > 1:
@@ -48,7 +50,7 @@ def planted_value(text: str, question: str) -> str | None:
 
 
 def planted_number(text: str, question: str) -> float | None:
-    """Return the number that a text says about a question; None where it says none."""
+    """Return the planted number for a question; None if there is none."""
     value = planted_value(text, question)
     try:
         return None if value is None else float(value)
@@ -56,20 +58,20 @@ def planted_number(text: str, question: str) -> float | None:
         return None
 
 
-# One role with its errors, answering one request: from the truth of a text to what is said about it.
+# One role with its errors, answering one request: from the truth in a text to an answer.
 
 V = TypeVar("V", int, float, str)
 USUAL_WORDS = 20
-"""A text of so many words is neither short nor long."""
+"""Length in words of a text that is neither short nor long."""
 
 
 @dataclass
 class Sampler:
-    """Where a role's draws come from, and what chances they are held against.
+    """Source of a role's draws, and the chances for them.
 
-    `instruction` is the prompt's own text, `request_seed` what the request asked for, `times` how often the
-    very same request came before. `proposals` are sentences to propose. `answers` keeps each
-    answer's chances, in order, for token probabilities.
+    `instruction` is the prompt's own text, `request_seed` the seed of the request, `times` how often the same
+    request came before. `proposals` are sentences to propose. `answers` keeps each answer's chances, in
+    order, for token probabilities.
     """
 
     role: str
@@ -94,7 +96,7 @@ class Sampler:
         return u(self.seed, *parts)
 
     def sees(self, behaviour: str, text: str, about: str | None = None) -> bool:
-        """Return whether a behaviour is seen in a text; `about` has the truth where it stands elsewhere."""
+        """Return whether a behaviour is detected in a text; `about` has the truth if it is elsewhere."""
         planted = shows_planted(text if about is None else about, behaviour)
         return self.yes_or_no(behaviour, text, planted)
 
@@ -106,15 +108,15 @@ class Sampler:
         return seen
 
     def chance_of_yes(self, question: str, planted: bool) -> float:
-        """Return how likely the answer is yes."""
+        """Return the chance of the answer yes."""
         if planted:
             return self.errors.of("sensitivity", question)
         return 1 - self.errors.of("specificity", question)
 
     def score(self, question: str, text: str, values: Sequence[V], position: float | None = None) -> V:
-        """Return the value that is given for a question about a text, from values in order.
+        """Return a score for a question about a text, from values in order.
 
-        `position` is the true place among the values (0 for the first); without it, what the text says.
+        `position` is the index of the true value (from 0); without it, the text's marker decides.
         """
         place = self.position(question, text, values) if position is None else position
         chances = self.chances(question, text, values, place)
@@ -123,7 +125,7 @@ class Sampler:
         return value
 
     def choose(self, question: str, text: str, values: Sequence[str]) -> str:
-        """Return one of several answers without an order; the true one stands in the text, else the first."""
+        """Return one of several unordered answers; the true answer is in the text, else the first."""
         planted = planted_value(text, question)
         true = planted if planted in values else values[0]
         noise = self.errors.of("noise", question) if len(values) > 1 else 0.0
@@ -134,8 +136,9 @@ class Sampler:
 
     @staticmethod
     def position(question: str, text: str, values: Sequence[V]) -> float:
-        """Return the true place of a text among values: by its marker for the question, else by
-        `{quality 1}` to `{quality 5}` laid over the values, else the middle (the lower of two)."""
+        """Return the index of a text's true value: by its marker for the question, else by `{quality 1}` to
+        `{quality 5}` mapped to the values, else the middle (the lower of two).
+        """
         last = len(values) - 1
         numbers = [float(value) for value in values if not isinstance(value, str)]
         planted = planted_number(text, question)
@@ -149,7 +152,7 @@ class Sampler:
         return float(int(min(max((quality - 1) / 4, 0.0), 1.0) * last + 0.5))
 
     def chances(self, question: str, text: str, values: Sequence[V], position: float) -> list[float]:
-        """Return how likely each of the values is, for a true place among them."""
+        """Return the chance of each value, for a true index among them."""
         last = len(values) - 1
         longer = (len(text.split()) - USUAL_WORDS) / 10
         bias = self.errors.length_bias * max(longer, 0.0)
@@ -163,33 +166,33 @@ class Sampler:
         return probabilities
 
 
-# What a role is: whoever answers one kind of prompt, recognised from the prompt's own blocks.
+# Interface of a role: it answers one kind of prompt, recognised from the prompt's blocks.
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a role says: a JSON object's fields, or lines."""
+    """Answer of a role: the fields of a JSON object, or lines."""
 
     fields: Mapping[str, Any] | None = None
     lines: Sequence[str] = ()
 
     @property
     def text(self) -> str:
-        """The reply."""
+        """The reply text."""
         return "\n".join(self.lines) if self.fields is None else json.dumps(self.fields, ensure_ascii=False)
 
 
 class Role(ABC):
-    """A role is one file, listed in `ROLES`. `recognises` reads the prompt alone, as `answer` does."""
+    """A role is one file, listed in `ROLES`. `recognises` and `answer` read only the prompt."""
 
     key: ClassVar[str]
     title: ClassVar[str]
     own_keys: ClassVar[Mapping[str, Callable[[Any, str], Any]]] = {}
-    """Keys that this role alone has in an error model, each with what reads its value (and where it is)."""
+    """Role-specific keys of an error model, each with the parser of its value (and its location)."""
 
     @abstractmethod
     def recognises(self, request: Request) -> bool:
-        """Whether the prompt is this role's."""
+        """Whether the prompt belongs to this role."""
 
     @abstractmethod
     def answer(self, request: Request, sampler: Sampler) -> Answer:

@@ -1,4 +1,4 @@
-"""Running the fake model as a program: its options, what it prints, and how it ends."""
+"""The fake model as a program: options, output, and shutdown."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from demo.fake_model.errors import (
 from demo.fake_model.roles import ROLES
 from demo.fake_model.serving import MODEL, FakeModel, Response, failure
 
-# The fake model over HTTP, on 127.0.0.1 and nowhere else.
+# HTTP server of the fake model, on 127.0.0.1 only.
 
-# A form with a file in it (multipart/form-data), as it is uploaded; pure.
+# Uploaded forms with a file (multipart/form-data); pure.
 
 _BOUNDARY = re.compile(r'boundary="?([^";,]+)"?', re.I)
 _NAME = re.compile(rb'\bname="([^"]*)"', re.I)
 
 
 def fields(body: bytes, content_type: str) -> dict[str, Any] | None:
-    """Return the fields of a form by name: texts, and the bytes of `file`; None where the body is no form."""
+    """Return the fields of a form by name: texts, and the bytes of `file`; None if the body is not a form."""
     boundary = _BOUNDARY.search(content_type)
     if boundary is None:
         return None
@@ -59,24 +59,24 @@ def fields(body: bytes, content_type: str) -> dict[str, Any] | None:
 
 HOST = "127.0.0.1"
 MARK = "X-Concord-Fake-Model"
-"""A header of the fake model's responses, by which Concord knows it behind a proxy that renames it."""
+"""Response header by which Concord recognises the fake model behind a proxy that renames it."""
 MARKED = {MARK: "1"}
 MOST_BYTES = 16_000_000
-"""Of a request's body."""
+"""Maximum bytes of a request's body."""
 MOST_FILE = 256_000_000
-"""Of a form with a file."""
+"""Maximum bytes of a form with a file."""
 SILENT_SECONDS = 75.0
-"""A connection that says nothing for so long is closed."""
+"""Idle seconds after which a connection is closed."""
 
 Respond = Callable[[str, str, Any, dict[str, str]], Response]
 """From method, path, JSON body and headers (names in lower case) to the response."""
 
 
 class LocalServer(ThreadingHTTPServer):
-    """Answers each connection in a thread of its own. Use as a context: it serves while that lasts.
+    """Answers each connection in a thread of its own; serves while its context is open.
 
-    `listening` is a socket that listens already, such as one that a supervisor handed on; else `port` is
-    taken (0: any free one), and OSError says that it cannot be. `headers` go with every response.
+    `listening` is a socket that already listens, such as a supervisor's; otherwise `port` is bound (0: any
+    free port), and OSError means that it is not available. `headers` are added to every response.
     """
 
     daemon_threads = True
@@ -117,7 +117,7 @@ class LocalServer(ThreadingHTTPServer):
         self._thread.join()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of clients that went away."""
+        """Ignore disconnected clients."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -160,7 +160,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(response)
 
     def _wait_for_the_client(self) -> None:
-        """Say nothing until the client gives up or the server ends."""
+        """Send nothing until the client gives up or the server ends."""
         self.connection.settimeout(0.2)
         while not self.server.ended.is_set():
             try:
@@ -187,7 +187,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Write no log: requests hold transcripts."""
 
 
-# Error models from JSON: the built-in ones by name, a researcher's own from a file.
+# Error models from JSON: built-in ones by name, a researcher's own from a file.
 
 FOLDER = Path(__file__).parent / "models"
 
@@ -198,9 +198,9 @@ def built_in() -> list[str]:
 
 
 def load(name: str) -> ErrorModel:
-    """Return a built-in error model by name, or the one in a file.
+    """Return a built-in error model by name, or an error model from a file.
 
-    Raises ErrorFileProblem with one line: which key, what is wrong, or which names there are.
+    Raises ErrorFileProblem with one line: the key and the problem, or the available names.
     """
     path = FOLDER / f"{name}.json" if name in built_in() else Path(name)
     try:
@@ -286,7 +286,7 @@ class Trouble(Exception):
 
 
 def arguments(parser: ArgumentParser | None = None) -> ArgumentParser:
-    """Return a parser with the options."""
+    """Add the options to a parser and return it."""
     parser = parser or ArgumentParser(prog="fake_model", description=__doc__)
     parser.add_argument("--port", type=int, default=PORT, help=f"port on {HOST} ({PORT}; 0: any free one)")
     parser.add_argument(
@@ -301,7 +301,7 @@ def arguments(parser: ArgumentParser | None = None) -> ArgumentParser:
 
 
 def run(options: Namespace, say: Callable[[str], object]) -> None:
-    """Serve until a signal asks to stop; raise Trouble for a port that is taken or a wrong error model."""
+    """Serve until a stop signal; raise Trouble for a port in use or an invalid error model."""
     try:
         model = FakeModel(load(options.errors), seed=options.seed)
     except ErrorFileProblem as problem:
@@ -341,7 +341,7 @@ def _server(model: FakeModel, options: Namespace) -> LocalServer:
 
 
 def greeting(url: str, errors: str, seed: int) -> str:
-    """Return what is printed at the start: that nothing here is real, and how Concord is told of it."""
+    """Return the startup message: the answers are simulated, and how to declare the endpoint in Concord."""
     return "\n".join(
         [
             "THIS IS A FAKE MODEL. IT UNDERSTANDS NOTHING: IT READS WHAT STANDS IN BRACES IN THE TEXTS",
@@ -353,5 +353,5 @@ def greeting(url: str, errors: str, seed: int) -> str:
 
 
 def declaration(url: str) -> str:
-    """Return the value of the variable that declares it."""
+    """Return the value of the endpoint's environment variable."""
     return f"{url}|{MODEL}"

@@ -1,4 +1,4 @@
-"""From a request to a response: who answers, with which errors, and what goes wrong on the way."""
+"""From a request to a response: role, errors, and misbehaviours."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from demo.fake_model.requests import BadRequest, Request, request
 from demo.fake_model.role import Answer, Sampler
 from demo.fake_model.roles import ROLES, Role, recognise
 
-# What is sent back: a status and a body, or silence.
+# Responses: a status and a body, or silence.
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What is sent back after `delay` seconds. `hang` sends nothing, `reset` closes the connection."""
+    """A response sent after `delay` seconds. `hang` sends nothing, `reset` closes the connection."""
 
     status: int
     body: bytes
@@ -41,15 +41,15 @@ def ok(body: Any, delay: float = 0.0) -> Response:
 def failure(
     status: int, message: str, code: str | None = None, param: str | None = None, **headers: str
 ) -> Response:
-    """Return an error in the API's form."""
+    """Return an error in the API's format."""
     error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
     header_fields = {name.replace("_", "-").title(): value for name, value in headers.items()}
     return Response(status, json.dumps({"error": error}).encode("utf-8", "replace"), header_fields)
 
 
-# Batches of the fake model: files, batches and their results, in memory, with what was asked and paid.
+# Batches of the fake model: files, batches and results in memory, with counts of submissions and payments.
 #
-# A batch is done when its time is over (`batch_slow:MS`), all at once; results come in an order of their own.
+# A batch completes as a whole when its time is over (`batch_slow:MS`); results come in a different order.
 
 MOST_LINES = 50_000
 COMPLETED, EXPIRED, CANCELLED, FAILED = "completed", "expired", "cancelled", "failed"
@@ -60,7 +60,7 @@ AnswerRequest = Callable[[Any], Response]
 
 @dataclass(slots=True)
 class Batch:
-    """A submitted batch: the lines of its file, and how it stands."""
+    """A submitted batch: the lines of its file, and its state."""
 
     id: str
     file: str
@@ -79,7 +79,8 @@ class Batch:
 
 class Batches:
     """All batches of a server. `paid` counts how often each request was answered, `submitted` how often it
-    stood in a batch, both by the request's JSON; `lines` counts all lines. Safe to ask from many threads."""
+    was in a batch, both by the request's JSON; `lines` counts all lines. Thread-safe.
+    """
 
     def __init__(
         self, answer: AnswerRequest, misbehaviours: Sequence[Misbehaviour] = (), *, seed: int = 0
@@ -93,7 +94,7 @@ class Batches:
         self._lock = threading.RLock()
 
     def respond(self, method: str, path: str, body: Any) -> Response | None:
-        """Return the response to a request about files and batches; None for any other."""
+        """Return the response to a request about files and batches; None for any other request."""
         parts = urlsplit(path)
         route = parts.path.rstrip("/").removeprefix("/v1/").split("/")
         with self._lock:
@@ -117,7 +118,7 @@ class Batches:
         return None
 
     def counts(self) -> dict[str, int]:
-        """Return how many batches were made, and how many of their lines were submitted and paid for."""
+        """Return the number of batches, and of their lines submitted and paid for."""
         return {
             "batches": len(self.by_id),
             "submitted": self.submitted.total(),
@@ -229,7 +230,9 @@ class Batches:
         return ok(_batch_json(batch, state="cancelling"))
 
     def _done(self, batch: Batch) -> Batch:
-        """Return a batch as it stands now: done where its time is over, cut short where it was cancelled."""
+        """Return the current state of a batch: completed if its time is over, cut short if it was
+        cancelled.
+        """
         if batch.state in ENDED:
             return batch
         if batch.cancelled is not None:
@@ -257,7 +260,7 @@ class Batches:
         return self._keep(content) if content else ""
 
     def _result(self, line: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
-        """Return whether a line was answered, and what stands in the file."""
+        """Return whether a line was answered, and its result line."""
         key = _key(line["body"])
         met = self._matching_misbehaviours(key, self.done, str(self.submitted[key]))
         self.done += 1
@@ -285,7 +288,7 @@ class Batches:
 
 
 def _lines(content: bytes) -> tuple[list[dict[str, Any]], str]:
-    """Return the lines of an uploaded file, and what is wrong with them ('' for nothing)."""
+    """Return the lines of an uploaded file, and the error in it ('' for none)."""
     try:
         rows = [json.loads(line) for line in content.splitlines() if line.strip()]
     except (ValueError, RecursionError):
@@ -335,7 +338,7 @@ def _batch_json(batch: Batch, state: str = "") -> dict[str, Any]:
     }
 
 
-# From what a role says to the body of a completion: spoilt where that is wanted, counted, with chances.
+# From a role's answer to a completion: spoilt if required, with token counts and probabilities.
 
 _WORD_COMPLETIONS = re.compile(r"\S+")
 REFUSAL = "I cannot help with that."
@@ -344,7 +347,7 @@ _LEAST = 1e-9
 
 
 def spoilt(answer: Answer, kinds: Collection[str]) -> str:
-    """Return the text of an answer, made wrong in the ways that are named."""
+    """Return the text of an answer, spoilt in the named ways."""
     fields = None if answer.fields is None else dict(answer.fields)
     lines = list(answer.lines)
     if "wrong_count" in kinds:
@@ -368,7 +371,7 @@ def _wrong_count(fields: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _counted(fields: Mapping[str, Any]) -> list[str]:
-    """Return the behaviour that is spoilt: the first that was seen, else the first; none without counts."""
+    """Return the behaviour to spoil: the first detected one, else the first; none without counts."""
     behaviours = [name.removesuffix("_count") for name in fields if name.endswith("_count")]
     return sorted(behaviours, key=lambda behaviour: not fields[f"{behaviour}_count"])[:1]
 
@@ -410,7 +413,7 @@ def choice(
 def completion(
     model: str, choices: Sequence[Mapping[str, Any]], tokens_in: int, tokens_out: int
 ) -> dict[str, Any]:
-    """Return the body of a completion; tokens are words between white space."""
+    """Return the body of a completion; tokens are whitespace-separated words."""
     return {
         "id": "chatcmpl-fake",
         "object": "chat.completion",
@@ -426,8 +429,9 @@ def completion(
 
 
 def logprobs(text: str, answers: Sequence[tuple[str, Mapping[str, float]]], top: int) -> list[dict[str, Any]]:
-    """Return the tokens of a text: each answer that stands in it, in order, with the chances of all values;
-    what is between answers is one token that is certain."""
+    """Return the tokens of a text: each answer in it, in order, with the chances of all values; the text
+    between answers is one certain token.
+    """
     tokens, at = [], 0
     for value, chances in answers:
         match = re.compile(rf"(?<![\w.]){re.escape(value)}(?![\w.])").search(text, at)
@@ -450,16 +454,16 @@ def _token_entry(text: str, chance: float) -> dict[str, Any]:
     return {"token": text, "logprob": math.log(max(chance, _LEAST)), "bytes": list(text.encode())}
 
 
-# Embeddings of texts: a hashed bag of words, 64 numbers of length 1.
+# Embeddings: a hashed bag of words, 64 numbers of length 1.
 
 SIZE = 64
 _WORD = re.compile(r"\w+")
 
 
 def embed(text: str) -> list[float]:
-    """Return the unit vector of a text: every word adds 1 or -1 to the place that its hash names.
+    """Return the unit vector of a text: every word adds 1 or -1 at the position of its hash.
 
-    A text without words, or whose words cancel out, is the first unit vector.
+    A text without words, or whose words cancel out, gets the first unit vector.
     """
     vector = [0.0] * SIZE
     for word in _WORD.findall(fold(text)):
@@ -470,7 +474,7 @@ def embed(text: str) -> list[float]:
 
 
 def inputs(body: Any) -> list[str]:
-    """Return the texts of a request for embeddings; raise BadRequest where there are none."""
+    """Return the texts of an embeddings request; raise BadRequest if there are none."""
     value = body.get("input") if isinstance(body, dict) else None
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
@@ -480,11 +484,11 @@ def inputs(body: Any) -> list[str]:
 
 MODEL = "fake-1"
 PREFIX = "fake"
-"""Every model's name begins with it: what such a model says is never taken for a real one's."""
+"""Prefix of every model's name: such answers never pass for a real model's."""
 
 
 class FakeModel:
-    """One error model with a seed, and how often each request came. Safe to ask from many threads."""
+    """One error model with a seed, and the number of times each request came. Thread-safe."""
 
     def __init__(self, errors: ErrorModel | None = None, *, seed: int = 0) -> None:
         self.errors = errors or ErrorModel()
@@ -558,7 +562,7 @@ class FakeModel:
     def complete(
         self, chat_request: Request, role: Role, *, times: int = 0, kinds: Sequence[str] = ()
     ) -> dict[str, Any]:
-        """Return the completion of a prompt whose role is known."""
+        """Return the completion of a prompt, given its role."""
         choices, words = [], 0
         for index in range(chat_request.choices):
             sampler = self.sampler_for(role.key, chat_request, times=times + index)
@@ -569,7 +573,7 @@ class FakeModel:
         return completion(str(chat_request.raw.get("model", MODEL)), choices, chat_request.words, words)
 
     def sampler_for(self, role: str, chat_request: Request, *, times: int = 0) -> Sampler:
-        """Return the sampler with which a role answers a request, asked `times` times before."""
+        """Return the sampler of a role for a request that came `times` times before."""
         errors = self.errors.errors(role, chat_request.instruction)
         return Sampler(
             role, self.seed, errors, chat_request.instruction, chat_request.seed, times, self.errors.proposals
@@ -577,7 +581,7 @@ class FakeModel:
 
 
 def sole(chat_request: Request) -> Role:
-    """Return the one role that a prompt is for; raise BadRequest where there is none, or more than one."""
+    """Return the one role of a prompt; raise BadRequest if there is none, or more than one."""
     roles = recognise(chat_request)
     if len(roles) == 1:
         return roles[0]
@@ -593,7 +597,7 @@ def sole(chat_request: Request) -> Role:
 
 
 def _refusal(met: Sequence[Misbehaviour], body: Mapping[str, Any]) -> Response | None:
-    """Return the response sent in place of an answer: the first misbehaviour of that sort counts."""
+    """Return the response in place of an answer: the first such misbehaviour counts."""
     for misbehaviour in met:
         if misbehaviour.kind == "429":
             pause = (

@@ -1,1 +1,1 @@
-"""The calls of runs: claimed, asked at once or in the provider's batches, read, and written down once."""
+"""Calls of runs: claim, send (directly or in provider batches), read the reply, store the result once."""

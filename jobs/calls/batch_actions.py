@@ -1,4 +1,4 @@
-"""What a person does to a batch: looks at it now, says which of the provider's it is, gives it up."""
+"""User actions on batches: poll now, adopt a provider's batch, give up."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from jobs.models.run import UNCLEAR, Batch, Run
 from jobs.queue import timing
 from jobs.queue.waking import wake
 
-# What a person does to a batch: looks at it now, says which of the provider's it is, gives it up.
+# User actions on batches: poll now, adopt a provider's batch, give up.
 
-# The batches of a run as pages, commands and the API tell them.
+# Batches of a run as plain data for pages, commands and the API.
 
 ROW_FIELDS = (
     *("id", "run_id", "state", "provider_id", "provider_state", "size", "completed_there", "failed_there"),
@@ -31,19 +31,21 @@ ROW_FIELDS = (
 
 
 def as_row(batch: Batch) -> dict[str, Any]:
-    """Return a batch as plain data; times in ISO format."""
+    """Return a batch as plain data, with times in ISO format."""
     row = {name: getattr(batch, name) for name in ROW_FIELDS}
     times = {name: value.isoformat() for name, value in row.items() if hasattr(value, "isoformat")}
     return row | times | {"share": float(batch.share)}
 
 
 def of_run(run: Run) -> list[dict[str, Any]]:
-    """Return the batches of a run, oldest first; none where it never asked in batches."""
+    """Return the batches of a run, oldest first; empty for a run that never used batches."""
     return [as_row(batch) for batch in run.batches.all()]
 
 
 def batch_note(run: Run) -> str:
-    """Say of an active run what is wrong with its latest batch and what happens next; '' where nothing is."""
+    """Return the problem with the latest batch of an active run and the next step, or '' without a
+    problem.
+    """
     if run.state not in runs.ACTIVE or run.mode != Run.Mode.BATCH:
         return ""
     begun = (Batch.State.MAKING, Batch.State.SENDING)
@@ -81,9 +83,9 @@ def _time(moment: datetime) -> str:
 
 @transaction.atomic
 def look_now(*, by: User | None, batch: Batch) -> Batch:
-    """Let a worker look at a batch at once, whose next look is still some time away.
+    """Make a batch due for polling at once, ahead of its scheduled time.
 
-    Of one that has ended, files that were kept or could not be deleted are deleted.
+    For a batch that has ended, its files that were kept or could not be deleted are deleted.
     """
     batch = _locked(batch)
     if batch.files in (Batch.Files.KEPT, Batch.Files.LEFT):
@@ -99,10 +101,10 @@ def look_now(*, by: User | None, batch: Batch) -> Batch:
 
 @transaction.atomic
 def adopt(*, by: User | None, batch: Batch, provider_id: str) -> Batch:
-    """Say which of the provider's batches an unclear one is; then it is looked at and collected.
+    """Set the provider's id of an unclear batch, so that it is polled and collected.
 
-    A run that paused for it goes on. Raises JobError for a batch that is not unclear, or for an id that is
-    none or another batch's.
+    A run that paused because of this batch resumes. Raises JobError if the batch is not unclear, or the id is
+    malformed or belongs to another batch.
     """
     batch, batch_id = _unclear(batch), provider_id.strip()
     if not is_id(batch_id):
@@ -122,11 +124,11 @@ def adopt(*, by: User | None, batch: Batch, provider_id: str) -> Batch:
 
 @transaction.atomic
 def give_up(*, by: User | None, batch: Batch) -> Batch:
-    """Give up a batch of which it is unclear what became: its calls wait again, and may be paid for twice.
+    """Give up a batch in an unclear state: its calls become pending again, and may be paid for twice.
 
-    A run that paused for it goes on. Raises JobError for a batch that is not unclear.
+    A run that paused because of this batch resumes. Raises JobError for a batch that is not unclear.
     """
-    from jobs.calls.batch_results import return_calls  # the openai client, only where it is needed
+    from jobs.calls.batch_results import return_calls  # imports the openai client: only where it is needed
 
     batch = _unclear(batch)
     return_calls(batch, unbegun=False)
@@ -156,7 +158,7 @@ def _locked(batch: Batch) -> Batch:
 
 
 def _go_on(batch: Batch) -> None:
-    """Let a run go on that paused because of this."""
+    """Resume a run that paused because of an unclear batch."""
     run = Run.objects.get(pk=batch.run_id)
     if run.state == Run.State.PAUSED and run.pause_reason.startswith(UNCLEAR):
         runs.reopen(run)

@@ -1,4 +1,4 @@
-"""The provider's side of a batch: its files, its state, and one question at a time."""
+"""Provider API for batches: files, state, and single requests."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ from jobs.fake_models import has_mark, is_fake
 from jobs.models import Endpoint
 from jobs.prompt import Prompt
 
-# The files of a batch: a request a line, a result a line, matched by name alone. Pure, and strict with what
-# comes back.
+# Batch files: one request or result per line, matched by name alone. Pure functions, strict with the
+# provider's output.
 
 URL = "/v1/chat/completions"
-"""What all requests of a batch ask; the same for every provider, whatever its own address."""
+"""Path of all requests in a batch; the same for every provider, whatever its base URL."""
 MOST_LINE = 4_000_000
-"""Bytes of a result that is read: as of a reply that comes at once."""
+"""Maximum bytes read of one result; the same limit as for a direct reply."""
 NOT_DONE = frozenset({"batch_expired", "batch_cancelled"})
-"""What an error says whose request was never done, and so not paid for."""
+"""Error codes of requests that were never executed, and so not paid for."""
 _NAME = re.compile(r"call-([1-9]\d{0,17})")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What came of a call: a response (`status`, decoded `body`), or an error `code` with its `message`."""
+    """Result of a call: a response (`status`, decoded `body`), or an error `code` with its `message`."""
 
     call: int
     status: int | None = None
@@ -56,14 +56,15 @@ class Line:
 
 
 def request_line(call: int, body: Mapping[str, Any]) -> bytes:
-    """Return the line of a call's request, with its end."""
+    """Return the line of a call's request, including the newline."""
     request = {"custom_id": f"call-{call}", "method": "POST", "url": URL, "body": body}
     return json.dumps(request, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
 def read_lines(file: IO[bytes], key: str = "") -> Iterator[Line | None]:
-    """Yield what each line of a result file says, without the endpoint's key; None for one that says nothing
-    of a call."""
+    """Yield the parsed lines of a result file, with the endpoint's key redacted; None for a line that names
+    no call.
+    """
     while text := file.readline(MOST_LINE + 1):
         if len(text) > MOST_LINE and not text.endswith(b"\n"):
             while (rest := file.readline(MOST_LINE)) and not rest.endswith(b"\n"):
@@ -74,7 +75,7 @@ def read_lines(file: IO[bytes], key: str = "") -> Iterator[Line | None]:
 
 
 def read_line(text: bytes, key: str = "") -> Line | None:
-    """Parse a line of a results file; None where it is not a result."""
+    """Parse a line of a result file; None if it is not a result."""
     try:
         entry = decoded(text, key)
     except (ValueError, RecursionError):
@@ -91,7 +92,7 @@ def read_line(text: bytes, key: str = "") -> Line | None:
 
 
 def chunked(lines: Iterable[Line | None], size: int) -> Iterator[list[Line]]:
-    """Yield lines in order, up to `size` at a time and only the first of each call in it."""
+    """Yield lines in order, in chunks of up to `size`, with only the first line of each call per chunk."""
     chunk: dict[int, Line] = {}
     for line in lines:
         if line is not None:
@@ -107,29 +108,29 @@ def _is_status(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 100 <= value < 600
 
 
-# What the provider calls its batches and files; pure.
+# Ids of batches and files at the provider; pure.
 
 _ID = re.compile(r"[\w.:=+-]{1,200}", re.ASCII)
 
 
 def is_id(text: str) -> bool:
-    """Whether a text may be an id: it stands in addresses, so it holds no slash and no blank."""
+    """Whether a text is a valid id: ids are used in URLs, so they contain no slash and no whitespace."""
     return bool(_ID.fullmatch(text)) and not set(text) <= {"."}
 
 
-# The provider's side of a batch: one question at a time, each with a connection of its own.
+# Requests about batches, each with a connection of its own.
 #
 #     CallError (jobs.endpoints.client)
-#       NotOffered     the endpoint has no such address (405, 501)
-#         Gone         nothing is there (404)
+#       NotOffered     the endpoint has no such URL (405, 501)
+#         Gone         not found (404)
 #
-# Whatever it answers is checked before it is believed.
+# Every response is validated before it is used.
 
 T = TypeVar("T")
 KEY, RUN = "concord_batch", "concord_run"
-"""What its metadata say: its own key, and its run."""
+"""Metadata keys of a batch: its own key, and its run."""
 MOST_FILE = 2_000_000_000
-"""Bytes of a file of results."""
+"""Maximum bytes of a results file."""
 ASK_SECONDS, FILE_SECONDS = 60.0, 600.0
 PAGE, MOST_PAGES = 100, 100
 _NOWHERE = (405, 501)
@@ -143,20 +144,22 @@ QUESTION = Prompt(
         "additionalProperties": False,
     },
 )
-"""Asked before the first batch, to find out how this endpoint is asked for replies with fields."""
+"""Sent before the first batch, to learn which form of structured output this endpoint supports."""
 
 
 class NotOffered(Refused):
-    """The endpoint does not know what it was asked for."""
+    """The endpoint does not support the request."""
 
 
 class Gone(NotOffered):
-    """Nothing of that name is there, or the endpoint knows no such address."""
+    """The object does not exist, or the endpoint has no such URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteBatch:
-    """A batch as its provider tells it; `trouble` is why it refused it, `code` its word for that."""
+    """A batch as its provider describes it; `trouble` is the reason for a refusal, `code` the provider's
+    error code.
+    """
 
     id: str
     state: str
@@ -171,9 +174,10 @@ class RemoteBatch:
 
 
 def upload(endpoint: Endpoint, file: IO[bytes], name: str, model: str) -> str:
-    """Send a file of requests to a model; return its id.
+    """Upload a file of requests for a model; return its id.
 
-    Raises CallError; FakeModelAnswers, before any is answered, where a fake model is there as another.
+    Raises CallError; FakeModelAnswers, before any request is answered, if a fake model serves under a real
+    model's name.
     """
 
     async def send(client: AsyncOpenAI) -> str:
@@ -191,7 +195,7 @@ def upload(endpoint: Endpoint, file: IO[bytes], name: str, model: str) -> str:
 def create(endpoint: Endpoint, *, file: str, key: str, run: int) -> RemoteBatch:
     """Submit a batch and return it. Raises CallError.
 
-    Only Refused, and Again for the number of requests (429), say that there is no such batch now.
+    Only Refused, and Again for the number of requests (429), mean that no such batch exists now.
     """
 
     async def send(client: AsyncOpenAI) -> RemoteBatch:
@@ -209,7 +213,7 @@ def create(endpoint: Endpoint, *, file: str, key: str, run: int) -> RemoteBatch:
 
 
 def look(endpoint: Endpoint, batch: str) -> RemoteBatch:
-    """Return a batch as it is now. Raises CallError, NotOffered where there is none of that id."""
+    """Return the current state of a batch. Raises CallError, and NotOffered if no batch has that id."""
 
     async def send(client: AsyncOpenAI) -> RemoteBatch:
         answer = await client.batches.with_raw_response.retrieve(batch, timeout=ASK_SECONDS)
@@ -219,7 +223,7 @@ def look(endpoint: Endpoint, batch: str) -> RemoteBatch:
 
 
 def cancel(endpoint: Endpoint, batch: str) -> RemoteBatch:
-    """Ask for a batch's end and return it. Raises CallError."""
+    """Request the cancellation of a batch and return it. Raises CallError."""
 
     async def send(client: AsyncOpenAI) -> RemoteBatch:
         answer = await client.batches.with_raw_response.cancel(batch, timeout=ASK_SECONDS)
@@ -229,9 +233,9 @@ def cancel(endpoint: Endpoint, batch: str) -> RemoteBatch:
 
 
 def find(endpoint: Endpoint, *, key: str, since: datetime) -> list[RemoteBatch]:
-    """Return the provider's batches that carry a key, oldest first, of all made since a time.
+    """Return the provider's batches with a key, oldest first, among all batches created since a time.
 
-    Raises NotOffered where it does not list them, or not so many; CallError for other trouble.
+    Raises NotOffered if the provider does not list batches, or has too many; CallError for other errors.
     """
 
     async def send(client: AsyncOpenAI) -> list[RemoteBatch]:
@@ -257,7 +261,7 @@ def find(endpoint: Endpoint, *, key: str, since: datetime) -> list[RemoteBatch]:
 
 
 def download(endpoint: Endpoint, file: str, to: IO[bytes]) -> None:
-    """Write a file of results to `to`. Raises CallError, also where it breaks off."""
+    """Write a file of results to `to`. Raises CallError, also if the download breaks off."""
 
     async def send(client: AsyncOpenAI) -> None:
         contents = client.files.with_streaming_response.content(file, timeout=FILE_SECONDS)
@@ -269,7 +273,7 @@ def download(endpoint: Endpoint, file: str, to: IO[bytes]) -> None:
 
 
 def delete(endpoint: Endpoint, file: str) -> None:
-    """Delete a file; one that is not there any more is deleted. Raises CallError where it stays."""
+    """Delete a file; a missing file counts as deleted. Raises CallError if the file stays."""
 
     async def send(client: AsyncOpenAI) -> None:
         answer = await client.files.with_raw_response.delete(file, timeout=ASK_SECONDS)
@@ -289,15 +293,17 @@ def delete(endpoint: Endpoint, file: str) -> None:
 
 
 def learn_form(endpoint: Endpoint, model: str) -> str:
-    """Return the form of replies with fields that an endpoint takes, found out by a question. Raises
-    CallError."""
+    """Return the form of structured output that an endpoint supports, found with a test request.
+
+    Raises CallError.
+    """
 
     async def ask() -> Clients:
         clients = Clients()
         try:
             await clients.ask(endpoint, model, QUESTION, {})
         except Malformed:
-            pass  # an answer all the same
+            pass  # still an answer
         finally:
             await clients.close()
         return clients
@@ -308,7 +314,7 @@ def learn_form(endpoint: Endpoint, model: str) -> str:
 
 
 def read_batch(data: Any) -> RemoteBatch:
-    """Return a batch as the provider tells it; raise Again for what is none."""
+    """Parse a batch from the provider's JSON; raise Again if it is not a batch."""
     if not isinstance(data, dict) or not isinstance(data.get("status"), str):
         raise Again("what came is not a batch")
     counts = data["request_counts"] if isinstance(data.get("request_counts"), dict) else {}
@@ -329,7 +335,7 @@ def read_batch(data: Any) -> RemoteBatch:
 
 
 def checked_id(value: Any) -> str:
-    """Return an id that may stand in an address; raise Again for anything else."""
+    """Return an id that is safe in a URL; raise Again for anything else."""
     if not isinstance(value, str) or not is_id(value):
         raise Again("the endpoint gave an id that is none")
     return value
@@ -353,7 +359,7 @@ def _time(value: Any) -> datetime | None:
 
 
 def _trouble(errors: Any) -> tuple[str, str]:
-    """Return the first of a batch's errors: its message, with the line that it is about, and its code."""
+    """Return the first error of a batch: its message, with its line number, and its code."""
     rows = errors.get("data") if isinstance(errors, dict) else None
     first = rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else None
     if first is None:

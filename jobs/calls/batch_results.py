@@ -1,4 +1,4 @@
-"""How a batch ends: its results collected, refused, given up or unclear, and its files deleted."""
+"""End of a batch: results collected, refused, given up or unclear; files deleted."""
 
 from __future__ import annotations
 
@@ -34,21 +34,20 @@ from jobs.queue import timing
 from jobs.queue.waking import wake
 from jobs.queue.worker import Heartbeat
 
-# What a step of a batch is done with: the worker, what makes calls ready, and when to stop.
+# Context of a batch step: the worker, the preparer of calls, and when to stop.
 #
-# A file takes minutes to send, and thousands of results as long to read: calls that are asked at once have
-# their turns meanwhile.
+# Uploading a file takes minutes, and so does reading thousands of results: direct calls get turns in between.
 
 T = TypeVar("T")
 SHORT = 0.25
-"""Seconds that are waited for the provider before other calls have a turn, and between two turns."""
+"""Seconds to wait for the provider before direct calls get a turn, and between two turns."""
 TURN = 5.0
-"""Seconds of a turn; what is under way then is still finished."""
+"""Seconds of a turn; requests in flight at its end still finish."""
 
 
 @dataclass(slots=True)
 class Working:
-    """One slice of a worker's time for batches; `meanwhile` counts what came of calls asked at once."""
+    """One slice of a worker's time for batches; `meanwhile` counts the outcomes of direct calls."""
 
     heartbeat: Heartbeat
     taker: Taker
@@ -59,11 +58,11 @@ class Working:
 
     @property
     def worker(self) -> str:
-        """Its name, as in leases."""
+        """Worker name, as in leases."""
         return self.heartbeat.name
 
     def beside(self, asking: Callable[[], T]) -> T:
-        """Call the provider in a separate thread, which may not use the database."""
+        """Call the provider in a separate thread, which must not use the database."""
         with ThreadPoolExecutor(1, thread_name_prefix="provider") as pool:
             future: Future[T] = pool.submit(asking)
             while not wait([future], timeout=SHORT).done:
@@ -71,22 +70,23 @@ class Working:
         return future.result()
 
     def breathe(self) -> None:
-        """Give calls that are asked at once a turn, where the last one is some time ago."""
+        """Give direct calls a turn if the last one was more than two turns ago."""
         if time.monotonic() - self._since > 2 * TURN:
             self._turn()
 
     def _turn(self) -> None:
-        from jobs.calls.dispatcher import ask_all  # the openai client, only where calls are made
+        from jobs.calls.dispatcher import ask_all  # imports the openai client: only where calls are made
 
         if not self.stopping() and claims.ready_endpoints(CALLS, self.only):
             self.meanwhile.add(ask_all(self.heartbeat, time.monotonic() + TURN, self.stopping, self.only))
         self._since = time.monotonic()
 
 
-# Deleting a batch's files at the provider, once it has ended and they are of no more use.
+# Deletion of a batch's files at the provider, once it has ended and they are no longer needed.
 #
-# That they are to be deleted is committed with the batch's end, so a lost worker leaves it to the next one. A
-# file that is gone already counts as deleted, so doing it twice changes nothing. No run fails for it.
+# The pending deletion is committed with the batch's end, so that the next worker does it if this one is lost.
+# A missing file counts as deleted, so repeating the deletion changes nothing. A failed deletion never fails a
+# run.
 
 MOST_CLEARING_TRIES = 8
 
@@ -101,7 +101,7 @@ def then(batch: Batch) -> dict[str, Any]:
 
 
 def clear(batch: Batch, at: Working) -> Counts:
-    """Delete a batch's files; note what the provider will not delete."""
+    """Delete a batch's files; note the files that the provider does not delete."""
     troubles = [trouble for name in _files(batch) if (trouble := _deleted(batch, at, name)) is not None]
     temporary = [trouble for trouble in troubles if not isinstance(trouble, Refused)]
     if not troubles:
@@ -119,7 +119,7 @@ def _files(batch: Batch) -> list[str]:
 
 
 def _deleted(batch: Batch, at: Working, name: str) -> CallError | None:
-    """Delete one file; return what went wrong, None where it is gone."""
+    """Delete one file; return the error, or None if the file is gone."""
     try:
         at.beside(lambda: batch_provider.delete(batch.endpoint, name))
     except CallError as error:
@@ -131,15 +131,15 @@ def _ended(batch: Batch, at: Working, files: Batch.Files, note: str = "") -> Non
     claims.change(batch, at.worker, files=files, files_note=note, next_look=None, tries=0)
 
 
-# How a batch ends otherwise than by its results: refused, given up, or unclear until a person decides.
+# Ends of a batch without results: refused, given up, or unclear until a user decides.
 
 REFUSALS = 6
-"""So many batches of a run that are refused for now, one after the other, pause it."""
+"""Consecutive temporarily refused batches after which a run pauses."""
 
 
 @transaction.atomic
 def dissolve(batch: Batch, worker: str, why: str) -> None:
-    """Give up a batch that was not submitted; its calls wait again as if it had never been."""
+    """Give up a batch that was not submitted; its calls become pending again without a counted attempt."""
     Run.objects.select_for_update().get(pk=batch.run_id)
     _end(batch, worker, Batch.State.GIVEN_UP, why)
     return_calls(batch, unbegun=True)
@@ -147,10 +147,11 @@ def dissolve(batch: Batch, worker: str, why: str) -> None:
 
 @transaction.atomic
 def refuse(batch: Batch, worker: str, error: CallError) -> None:
-    """End a batch that the endpoint did not take: nothing of it was done or paid, its calls wait again.
+    """End a batch that the endpoint refused: nothing was executed or paid for, its calls become pending
+    again.
 
-    Where trying again may help, they wait for some time, and after several such batches in a row their run
-    pauses; else the run fails as a whole.
+    If retrying may help, they wait for a backoff, and after several such batches in a row their run pauses;
+    otherwise the whole run fails.
     """
     run = Run.objects.select_for_update().get(pk=batch.run_id)
     _end(batch, worker, Batch.State.REFUSED, str(error))
@@ -166,21 +167,21 @@ def refuse(batch: Batch, worker: str, error: CallError) -> None:
 
 
 STUCK = "run paused for a batch"
-"""The event of a run that pauses because of a batch."""
+"""Event of a run that pauses because of a batch."""
 
 
 @transaction.atomic
 def unclear(batch: Batch, worker: str, why: str) -> None:
-    """Leave a batch to a person: asking again might be paid for twice."""
+    """Leave a batch for a user to decide: a retry might be paid for twice."""
     run, why = Run.objects.select_for_update().get(pk=batch.run_id), claims.storable(why)
     claims.change(batch, worker, state=Batch.State.UNCLEAR, error=why[:1000], next_look=None)
     runs.pause_for(run, f"{UNCLEAR} {batch.pk} is unclear, see below: {why}"[:1200], STUCK)
 
 
 def defect(batch: Batch, worker: str, why: str) -> None:
-    """End a batch that a defect keeps from being submitted; leave one that may be submitted to a person.
+    """End a batch that cannot be submitted because of a bug; mark a possibly submitted batch as unclear.
 
-    The files of one that has ended stay.
+    Files of a batch that has ended are kept.
     """
     batch.refresh_from_db(fields=["state", "posted_at", "files"])
     if batch.state == Batch.State.MAKING or (batch.state == Batch.State.SENDING and not batch.posted_at):
@@ -192,9 +193,10 @@ def defect(batch: Batch, worker: str, why: str) -> None:
 
 
 def return_calls(batch: Batch, *, unbegun: bool, delay: timedelta | None = None) -> None:
-    """Let a batch's calls wait again, in the caller's transaction; those of a cancelled run are cancelled.
+    """Make a batch's calls pending again, in the caller's transaction; calls of a cancelled run are
+    cancelled.
 
-    `unbegun` says that they were not asked: that is no attempt.
+    `unbegun`: they were not sent, so this is not counted as an attempt.
     """
     batched = batch.calls.filter(state=Call.State.BATCHED)
     free = {"reserved_tokens": None, "reserved_cost": None}
@@ -212,29 +214,29 @@ def _end(batch: Batch, worker: str, state: Batch.State, why: str) -> None:
 
 
 def refused_in_a_row(run: Run) -> int:
-    """Return how many of a run's latest batches that ended were refused, one after the other."""
+    """Return the number of consecutive refusals among a run's latest finished batches."""
     ended = run.batches.exclude(state__in=LIVE).order_by("-pk")
     latest = list(ended.values_list("state", flat=True)[:REFUSALS])
     return next((n for n, state in enumerate(latest) if state != Batch.State.REFUSED), len(latest))
 
 
-# Collecting a batch: each line's result is read and written as one that came at once, and counts once.
+# Collecting a batch: each result line is read and stored like a direct reply, and counts once.
 #
-# A result is written only for a call that is still in this batch, so a collection that was broken off goes on
-# where it was, and a line that comes twice, or of a call that is elsewhere, changes nothing.
+# A result is written only for a call that is still in this batch. So an interrupted collection resumes where
+# it stopped, and a duplicate line, or a line of a call that has moved elsewhere, changes nothing.
 
-# From a line of a batch's files to what its call came to: the same as if it had been asked at once.
+# From a result line to the outcome of its call, as for a direct request.
 #
-# Only the price differs, by the batch's share, and there is no time that a reply took.
+# Differences: the price has the batch's share, and there is no latency.
 
 CHANGED = "what it reads changed while its batch was under way: the reply answers another request"
 
 
 def outcome_of(job: PreparedCall, line: Line, batch: Batch, key: str) -> Outcome:
-    """Outcome of a batched call, from its line; `key` is the API key that was used.
+    """Return the outcome of a batched call from its result line; `key` is the API key that was used.
 
-    A job that is made ready anew need not be what was asked: where the prompt is another now, its reply is
-    paid for and not read, and it is asked for once more.
+    The prompt of a call that is prepared again may differ from the prompt that was sent: then its reply is
+    paid for but not read, and the call is sent once more.
     """
     try:
         reply = replace(_reply(line, job, batch, key), form=_form(job, batch))
@@ -252,7 +254,7 @@ def outcome_of(job: PreparedCall, line: Line, batch: Batch, key: str) -> Outcome
 
 
 def _reply(line: Line, job: PreparedCall, batch: Batch, key: str) -> Reply:
-    """Return the reply that a line holds; raise CallError."""
+    """Return the reply in a line; raise CallError if it has none."""
     if line.status is None:
         reason = f"batch {batch.pk}: {line.message} ({line.code})"
         raise _Unanswered(reason, kind=errors.TRANSPORT if line.code in NOT_DONE else errors.SERVER)
@@ -268,11 +270,13 @@ def _reply(line: Line, job: PreparedCall, batch: Batch, key: str) -> Reply:
 
 
 class _Unanswered(CallError):
-    """A request that the provider did not do, or says nothing of."""
+    """A request that the provider did not execute, or has no result for."""
 
 
 def _refused(job: PreparedCall, error: CallError, batch: Batch) -> Outcome:
-    """Return the outcome of a request without a completion: it waits once more where that may help."""
+    """Return the outcome of a request without a completion: pending once more if that may help, else
+    failed.
+    """
     call = job.call
     if isinstance(error, FormRefused) and (simpler := _simpler(batch.form)):
         remember({batch.endpoint_id: simpler})
@@ -296,7 +300,7 @@ def _formed(reply: Reply | None, job: PreparedCall, batch: Batch) -> Reply | Non
 
 
 def _simpler(form: str) -> str:
-    """Return the next form that asks for less; '' after the last."""
+    """Return the next simpler reply form; '' after the last."""
     order = list(FORMS)
     return order[order.index(form) + 1] if form in order[:-1] else ""
 
@@ -307,11 +311,13 @@ MOST_COLLECTING_TRIES = 8
 
 
 class _Stopped(Exception):
-    """The worker is told to stop: another one goes on."""
+    """The worker is stopping: another worker continues."""
 
 
 def collect(batch: Batch, at: Working) -> Counts:
-    """Read a batch's files and write what came of its calls; what has no result waits again, or fails."""
+    """Read a batch's files and store the outcomes of its calls; calls without a result become pending, or
+    fail.
+    """
     counts = Counts()
     try:
         _collect(batch, at, counts)
@@ -342,7 +348,7 @@ def _read(batch: Batch, at: Working, file: IO[bytes], answered: set[int], counts
     for lines in chunked(read_lines(file, _key(batch)), STEP):
         answered.update(line.call for line in lines if line.status is not None)
         outcomes = _outcomes(batch, at, lines)
-        claims.change(batch, at.worker, error="")  # still this worker's
+        claims.change(batch, at.worker, error="")  # raises Lost if another worker has the lease
         if outcomes:
             counts.add(write(outcomes, batch.pk))
         if at.stopping():
@@ -351,7 +357,7 @@ def _read(batch: Batch, at: Working, file: IO[bytes], answered: set[int], counts
 
 
 def _key(batch: Batch) -> str:
-    """Return the key that the endpoint was asked with, which its results may repeat."""
+    """Return the key that was used for the endpoint: its results may repeat it."""
     try:
         return key_of(batch.endpoint)
     except JobError as error:
@@ -367,7 +373,9 @@ def _outcomes(batch: Batch, at: Working, lines: Sequence[Line]) -> list[Outcome]
 
 
 def _return_the_rest(batch: Batch, at: Working, counts: Counts) -> None:
-    """Let calls without a result wait for another batch, those tried too often fail; cancelled ones end."""
+    """Make calls without a result pending again; fail those out of attempts; cancel those of a cancelled
+    run.
+    """
     why = f"no result came for it with batch {batch.pk} ({batch.provider_state})"
     remaining = batch.calls.filter(state=Call.State.BATCHED).select_related("run").order_by("pk")
     while calls := list(remaining[:STEP]):
@@ -383,7 +391,7 @@ def _without_result(call: Call, why: str) -> Outcome:
 
 
 def _close(batch: Batch, at: Working) -> None:
-    """Count what came of its calls; what waited for it because of a cap need wait no longer."""
+    """Count the outcomes of its calls; calls that waited for this batch because of a cap become ready."""
     states = list(batch.calls.values_list("state", flat=True))
     done, failed = states.count(Call.State.DONE), states.count(Call.State.FAILED)
     claims.change(

@@ -1,4 +1,4 @@
-"""The steps of batches: made, submitted once and looked at, by workers of calls between other work."""
+"""Steps of batches (create, submit once, poll), done by call workers between other work."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from jobs.models.run import Batch, Run
 from jobs.queue import timing
 from jobs.queue.worker import Heartbeat
 
-# Submitting a batch, once: that it is about to be sent is committed before it is sent.
+# Submission of a batch, exactly once: the intent to send is committed before the request is sent.
 #
-# Where the answer is lost (the worker was killed, the connection broke off), the next step looks for the
-# batch's own key among the provider's batches and adopts what it finds. Only what is not there some time
-# later is sent again. An endpoint that lists no batches leaves it to a person.
+# If the response is lost (worker killed, connection broken), the next step searches the provider's batches
+# for the batch's own key and adopts a match. A batch is sent again only if it is still missing some time
+# later. If the endpoint lists no batches, a user decides.
 
 LOOK_AGAIN = timedelta(seconds=5)
 SKEW = timedelta(days=1)
-"""By so much a provider's clock may differ from ours."""
+"""Maximum difference between a provider's clock and ours."""
 MOST_SENDING_TRIES = 10
 
 
@@ -73,7 +73,7 @@ def _post(batch: Batch, at: Working) -> None:
 
 
 def _not_now(batch: Batch, at: Working, error: CallError) -> None:
-    """Wait after a refusal for the number of requests; look for the batch after anything else."""
+    """After a rate limit, wait and send again; after any other error, search for the batch first."""
     tries, now = batch.tries + 1, timezone.now()
     if error.kind != errors.RATE_LIMIT:
         claims.change(batch, at.worker, tries=tries, error=str(error)[:1000], next_look=now)
@@ -124,12 +124,12 @@ def _look_later(batch: Batch, at: Working, error: CallError) -> None:
 
 
 def _drop(batch: Batch, others: list[RemoteBatch]) -> None:
-    """Cancel what carries the same key: only a server that took one submission twice has such."""
+    """Cancel other batches with the same key: only a server that took one submission twice has them."""
     for other in others:
         try:
             batch_provider.cancel(batch.endpoint, other.id)
         except CallError:
-            continue  # it has ended, or goes on without anybody reading it
+            continue  # it has ended, or continues without a reader
 
 
 def _submitted(batch: Batch, at: Working, remote: RemoteBatch) -> None:
@@ -153,21 +153,23 @@ def _submitted(batch: Batch, at: Working, remote: RemoteBatch) -> None:
         )
 
 
-# The steps of batches, done by workers of calls between other work, which goes on while one takes longer.
+# Steps of batches, done by call workers between other work, which goes on while a step takes long.
 #
-# A batch that is under way is nobody's; the next worker that is free looks at it when its time has come.
+# A batch in progress belongs to no worker; the next free worker polls it when it is due.
 
-# Making a batch: the calls of a run that are ready, as many as fit and as its caps allow, in one file.
+# Creation of a batch: the ready calls of a run, as many as fit and its caps allow, in one file.
 #
-# Each call is made ready as one that is asked at once is: what needs no request is written, what the cache
-# holds is taken, and what the rest may take is held back from the caps.
+# Calls are prepared as for direct requests: outcomes that need no request are written, cached replies are
+# used, and the expected usage of the rest is reserved from the caps.
 
 STEP = 200
-"""Calls that are made ready together."""
+"""Calls that are prepared together."""
 MOST_BYTES = 90_000_000
-"""Of a file; providers take 100 or 200 MB."""
+"""Maximum size of a file; providers accept 100 or 200 MB."""
 BLOCKING = (Batch.State.MAKING, Batch.State.SENDING, Batch.State.COLLECTING, Batch.State.UNCLEAR)
-"""While a run has such a batch no other is begun: its calls may come back, or the endpoint may refuse it."""
+"""A run with a batch in one of these states gets no other batch: its calls may come back, or it may be
+refused.
+"""
 _PUT = """
 UPDATE jobs_call c
    SET state = 'batched', batch_id = %s, worker = '', lease_expires = NULL, prompt_hash = g.prompt,
@@ -178,7 +180,7 @@ UPDATE jobs_call c
 
 
 def ready(only: Sequence[int] | None = None) -> QuerySet[Run]:
-    """Return the runs for which a batch can be begun now; `only` names them."""
+    """Return the runs that are ready for a new batch; `only` limits them by id."""
     waiting = Call.objects.filter(run=OuterRef("pk"), state=Call.State.PENDING).filter(
         Q(not_before=None) | Q(not_before__lte=timezone.now())
     )
@@ -190,7 +192,7 @@ def ready(only: Sequence[int] | None = None) -> QuerySet[Run]:
 
 @transaction.atomic
 def begin(*, worker: str, only: Sequence[int] | None = None) -> Batch | None:
-    """Begin a batch for a run that has calls ready, held by the worker; None where there is none."""
+    """Begin a batch for a run with ready calls, leased to the worker; None if there is no such run."""
     free = ready(only).select_for_update(skip_locked=True, of=("self",)).order_by("pk")
     run = free.select_related("endpoint", "rater").first()
     if run is None or run.endpoint is None:
@@ -216,7 +218,7 @@ def begin(*, worker: str, only: Sequence[int] | None = None) -> Batch | None:
 
 
 def make(batch: Batch, at: Working) -> Counts:
-    """Fill a batch and send its file; then it can be submitted. One without calls is struck off."""
+    """Fill a batch and upload its file, so that it can be submitted. A batch without calls is deleted."""
     counts = Counts()
     with tempfile.TemporaryFile() as file:
         try:
@@ -239,7 +241,7 @@ def make(batch: Batch, at: Working) -> Counts:
 
 
 def remake(batch: Batch, at: Working) -> Counts:
-    """Give up a batch whose worker was lost before its file was there: another one is made."""
+    """Give up a batch whose worker was lost before its file was uploaded; a new batch replaces it."""
     batch_results.dissolve(
         batch, at.worker, "Its worker was lost before it was submitted; its calls wait again."
     )
@@ -261,26 +263,26 @@ def _fill(batch: Batch, at: Working, file: IO[bytes], counts: Counts) -> None:
         try:
             more = bool(ids) and _add(batch, at, ids, file, counts)
         finally:
-            claims.give_back(worker=at.worker, calls=ids)  # where something went wrong before they were in
+            claims.give_back(worker=at.worker, calls=ids)  # in case of an error before they were added
             at.heartbeat.let_go(ids)
         at.breathe()
 
 
 def _add(batch: Batch, at: Working, ids: list[int], file: IO[bytes], counts: Counts) -> bool:
-    """Add claimed calls to a batch and its file; return whether there may be more."""
+    """Add claimed calls to a batch and its file; return whether more calls may fit."""
     prepared_calls = prepared.looked_up(prepared.hashed(at.taker.prepared(ids)))
     ended = [(job, _ended(job)) for job in prepared_calls]
     if outcomes := [outcome for _, outcome in ended if outcome is not None]:
         counts.add(write(outcomes))
     to_send = [job for job, outcome in ended if outcome is None]
     affordable, refused = budgets.within_caps(to_send, at.worker)
-    if refused:  # nothing more fits until this batch is back, or for some time
+    if refused:  # no more calls fit until this batch is collected, or for some time
         later = timezone.now() + timedelta(seconds=timing.LOOK_MOST)
         Call.objects.filter(pk__in=refused, state=Call.State.PENDING).update(not_before=later)
     lines = {job.call.pk: _line(batch, at, job) for job in affordable}
     sizes = accumulate((len(line) for line in lines.values()), initial=file.tell())
     ends = dict(zip(lines, list(sizes)[1:], strict=True))
-    alone = next(iter(lines), None) if not file.tell() else None  # one that is too long by itself, too
+    alone = next(iter(lines), None) if not file.tell() else None  # a single call over the limit is sent alone
     fits = [job for job in affordable if ends[job.call.pk] <= MOST_BYTES or job.call.pk == alone]
     for call in _put(batch, at, fits):
         file.write(lines[call])
@@ -288,7 +290,7 @@ def _add(batch: Batch, at: Working, ids: list[int], file: IO[bytes], counts: Cou
 
 
 def _ended(job: PreparedCall) -> Outcome | None:
-    """Outcome of a call that needs no request: ready beforehand, or from the cache."""
+    """Outcome of a call that needs no request: prepared, or from the cache."""
     if job.prompt is None:
         return job.ready_outcome
     outcome = prepared.from_cache(job) if job.cached is not None else None
@@ -308,7 +310,7 @@ def _line(batch: Batch, at: Working, job: PreparedCall) -> bytes:
 
 @transaction.atomic
 def _put(batch: Batch, at: Working, calls: Sequence[PreparedCall]) -> list[int]:
-    """Bind leased calls to the batch, unless it is another worker's by now; return those that are in it."""
+    """Bind leased calls to the batch, unless another worker has it now; return the ids of the bound calls."""
     claims.change(batch, at.worker, size=batch.size + len(calls))
     columns: list[list[Any]] = [
         [job.call.pk for job in calls],
@@ -323,23 +325,23 @@ def _put(batch: Batch, at: Working, calls: Sequence[PreparedCall]) -> list[int]:
     return bound
 
 
-# Looking at a batch under way: seldom, and ever more seldom; cancelling it where its run was.
+# Polling a batch in progress, at growing intervals; cancelling it if its run was cancelled.
 
 ENDED = frozenset({"completed", "expired", "cancelled"})
 FAILED = "failed"
 FULL = frozenset({"token_limit_exceeded", "rate_limit_exceeded", "quota_exceeded", "batch_limit_exceeded"})
-"""What providers call a queue that has no room for a batch now."""
+"""Provider error codes for a full queue."""
 MOST_TRIES = 5
 
 
 def interval(age: timedelta) -> timedelta:
-    """Return in how long a batch of this age is looked at again."""
+    """Return the time until the next poll of a batch of this age."""
     tenth = age.total_seconds() / 10
     return timedelta(seconds=min(max(tenth, timing.LOOK_FIRST), timing.LOOK_MOST))
 
 
 def look(batch: Batch, at: Working) -> Counts:
-    """Ask how far a batch is; one that has ended is to be collected."""
+    """Poll a batch; a batch that has ended becomes ready to collect."""
     Run.objects.filter(pk=batch.run_id, state=Run.State.QUEUED).update(state=Run.State.RUNNING)
     now = timezone.now()
     try:
@@ -386,7 +388,9 @@ def _failure(remote: RemoteBatch) -> CallError:
 
 
 def _cancel(batch: Batch, at: Working, now: datetime) -> None:
-    """Ask the provider to end a batch; one that it will not end has ended, or is about to."""
+    """Request the cancellation of a batch; if the provider refuses, the batch has ended or is about to
+    end.
+    """
     try:
         batch_provider.cancel(batch.endpoint, batch.provider_id)
     except NotOffered:
@@ -407,25 +411,25 @@ def _unknown(batch: Batch, at: Working, error: CallError, now: datetime) -> None
 
 logger = logging.getLogger(__name__)
 SLICE = 10.0
-"""Seconds after which calls that are asked at once have their turn."""
+"""Seconds after which direct calls get their turn."""
 STEPS: Mapping[str, Callable[[Batch, Working], Counts]] = {
     Batch.State.MAKING: remake,
     Batch.State.SENDING: send,
     Batch.State.UNDER_WAY: look,
     Batch.State.COLLECTING: collect,
 }
-"""What is done next with a batch in each state; of one that has ended, the files are deleted."""
+"""Next step of a batch by state; for a batch that has ended, its files are deleted."""
 
 
 def is_due(only: Sequence[int] | None = None) -> bool:
-    """Whether a step of a batch can be done now."""
+    """Whether a batch step can be done now."""
     return claims.due(only).exists() or ready(only).exists()
 
 
 def work(
     heartbeat: Heartbeat, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
 ) -> Counts:
-    """Do steps of batches until none is due, `until` (monotonic) is past or `stopping` says so."""
+    """Do batch steps until none is due, `until` (monotonic) is past or `stopping` returns True."""
     counts, at = Counts(), Working(heartbeat, Taker(heartbeat, only), stopping, only)
     end = min(until, time.monotonic() + SLICE)
     while not stopping() and time.monotonic() < end:
@@ -442,10 +446,10 @@ def work(
 
 
 def _done(step: Callable[[Batch, Working], Counts], batch: Batch, at: Working) -> Counts:
-    """Do a step; a defect in it troubles this batch and no other, nor the worker."""
+    """Do a step; a bug in it affects only this batch, not others or the worker."""
     try:
         if moved := batch.run.moved:
-            # The ids of its files and of itself are those of the server that it was sent to.
+            # The ids of the batch and its files belong to the server that it was sent to.
             later = timezone.now() + timedelta(seconds=timing.LOOK_MOST)
             claims.change(batch, at.worker, error=moved[:1000], next_look=later)
             return Counts()
@@ -459,7 +463,7 @@ def _done(step: Callable[[Batch, Working], Counts], batch: Batch, at: Working) -
 
 
 def _next(worker: str, only: Sequence[int] | None) -> tuple[Batch | None, Callable[[Batch, Working], Counts]]:
-    """Return the batch that is due, or one that was begun for it, and what is to be done with it."""
+    """Return the batch that is due, or a new one, and its next step."""
     if (batch := claims.claim_batch(worker=worker, only=only)) is not None:
         return batch, STEPS.get(batch.state, batch_results.clear)
     return begin(worker=worker, only=only), make

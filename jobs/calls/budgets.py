@@ -1,4 +1,4 @@
-"""Caps of runs: calls under way are budgeted, and a run pauses before it passes a cap."""
+"""Caps of runs: usage of calls in flight is reserved, and a run pauses before it passes a cap."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from jobs.endpoints.parameters import most_written
 from jobs.models import Call, Run
 from jobs.prompt import about_tokens
 
-# The caps of runs: what calls under way may take is held back, and a run pauses before it could pass one.
+# Caps of runs: the expected usage of calls in flight is reserved, and a run pauses before it could pass a
+# cap.
 #
-# A call is expected to read at least as many tokens as this run's calls did on average, and to write the most
-# that its parameters allow, or as many as the others did on average where nothing limits it.
+# The expected input of a call is at least the mean of this run's calls so far; its expected output is the
+# maximum that its parameters allow, or the run's mean if there is no limit.
 
 LATER = 0.5
-"""Seconds after which a call is tried again that waits for what calls under way will really take."""
+"""Seconds after which a call is retried that waits for the actual usage of calls in flight."""
 _RESERVE = """
 UPDATE jobs_call c SET reserved_tokens = g.tokens, reserved_cost = g.cost
   FROM unnest(%s::bigint[], %s::bigint[], %s::numeric[]) AS g(id, tokens, cost) WHERE c.id = g.id
@@ -36,29 +37,29 @@ UPDATE jobs_call c SET reserved_tokens = g.tokens, reserved_cost = g.cost
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """Calls, tokens and money: what calls took, may take, or what is left (None: no limit)."""
+    """Calls, tokens and money: used, needed or remaining (None: no limit)."""
 
     calls: int | None
     tokens: int | None
     cost: Decimal | None
 
     def holds(self, need: Amounts) -> bool:
-        """Whether a need fits into what is left."""
+        """Whether a need fits into the remaining amounts."""
         pairs: Iterable[tuple[Any, Any]] = zip(self.parts(), need.parts(), strict=True)
         return all(room is None or (want or 0) <= room for room, want in pairs)
 
     def without(self, need: Amounts) -> Amounts:
-        """The amounts that remain after a need."""
+        """Return the amounts that remain after a need."""
         pairs: Iterable[tuple[Any, Any]] = zip(self.parts(), need.parts(), strict=True)
         return Amounts(*(None if room is None else room - (want or 0) for room, want in pairs))
 
     def parts(self) -> tuple[int | None, int | None, Decimal | None]:
-        """Return the three."""
+        """Return the three amounts as a tuple."""
         return self.calls, self.tokens, self.cost
 
 
 def within_caps(prepared_calls: Sequence[PreparedCall], worker: str) -> tuple[list[PreparedCall], list[int]]:
-    """Return the calls that may be asked, and the ids of those that were given back for a cap's sake."""
+    """Return the calls that may be sent, and the ids of the calls that were given back because of a cap."""
     by_run: dict[int, list[PreparedCall]] = defaultdict(list)
     for job in prepared_calls:
         if job.prompt is not None and job.call.run.is_capped:
@@ -68,7 +69,7 @@ def within_caps(prepared_calls: Sequence[PreparedCall], worker: str) -> tuple[li
 
 
 def expected(job: PreparedCall, mean_in: float, mean_out: float) -> tuple[int, int]:
-    """Return about how many tokens a call reads and writes, given the means of its run so far (0: none)."""
+    """Return the expected input and output tokens of a call, given the means of its run so far (0: none)."""
     assert job.prompt is not None
     length = about_tokens(job.prompt.system) + about_tokens(job.prompt.user)
     limit = most_written(job.parameters)
@@ -76,14 +77,16 @@ def expected(job: PreparedCall, mean_in: float, mean_out: float) -> tuple[int, i
 
 
 def likely(job: PreparedCall, mean_in: float, mean_out: float) -> tuple[int, int]:
-    """Return about how many tokens a call reads and writes where nobody will hear of it; as `expected`."""
+    """Return the likely input and output tokens of a call whose reply may be lost; arguments as for
+    `expected`.
+    """
     most_read, most = expected(job, mean_in, mean_out)
     return most_read, round(mean_out) or min(most, job.reply_tokens)
 
 
 @transaction.atomic
 def _reserve(run_id: int, jobs: Sequence[PreparedCall], worker: str) -> list[int]:
-    """Hold back what calls may take; return those for which too little is left, after giving them back."""
+    """Reserve the expected usage of calls; give back and return the calls that do not fit the caps."""
     run = Run.objects.select_for_update(of=("self",)).select_related("endpoint").get(pk=run_id)
     spent = runs.of_run(run)
     under_way = (Call.State.LEASED, Call.State.BATCHED)
@@ -100,7 +103,7 @@ def _reserve(run_id: int, jobs: Sequence[PreparedCall], worker: str) -> list[int
     granted: list[int] = []
     for pk, need in needs.items():
         if not remaining.holds(need):
-            break  # in order: a later, smaller one is not preferred
+            break  # in order: a later, smaller call is not preferred
         granted, remaining = [*granted, pk], remaining.without(need)
     _note({pk: needs[pk] for pk in granted})
     refused = [pk for pk in needs if pk not in granted]
@@ -110,7 +113,7 @@ def _reserve(run_id: int, jobs: Sequence[PreparedCall], worker: str) -> list[int
 
 
 def _blind(run: Run, spent: dict[str, Any]) -> str:
-    """Return why nobody can tell what a run used of its cap on tokens or money; '' where that is known."""
+    """Return why usage against a token or cost cap is unknown; '' if it is known."""
     assert run.endpoint is not None
     name, prices = run.endpoint.name, (run.endpoint.price_in, run.endpoint.price_out)
     if run.cap_cost is not None and None in prices:
@@ -125,7 +128,7 @@ def _blind(run: Run, spent: dict[str, Any]) -> str:
 
 
 def _counts_tokens(run: Run, spent: dict[str, Any]) -> bool:
-    """Whether the endpoint said what a reply took; where replies were lost, their estimates say nothing."""
+    """Whether the endpoint reports token usage; after lost replies, their estimates prove nothing."""
     if not spent["lost"]:
         return bool(spent["tokens_in"] + spent["tokens_out"])
     return run.calls.filter(lost=0).filter(Q(tokens_in__gt=0) | Q(tokens_out__gt=0)).exists()
@@ -161,7 +164,7 @@ def _note(needs: dict[int, Amounts]) -> None:
 
 
 def _give_back(run: Run, refused: list[int], worker: str, *, alone: bool, why: str) -> None:
-    """Give calls back: for later while others are under way, else with the whole run paused."""
+    """Give calls back: delayed while other calls are in flight, otherwise pause the whole run."""
     claims.give_back(worker=worker, calls=refused)
     if alone:
         runs.pause_for(run, why)

@@ -1,4 +1,4 @@
-"""Claiming calls and batches: leases in PostgreSQL, so that a lost worker loses nothing."""
+"""Claims of calls and batches: leases in PostgreSQL, so that a lost worker loses no work."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from jobs.endpoints import actions
 from jobs.models import Batch, Call, Run, Share
 from jobs.queue import timing
 
-# Claiming calls and giving them back: leases in PostgreSQL, so that a lost worker loses nothing.
+# Claiming calls and giving them back: leases in PostgreSQL, so that a lost worker loses no work.
 #
 # A claim takes pending calls with FOR UPDATE SKIP LOCKED and leases them to a worker, who renews the leases
-# as long as it lives. The sweeper returns what expired. What was held back from caps for a call that was
-# given back or lost is free again with its next claim.
+# as long as it lives. The sweeper returns calls with expired leases. Cap reservations of a call that was
+# given back or lost are released by its next claim.
 
-# Requests that are under way: noted before they are sent, so that those of a lost worker count as sent.
+# Open requests: noted before they are sent, so that requests of a lost worker count as sent.
 #
-# What a lost reply took nobody knows; it counts with the estimate that was noted with its request. A note
-# goes with its call's result (`jobs.calls.outcomes`).
+# The usage of a lost reply is unknown; it counts with the estimate that was noted with its request. A note is
+# deleted with its call's result (`jobs.calls.outcomes`).
 
 _NOTE = """
 INSERT INTO jobs_openrequest AS o (call_id, requests, tokens_in, tokens_out)
@@ -52,9 +52,9 @@ DELETE FROM jobs_openrequest o WHERE NOT EXISTS (SELECT FROM jobs_call c WHERE c
 
 
 def note(requests: Sequence[tuple[int, int, int]]) -> None:
-    """Note requests that are sent next: the call, and about how many tokens it reads and writes.
+    """Note requests that are about to be sent: call id, estimated input and output tokens.
 
-    The commit waits for no disk: this has to outlive the worker, not the database.
+    The commit does not wait for the disk: a note has to outlive the worker, not the database.
     """
     is_new = connection.connection is None
     with connection.cursor() as cursor:
@@ -64,13 +64,15 @@ def note(requests: Sequence[tuple[int, int, int]]) -> None:
 
 
 def count_lost(calls: Collection[int]) -> None:
-    """Count what calls have sent whose replies will never be stored, in the transaction that returns them."""
+    """Count the open requests of calls whose replies will never be stored, in the transaction that returns
+    them.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_COUNT_LOST, [list(calls)])
 
 
 def sweep_open_requests() -> None:
-    """Delete the notes of calls that are gone."""
+    """Delete the notes of deleted calls."""
     with connection.cursor() as cursor:
         cursor.execute(_SWEEP)
 
@@ -107,9 +109,9 @@ def claim(
     only: Sequence[int] | None = None,
     mode: str = Run.Mode.AT_ONCE,
 ) -> list[int]:
-    """Lease up to `limit` ready calls of an endpoint (None for work without one); return their ids.
+    """Lease up to `limit` ready calls of an endpoint (None for work without an endpoint); return their ids.
 
-    `only` names the runs to work for; None means all. `mode` is that of the runs.
+    `only` limits the claim to some runs (None: all); `mode` is the mode of the runs.
     """
     if limit < 1:
         return []
@@ -118,7 +120,7 @@ def claim(
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM_CALLS, values)
         rows = cursor.fetchall()
-    # Not in one transaction with the claim: others lock the run first and then its calls.
+    # Not in one transaction with the claim: other code locks the run first and then its calls.
     if begun := {run for _, run, is_first in rows if is_first}:
         Run.objects.filter(pk__in=begun, state=Run.State.QUEUED).update(state=Run.State.RUNNING)
         Run.objects.filter(pk__in=begun, started_at=None).update(started_at=timezone.now())
@@ -126,7 +128,9 @@ def claim(
 
 
 def ready_endpoints(queue: str, only: Sequence[int] | None = None) -> list[int | None]:
-    """Return the ids of the endpoints for which a call of a queue is ready, None for work without one."""
+    """Return the ids of endpoints with ready calls in a queue, including None for work without an
+    endpoint.
+    """
     ready = Call.objects.filter(run=OuterRef("pk"), state=Call.State.PENDING).filter(
         Q(not_before=None) | Q(not_before__lte=timezone.now())
     )
@@ -139,7 +143,7 @@ def ready_endpoints(queue: str, only: Sequence[int] | None = None) -> list[int |
 def renew(*, worker: str, calls: Collection[int]) -> None:
     """Extend the leases that a worker still holds on its calls: the heartbeat.
 
-    A call that is locked is being written, and needs no lease; waiting for it could be a deadlock.
+    A locked call is being written and needs no lease; waiting for it could cause a deadlock.
     """
     with connection.cursor() as cursor:
         cursor.execute(_RENEW, [timing.lease(), list(calls), worker])
@@ -147,9 +151,9 @@ def renew(*, worker: str, calls: Collection[int]) -> None:
 
 @transaction.atomic
 def give_back(*, worker: str, calls: Collection[int]) -> None:
-    """Return calls: pending again, as if never claimed; cancelled where the run is.
+    """Return calls: pending again, as if never claimed; cancelled if their run is cancelled.
 
-    What was sent of them, because the worker would not wait for the reply, counts all the same.
+    Requests already sent, whose reply the worker did not wait for, still count.
     """
     leased = Call.objects.filter(pk__in=calls, worker=worker, state=Call.State.LEASED)
     count_lost(leased.values_list("pk", flat=True))
@@ -159,9 +163,9 @@ def give_back(*, worker: str, calls: Collection[int]) -> None:
 
 
 def sweep() -> int:
-    """Return expired leases to pending, fail those claimed too often, and settle their runs; return how many.
+    """Return calls with expired leases to pending, fail those out of attempts, and settle runs.
 
-    Safe to run at any time and by several processes.
+    Returns the number of expired calls. Safe to run at any time and in several processes.
     """
     returned = _take_back(lease_expires__lt=timezone.now())
     sweep_open_requests()
@@ -170,7 +174,7 @@ def sweep() -> int:
 
 
 def release(*, worker: str) -> int:
-    """Take back at once what a worker held whose process is gone; return how many."""
+    """Take back at once the calls of a worker whose process is gone; return their number."""
     Share.objects.filter(worker=worker).delete()
     returned = _take_back(worker=worker)
     _settle_all()
@@ -200,19 +204,19 @@ def _take_back(**lost: Any) -> int:
 
 
 def _settle_all() -> None:
-    """Close open runs that have nothing left, such as those whose worker died right after its last call."""
+    """Close open runs without unfinished calls, such as those whose worker died right after its last call."""
     unfinished = Call.objects.filter(run=OuterRef("pk"), state__in=runs.UNFINISHED)
     for pk in Run.objects.filter(~Exists(unfinished), state__in=runs.OPEN).values_list("pk", flat=True):
         runs.settle(pk)
 
 
-# Which worker does the next step of a batch: a lease, renewed with the worker's heartbeat.
+# Leases of batch steps, renewed with the worker's heartbeat.
 #
 # Exception
-#   Lost     the lease is another worker's now: what is being done here ends
+#   Lost     another worker has the lease now: the current step ends
 
 DUE = (Batch.State.MAKING, Batch.State.SENDING, Batch.State.UNDER_WAY, Batch.State.COLLECTING)
-"""Batches that have a next step by themselves; one that has ended has one where its files are there still."""
+"""States with a next step; a batch that has ended also has one while its files still exist."""
 _CLAIM = """
 UPDATE jobs_batch b SET worker = %s, lease_expires = now() + make_interval(secs => %s)
   FROM (SELECT id FROM jobs_batch
@@ -228,11 +232,11 @@ _lock = threading.Lock()
 
 
 class Lost(Exception):
-    """The lease went to another worker."""
+    """Another worker has the lease."""
 
 
 def due(only: Sequence[int] | None = None) -> QuerySet[Batch]:
-    """Return the batches whose next step may be done now; `only` names the runs."""
+    """Return the batches whose next step is due; `only` limits them to some runs."""
     now = timezone.now()
     batches = Batch.objects.filter(Q(state__in=DUE) | Q(files=Batch.Files.THERE), next_look__lte=now)
     batches = batches.filter(Q(lease_expires=None) | Q(lease_expires__lte=now))
@@ -241,7 +245,7 @@ def due(only: Sequence[int] | None = None) -> QuerySet[Batch]:
 
 
 def claim_batch(*, worker: str, only: Sequence[int] | None = None) -> Batch | None:
-    """Lease the batch that is due longest to a worker; None where none is due."""
+    """Lease the batch that has been due longest to a worker; None if none is due."""
     run_ids = None if only is None else list(only)
     with connection.cursor() as cursor:
         cursor.execute(_CLAIM, [worker, timing.lease(), run_ids, run_ids, actions.lacking()])
@@ -250,13 +254,13 @@ def claim_batch(*, worker: str, only: Sequence[int] | None = None) -> Batch | No
 
 
 def loaded(pk: int) -> Batch:
-    """Return a batch as its steps need it."""
+    """Return a batch with the related objects that its steps need."""
     return Batch.objects.select_related("run__rater", "endpoint").get(pk=pk)
 
 
 @contextmanager
 def hold_batch(batch: Batch, worker: str) -> Iterator[None]:
-    """Keep a batch leased while its step is done, and give the lease back."""
+    """Keep the lease of a batch during its step, and release it afterwards."""
     with _lock:
         _batch_workers[batch.pk] = worker
     try:
@@ -268,7 +272,7 @@ def hold_batch(batch: Batch, worker: str) -> Iterator[None]:
 
 
 def renew_batches() -> None:
-    """Extend the leases of what this process does: with every heartbeat."""
+    """Extend the leases of this process's batches: with every heartbeat."""
     with _lock:
         mine = list(_batch_workers.items())
     expires = timezone.now() + timedelta(seconds=timing.lease())
@@ -277,12 +281,12 @@ def renew_batches() -> None:
 
 
 def release_batches(*, worker: str) -> None:
-    """Take back at once what a worker held whose process is gone."""
+    """Take back at once the batches of a worker whose process is gone."""
     Batch.objects.filter(worker=worker).update(worker="", lease_expires=None)
 
 
 def change(batch: Batch, worker: str, **to: Any) -> None:
-    """Change a batch that a worker holds; raise Lost where it holds it no more."""
+    """Change a batch that a worker holds; raise Lost if it no longer holds the lease."""
     to = {name: storable(value) if isinstance(value, str) else value for name, value in to.items()}
     mine = Batch.objects.filter(pk=batch.pk, worker=worker, state=batch.state)
     if not mine.filter(lease_expires__gt=timezone.now()).update(**to):
@@ -292,5 +296,5 @@ def change(batch: Batch, worker: str, **to: Any) -> None:
 
 
 def storable(text: str) -> str:
-    """Make a foreign text storable in PostgreSQL."""
+    """Make external text storable in PostgreSQL."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Asking models: many requests at once in one event loop, with the database in threads beside."""
+"""Runs LLM calls concurrently on one event loop; database work happens in separate threads."""
 
 from __future__ import annotations
 
@@ -31,20 +31,21 @@ from jobs.kinds import run_kind
 from jobs.models import Call, Endpoint, Run
 from jobs.queue.worker import Heartbeat
 
-# What the dispatcher does with the database before anything is asked: limits, claims, the cache, the caps.
+# Database work of the dispatcher before requests are sent: limits, claims, the cache, the caps.
 #
-# Everything here happens in one thread beside the event loop.
+# All of it runs in one thread next to the event loop.
 
 QUEUE = "calls"
 LOCAL_BATCH = 32
 AHEAD_SECONDS = 2.0
-"""Of a paced endpoint's calls no more are claimed ahead than begin in so many seconds."""
+"""For a paced endpoint, claim at most the calls that begin within this many seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What the event loop knows of a pool: its share, the calls claimed for it, whether it is paused, what it
-    asks for (None: nothing for now)."""
+    """State of a pool in the event loop: its share, its claimed calls, whether it is paused, and its wish
+    (None: nothing to request now).
+    """
 
     limit: int = 0
     claimed: int = 0
@@ -57,18 +58,18 @@ NEW = View(wish=Wish())
 
 @dataclass(slots=True)
 class Taking:
-    """What was taken for an endpoint (None: for work without one)."""
+    """Calls and shares taken for an endpoint (None: for work without an endpoint)."""
 
     endpoint_id: int | None
     paced: bool = False
     grant: Grant | None = None
     calls: list[PreparedCall] = field(default_factory=list)
     starved: bool = False
-    """Whether something is ready and other workers have all shares."""
+    """Whether calls are ready but other workers have all shares."""
 
 
 class Taker:
-    """Claims for one worker; kept for a slice of work."""
+    """Claims calls for one worker; kept for a slice of work."""
 
     def __init__(self, heartbeat: Heartbeat, only: Sequence[int] | None) -> None:
         self.heartbeat, self.only = heartbeat, only
@@ -76,7 +77,7 @@ class Taker:
         self.answered: set[int] = set()
 
     def take(self, views: Mapping[int | None, View], *, claim: bool) -> list[Taking]:
-        """Ask for shares and begins, and claim for every endpoint as much as is free where `claim`."""
+        """Request shares and start times; if `claim`, also claim as many calls as fit for every endpoint."""
         endpoints = Endpoint.objects.in_bulk()
         lacking = {pk for pk, endpoint in endpoints.items() if not has_key(endpoint)}
         ready = (
@@ -106,7 +107,9 @@ class Taker:
         return takings
 
     def _free(self, endpoint: Endpoint | None, slots: int, n_claimed: int) -> int:
-        """Return how many calls may be claimed now: twice what is asked at once, fewer where it is paced."""
+        """Return how many calls may be claimed now: up to twice the concurrent requests, fewer for a paced
+        endpoint.
+        """
         width = 2 * slots if endpoint is not None else LOCAL_BATCH
         if endpoint is not None and endpoint.requests_per_minute:
             width = min(
@@ -136,7 +139,7 @@ class Taker:
             self.answered |= outcomes.answered(unknown)
 
     def prepared(self, ids: Sequence[int]) -> list[PreparedCall]:
-        """Let each kind of run make its calls ready."""
+        """Prepare calls, each by its kind of run."""
         rows = list(Call.objects.filter(pk__in=ids).order_by("pk"))
         runs = Run.objects.select_related("rater", "endpoint").in_bulk({row.run_id for row in rows})
         for row in rows:
@@ -149,7 +152,9 @@ class Taker:
 
 
 def _in_its_place(job: PreparedCall) -> PreparedCall:
-    """Return a job; where its endpoint is another server by now, one that stops its run unasked."""
+    """Return a job; if its endpoint is another server now, an outcome that stops its run without a
+    request.
+    """
     if job.prompt is None or not (moved := job.call.run.moved):
         return job
     stop = Outcome(job.call.pk, "again", error=moved, error_kind=errors.ACCESS, stop=True, unbegun=True)
@@ -157,34 +162,33 @@ def _in_its_place(job: PreparedCall) -> PreparedCall:
 
 
 def is_due(asked_at: float, urgent: bool) -> bool:
-    """Whether a pool's share is asked for anew: a few times a second, at once where something waits for
-    it."""
+    """Whether to renew a pool's share: a few times a second, at once if requests wait for it."""
     return urgent or time.monotonic() - asked_at > 0.25
 
 
-# Doing calls: many requests at once in one event loop, with the database in three threads beside.
+# Runs LLM calls concurrently on one event loop, with database work in three threads.
 #
 # Calls are claimed ahead, so that a request begins the moment another one ends; results are written in
 # batches.
 
-# One worker's part of an endpoint: a gate for its requests at once, and turns where they are paced.
+# One worker's share of an endpoint: a gate for concurrent requests, and start times for a paced endpoint.
 #
-# Everything here happens in the event loop; what the database says is brought here by the dispatcher.
+# All of it runs in the event loop; the dispatcher passes in values from the database.
 
 
 @dataclass(slots=True)
 class Turn:
-    """A request that waits for its time to begin; `tokens` is about what it takes."""
+    """A request that waits for its start time; `tokens` is its estimated usage."""
 
     tokens: int
     begin: asyncio.Future[float]
 
 
 class Pool:
-    """Use as a context around a request: it waits until fewer than `limit` are under way.
+    """Limits concurrent requests: as a context manager, it waits until fewer than `limit` are in flight.
 
-    `claimed` counts calls that are claimed and not finished, `paused` is until when (monotonic) the endpoint
-    wants to be left alone.
+    `claimed` counts calls that are claimed and not finished; `paused` is the time (monotonic) until which the
+    endpoint accepts no requests.
     """
 
     def __init__(self) -> None:
@@ -203,7 +207,7 @@ class Pool:
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queue.append(waiting)
         try:
-            await waiting  # whoever ends the wait has counted this one in
+            await waiting  # the task that ends the wait has counted this one
         except asyncio.CancelledError:
             if waiting.done() and not waiting.cancelled():
                 self._leave()
@@ -214,10 +218,10 @@ class Pool:
         self._leave()
 
     async def turn(self, tokens: int) -> None:
-        """Wait for the time at which a request of about so many tokens may begin.
+        """Wait for the start time of a request of about this many tokens.
 
-        A time that was missed, because this process was held up, is lost: begins that come late come close to
-        others, and a minute could hold more than it may.
+        A start time that was missed because this process was blocked is lost: late starts would crowd others,
+        and a minute could exceed its limit.
         """
         loop = asyncio.get_running_loop()
         late = True
@@ -229,12 +233,12 @@ class Pool:
             late = loop.time() - begin > limits.SLACK / 2
 
     def settle(self, expected: int, tokens: int | None) -> None:
-        """Say what a request took that was expected to take so many tokens."""
+        """Record the actual tokens of a request against its estimate."""
         if tokens is not None:
             self.settled += tokens - expected
 
     def wish(self, wanted_slots: int) -> Wish:
-        """Take the wish to send to the database, and reset the counts in it."""
+        """Return the wish to send to the database, and reset the counts in it."""
         self._turns = deque(turn for turn in self._turns if not turn.begin.done())
         wish = Wish(
             slots=self.limit,
@@ -249,7 +253,7 @@ class Pool:
         return wish
 
     def granted(self, grant: Grant, age: float = 0.0) -> None:
-        """Keep to what was granted; its begins count from `age` seconds ago."""
+        """Apply a grant; its start times count from `age` seconds ago."""
         self.limit = grant.slots
         now = asyncio.get_running_loop().time()
         for begin in grant.begins:
@@ -260,7 +264,7 @@ class Pool:
 
     @property
     def urgent(self) -> bool:
-        """Whether something waits for the database's word."""
+        """Whether a refusal or waiting request needs the database soon."""
         return bool(self.refused or self._turns)
 
     def _leave(self) -> None:
@@ -278,17 +282,18 @@ class Pool:
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 GRACE = 5.0
-"""Seconds that requests under way may take to end once the worker is told to stop."""
+"""Seconds that requests in flight get to end once the worker is stopping."""
 _GATHER = 0.02
-"""Seconds in which results that come close together are gathered into one write."""
+"""Seconds during which results are gathered into one write."""
 _TICK = 0.1
 _SWITCH = 0.001
-"""Seconds after which a thread hands on the interpreter: at the usual 5 ms a busy loop of requests holds up
-the many short waits of the database's threads."""
+"""Seconds between thread switches: at the usual 5 ms, a busy event loop delays the many short waits of the
+database threads.
+"""
 
 
 class Dispatcher:
-    """One slice of work on the queue `calls`; `stopping` says when to end early."""
+    """One slice of work on the queue `calls`; `stopping` tells when to end early."""
 
     def __init__(
         self, heartbeat: Heartbeat, until: float, stopping: Callable[[], bool], only: Sequence[int] | None
@@ -309,16 +314,16 @@ class Dispatcher:
         self.writer = ThreadPoolExecutor(1, thread_name_prefix="writer")
 
     async def work(self) -> Counts:
-        """Claim, ask and write until nothing is ready, the time is over or the worker is to stop."""
+        """Claim, send and write until no call is ready, time is up or the worker is stopping."""
         try:
             while True:
                 _, wrote = await asyncio.gather(self._take(), self._write())
-                # What was claimed beside the writing may be of a run that the writing stopped: only now.
+                # Only now: calls claimed during the write may belong to a run that the write stopped.
                 self.probations = {run: p for run, p in self.probations.items() if not p.is_settled}
                 if not self.tasks and not wrote:
                     if not self.starved:
                         return self.counts
-                    await asyncio.sleep(_TICK)  # until another worker has given up a part of its share
+                    await asyncio.sleep(_TICK)  # until another worker gives up part of its share
                 await self._collect()
                 if self.tasks and self.stopping():
                     await self._leave()
@@ -328,7 +333,7 @@ class Dispatcher:
             await self._end()
 
     async def _take(self) -> None:
-        """Ask for shares and claim, as far as something is to be had."""
+        """Request shares and claim calls, if there is reason to."""
         claim = not self.stopping() and time.monotonic() < self.until
         views = {number: self._view(number, pool) for number, pool in self.pools.items()}
         self.starved = False
@@ -346,7 +351,7 @@ class Dispatcher:
         return View(pool.limit, pool.claimed, pool.paused > now, wish)
 
     def _begin(self, taking: Taking) -> None:
-        """Keep to what was granted, and begin what was claimed."""
+        """Apply the grant, and start the claimed calls."""
         pool = self.pools.setdefault(taking.endpoint_id, Pool())
         pool.paced = taking.paced
         if taking.grant is not None:
@@ -372,7 +377,7 @@ class Dispatcher:
         return replace(outcome, prompt_hash=job.prompt_hash, request_hash=job.request_hash)
 
     async def _ask_on_probation(self, job: PreparedCall, pool: Pool, probation: Probation) -> Outcome:
-        """Ask; of a run without any answer yet only a few at once, and none once it was refused too often."""
+        """Send; before a run's first answer only a few at once, and none after too many refusals."""
         call = job.call.pk
         if not await probation.enter():
             return Outcome(call, "again", unbegun=True)
@@ -428,7 +433,7 @@ class Dispatcher:
         return outcome
 
     def _once_more(self, job: PreparedCall, error: Again, pool: Pool) -> Outcome:
-        """Wait and ask again: as long as the server says, else 1, 2, 4 ... s and some chance, at most 60."""
+        """Back off and retry: as long as the server says, else 1, 2, 4 ... s with jitter, at most 60 s."""
         pool.refused += error.kind == errors.RATE_LIMIT
         if job.call.attempts >= job.call.run.max_attempts:
             why = f"{error} (tried {job.call.attempts} times)"
@@ -451,7 +456,7 @@ class Dispatcher:
             self.finished.append(_outcome(call, task, self.begun[call]))
 
     async def _write(self) -> bool:
-        """Write what has ended; return whether there was anything (a call to ask again may be ready now)."""
+        """Write finished calls; return whether there were any (a call to retry may be ready now)."""
         outcomes, self.finished = self.finished, []
         if not outcomes:
             return False
@@ -468,7 +473,9 @@ class Dispatcher:
         return True
 
     async def _leave(self) -> None:
-        """Give back what was not begun, let the rest end within the grace, and give back what did not."""
+        """Give back calls that have not begun, let the others end within the grace period, give back the
+        rest.
+        """
         for task, call in list(self.tasks.items()):
             if call not in self.begun:
                 task.cancel()
@@ -479,7 +486,7 @@ class Dispatcher:
         await self._give_back_cancelled()
 
     async def _give_back_paced(self) -> None:
-        """Give back what still waits for its turn when the time is over: that may take minutes."""
+        """Give back calls that still wait for their start time when time is up: that may take minutes."""
         if any(pool.paced for pool in self.pools.values()):
             waiting = [task for task, call in self.tasks.items() if call not in self.begun]
             for task in waiting:
@@ -506,7 +513,9 @@ class Dispatcher:
 
 
 class Notes:
-    """Notes requests in the database before they are sent: those that came meanwhile together."""
+    """Notes requests in the database before they are sent; requests that arrive during a write share the next
+    one.
+    """
 
     def __init__(self) -> None:
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="notes")
@@ -514,7 +523,7 @@ class Notes:
         self._writing: asyncio.Task[None] | None = None
 
     async def add(self, request: tuple[int, int, int]) -> None:
-        """Return once a request is noted: its call, and about how many tokens it reads and writes."""
+        """Return once a request is noted: call id, estimated input and output tokens."""
         noted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, noted))
         if self._writing is None:
@@ -532,7 +541,7 @@ class Notes:
                 await _in(self.thread, _disconnect)
             for _, noted in group:
                 if noted.done():
-                    continue  # its call was cancelled meanwhile
+                    continue  # its call was cancelled in the meantime
                 if trouble is None:
                     noted.set_result(None)
                 else:
@@ -541,14 +550,14 @@ class Notes:
 
 
 class Means:
-    """What the calls of a run took so far, as this worker saw it."""
+    """Mean usage of a run's calls so far, as seen by this worker."""
 
     def __init__(self) -> None:
         self.n = self.tokens_in = self.tokens_out = 0
         self.latest: int | None = None
 
     def add(self, tokens_in: int | None, tokens_out: int | None) -> None:
-        """Count a reply; `latest` is what it took, None where the server does not say."""
+        """Count a reply; `latest` is its token usage, None if the server does not report it."""
         self.latest = None if tokens_in is None or tokens_out is None else tokens_in + tokens_out
         if tokens_in is not None and tokens_out is not None:
             self.n += 1
@@ -557,12 +566,12 @@ class Means:
 
     @property
     def both(self) -> tuple[float, float]:
-        """The mean tokens read and written; 0 before the first reply."""
+        """Mean input and output tokens; 0 before the first reply."""
         return (self.tokens_in / self.n, self.tokens_out / self.n) if self.n else (0.0, 0.0)
 
 
 async def _in(thread: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-    """Do something with the database in its thread, while requests go on in the loop."""
+    """Do database work in its thread while requests continue in the event loop."""
     return await asyncio.get_running_loop().run_in_executor(thread, work)
 
 
@@ -581,7 +590,7 @@ def _write_results(outcomes: Sequence[Outcome], learned: dict[int, str], fakes: 
 
 
 def _outcome(call: int, task: asyncio.Task[Outcome], sent: int) -> Outcome:
-    """Outcome of a finished call; an exception fails that call alone."""
+    """Return the outcome of a finished call; an exception fails only that call."""
     error = task.exception()
     if error is None:
         return task.result()
@@ -593,7 +602,7 @@ def _outcome(call: int, task: asyncio.Task[Outcome], sent: int) -> Outcome:
 def ask_all(
     heartbeat: Heartbeat, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
 ) -> Counts:
-    """Work on the queue until nothing is ready, `until` (monotonic) is past or `stopping` says so."""
+    """Work on the queue until no call is ready, `until` (monotonic) is past or `stopping` returns True."""
     usual = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH)
     try:

@@ -1,4 +1,4 @@
-"""Outcomes of calls: written once, with labels and link; a run that is refused from the start stops."""
+"""Outcomes of calls: stored once, with labels and link; a run that is refused from the start stops."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from jobs.kinds import run_kind
 from jobs.models import CallCount
 from jobs.models.run import Call, Run
 
-# Runs that are refused from the start: a wrong model that a server answers with 400 stops the run, it does
-# not fail each of its calls.
+# Runs that are refused from the start: a wrong model name that a server answers with 400 stops the run
+# instead of failing each of its calls.
 #
-# Before a run's first answer no more of its requests are under way than it may be refused. What concerns one
-# request alone (too long a context, a content filter) is a failure of its own kind and does not count here.
+# Before a run's first answer, requests in flight are limited to the refusals that it has left. Errors of a
+# single request (context too long, content filter) have their own error kind and do not count here.
 
 MOST_EQUAL = 10
 """Equal refusals before any answer after which a run stops."""
 
 
 class Probation:
-    """One worker's requests of a run that has had no answer yet; used within one event loop."""
+    """One worker's requests of a run without an answer so far; used within one event loop."""
 
     def __init__(self, *, passed: bool) -> None:
         self.passed = passed
@@ -43,7 +43,7 @@ class Probation:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the run was refused too often and the database knows: calls claimed later begin anew."""
+        """Whether the run was refused too often and the database has it: calls claimed later start afresh."""
         return not self.passed and self._free <= 0 and not self._unwritten
 
     @property
@@ -51,7 +51,7 @@ class Probation:
         return MOST_EQUAL - max(self._refused.values(), default=0)
 
     async def enter(self) -> bool:
-        """Wait until a request may begin; False where the run was refused too often."""
+        """Wait until a request may begin; False if the run was refused too often."""
         while not self.passed:
             if self._free <= 0:
                 return False
@@ -62,7 +62,7 @@ class Probation:
         return True
 
     def leave(self, outcome: Outcome | None) -> None:
-        """Note what came of a request; None where it was broken off."""
+        """Record the outcome of a request; None if it was interrupted."""
         self._under_way -= 1
         if outcome is not None:
             self.passed = self.passed or outcome.asked > 0
@@ -73,12 +73,12 @@ class Probation:
         self._changed = asyncio.Event()
 
     def note_written(self, calls: Collection[int]) -> None:
-        """Note that the outcomes of calls are in the database."""
+        """Record that the outcomes of calls are in the database."""
         self._unwritten.difference_update(calls)
 
 
 def is_refusal(outcome: Outcome) -> bool:
-    """Whether an outcome is a refusal that other requests of the run may meet, too."""
+    """Whether an outcome is a refusal that other requests of the run may also get."""
     return outcome.kind == "failed" and outcome.error_kind == errors.REQUEST
 
 
@@ -89,7 +89,7 @@ def answered(run_ids: Collection[int]) -> set[int]:
 
 
 def stop_refused(call_ids: Collection[int]) -> None:
-    """Stop the runs of calls that were refused, where that makes ten equal refusals before any answer."""
+    """Stop the runs of refused calls that reach ten equal refusals before any answer."""
     if not call_ids:
         return
     ids = set(Call.objects.filter(pk__in=call_ids).values_list("run", flat=True))
@@ -102,7 +102,7 @@ def stop_refused(call_ids: Collection[int]) -> None:
             )
 
 
-# Transactions that the database breaks off because they wait for one another: done again.
+# Transactions that the database aborts because of a deadlock are retried.
 
 T = TypeVar("T")
 TRIES = 5
@@ -111,8 +111,8 @@ TRIES = 5
 def again_after_deadlock(work: Callable[[], T]) -> T:
     """Run a transaction, again after a deadlock, up to TRIES times in all; return its result.
 
-    The work must be one transaction of its own, so that nothing of it is left behind. Raises what the last
-    try raised.
+    The work must be a single transaction of its own, so that an aborted try leaves nothing behind. Raises the
+    last try's error.
     """
     for _ in range(TRIES - 1):
         try:
@@ -123,16 +123,15 @@ def again_after_deadlock(work: Callable[[], T]) -> T:
     return work()
 
 
-# What became of calls, and writing it: labels, the call and its link in one transaction, once.
+# Storing the outcomes of calls: labels, the call and its link in one transaction, once.
 #
-# A result is written only while its call is leased or pending. Where somebody else wrote it first, or it
-# was cancelled meanwhile, nothing happens: so results may arrive twice, late, or from a worker that lost
-# its lease.
+# A result is written only while its call is leased or pending. If it was already written or the call was
+# cancelled, nothing happens: results may arrive twice, late, or from a worker that lost its lease.
 
-# Landing results in the database: calls and labels of a whole batch in one statement each.
+# Bulk writes: calls and labels of a whole batch in one statement each.
 #
-# A judge at 64 connections finishes hundreds of calls a second, with ten labels and more each; row by row
-# that would cost more than asking. All constraints and triggers hold here as everywhere.
+# A judge with 64 connections finishes hundreds of calls a second, with ten or more labels each; row by row
+# that would cost more than the requests. All constraints and triggers still apply.
 
 _COLUMNS = {
     "state": "text",
@@ -171,7 +170,7 @@ UPDATE jobs_call c
 
 
 def save(calls: Sequence[Call]) -> None:
-    """Write the calls' results and end their leases; their requests are open no more."""
+    """Write the calls' results, end their leases and close their open requests."""
     columns = [[getattr(call, name) for call in calls] for name in _COLUMNS]
     flags = [json.dumps(call.flags) for call in calls]
     logprobs = [None if call.logprobs is None else json.dumps(call.logprobs) for call in calls]
@@ -182,22 +181,23 @@ def save(calls: Sequence[Call]) -> None:
 
 Kind = Literal["done", "failed", "again"]
 MOST_REPLY = 200_000
-"""Characters of a reply that are kept; see also `jobs.endpoints.responses`."""
+"""Maximum characters of a stored reply; see also `jobs.endpoints.responses`."""
 DEFECTS = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
-"""What a defect in a protocol or a metric may raise on some input: it fails that call, with its name."""
+"""Exceptions that a bug in a protocol or metric may raise on some input: they fail that call, by name."""
 _UNWRITABLE = (DataError, IntegrityError, *DEFECTS)
-"""What one outcome may raise on its way into the database. Without the database, the batch waits instead."""
+"""Exceptions of one outcome that cannot be stored. If the database is down, the batch waits instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of one claimed call.
+    """Result of one claimed call.
 
-    `again` puts it back for `delay` seconds (`reasked` after an unparseable reply); `failed` is final.
-    Answers go with `done` alone. `unbegun` does not count as an attempt. `stop` fails the whole run, which
-    keeps this call waiting. `pause` holds back all waiting calls of the endpoint for so many seconds.
-    `error_kind` is of `jobs.errors`; `asked` counts the completions that came, `sent` the requests. For
-    the rest see `Call`.
+    `again` makes it pending after `delay` seconds (`reasked` after an unparseable reply); `failed` is final.
+    Only `done` has answers. `unbegun` does not count as an attempt. `stop` fails the whole run, and this call
+    stays pending. `pause` delays all pending calls of the endpoint by that many seconds.
+
+    `error_kind` is from `jobs.errors`; `asked` counts completions received, `sent` requests sent. For the
+    other fields see `Call`.
     """
 
     call: int
@@ -229,7 +229,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Counts:
-    """What a slice of work came to."""
+    """Totals of a slice of work."""
 
     done: int = 0
     failed: int = 0
@@ -240,7 +240,7 @@ class Counts:
     pauses: dict[int, float] = field(default_factory=dict)
 
     def add(self, other: Counts) -> None:
-        """Add another count to this one."""
+        """Add other totals to these."""
         self.done += other.done
         self.failed += other.failed
         self.again += other.again
@@ -251,9 +251,10 @@ class Counts:
 
 
 def write(outcomes: Sequence[Outcome], batch: int | None = None) -> Counts:
-    """Write results and settle the runs that they finish; one that cannot be written fails its own call.
+    """Write results and settle the runs that they finish; a result that cannot be stored fails only its own
+    call.
 
-    Results of a `batch` are written for calls that are in it, all others for calls that are in none.
+    Results of a `batch` are written for calls in that batch, all others for calls in no batch.
     """
     try:
         counts = again_after_deadlock(lambda: _write(outcomes, batch))  # replies are paid for: none is lost
@@ -275,7 +276,7 @@ def write(outcomes: Sequence[Outcome], batch: int | None = None) -> Counts:
 
 
 def _write_failure(outcome: Outcome, error: str, batch: int | None) -> Counts:
-    """Fail a call whose result cannot be written; keep its reply and cost where these are not the reason."""
+    """Fail a call whose result cannot be stored; keep its reply and cost unless they are the cause."""
     try:
         bare = replace(outcome, kind="failed", answers=(), flags=(), error=error)
         return _write([replace(bare, error_kind=errors.DEFECT)], batch)
@@ -284,7 +285,7 @@ def _write_failure(outcome: Outcome, error: str, batch: int | None) -> Counts:
 
 
 def _hold_back(endpoint: int, seconds: float) -> None:
-    """Let an endpoint's waiting calls wait: the pause it asked for holds for every worker."""
+    """Delay an endpoint's pending calls: its requested pause applies to every worker."""
     until = timezone.now() + timedelta(seconds=seconds)
     waiting = Call.objects.filter(state=Call.State.PENDING, run__endpoint=endpoint)
     waiting.filter(Q(not_before=None) | Q(not_before__lt=until - timedelta(seconds=1))).update(
@@ -293,7 +294,7 @@ def _hold_back(endpoint: int, seconds: float) -> None:
 
 
 def _writable(batch: int | None) -> dict[str, Any]:
-    """Return which calls a result may be written for."""
+    """Return the filter for calls that a result may be written for."""
     if batch is None:
         return {"state__in": (Call.State.PENDING, Call.State.LEASED)}
     return {"state": Call.State.BATCHED, "batch": batch}
@@ -309,7 +310,7 @@ def _write(outcomes: Sequence[Outcome], batch: int | None) -> Counts:
     calls = list(rows)
     run_by_id = Run.objects.select_related("rater").in_bulk({call.run_id for call in calls})
     for call in calls:
-        call.run = run_by_id[call.run_id]  # one for all its calls: they are hundreds a second
+        call.run = run_by_id[call.run_id]  # one object for all its calls: there are hundreds a second
         _apply(call, by_call[call.pk], counts)
     save(calls)
     counts.labels = _record(calls, by_call)
@@ -351,7 +352,7 @@ def _apply(call: Call, outcome: Outcome, counts: Counts) -> None:
 
 
 def _apply_reply(call: Call, outcome: Outcome) -> None:
-    """Keep the latest reply with what belongs to it."""
+    """Keep the latest reply and its metadata."""
     call.asked += outcome.asked
     call.sent += outcome.sent
     call.cached, call.saved = outcome.cached, outcome.saved
@@ -361,7 +362,7 @@ def _apply_reply(call: Call, outcome: Outcome) -> None:
 
 
 def _record(calls: Sequence[Call], by_call: dict[int, Outcome]) -> int:
-    """Let each kind of run record the answers of its finished calls; return how many labels are new."""
+    """Record the answers of finished calls, by their kind of run; return the number of new labels."""
     by_kind: dict[str, list[Call]] = defaultdict(list)
     for call in calls:
         by_kind[call.run.kind].append(call)
@@ -372,7 +373,7 @@ def _record(calls: Sequence[Call], by_call: dict[int, Outcome]) -> int:
 
 
 def _storable(text: str) -> str:
-    """Return text that PostgreSQL can hold: no NUL, no lone surrogates, not endless."""
+    """Return text that PostgreSQL can hold: no NUL, no lone surrogates, limited length."""
     return text[:MOST_REPLY].replace("\x00", "�").encode("utf-8", "replace").decode()
 
 

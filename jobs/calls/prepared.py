@@ -1,4 +1,4 @@
-"""Prepared calls: what to ask, the cached reply to an equal request, and how a reply is read."""
+"""Prepared calls: the prompt, the cached reply to an equal request, and the reader of a reply."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from jobs.models import Endpoint
 from jobs.models.run import Call
 from jobs.prompt import OutOfScale, Prompt, Tokens, Unparseable
 
-# A claimed call made ready by its kind of run: what to ask, and how to read the reply.
+# Calls prepared by their kind of run: the prompt to send, and how to read the reply.
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a reply says: answers as its kind of run records them, and flags."""
+    """Content of a reply: answers as its kind of run records them, and flags."""
 
     answers: tuple[Any, ...] = ()
     flags: tuple[str, ...] = ()
 
 
 def unreadable(_reply: str, _tokens: Tokens) -> Read:
-    """Stand where nothing is asked."""
+    """Reader of a call without a prompt; always fails."""
     raise AssertionError("a call without a prompt has no reply")
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedCall:
-    """A leased call: the prompt to send to `model` with `parameters`, or the `ready_outcome` of one that
-    needs no request.
+    """A leased call: the prompt to send to `model` with `parameters`, or a `ready_outcome` if it needs no
+    request.
 
-    `read` turns the reply's text (and its tokens' probabilities) into answers; it raises Unparseable for one
-    that does not answer. `by` names what reads, for the log. `reply_tokens` is about how long a reply is,
-    before one is known. `prompt_hash` and `request_hash` are those of the prompt and of the whole request;
-    `cached` is the reply that an equal request got, `saved` what that cost.
+    `read` turns the reply's text (and its tokens' probabilities) into answers; it raises Unparseable for a
+    reply that does not answer. `by` names the reader, for the log. `reply_tokens` estimates the length of a
+    reply before any is known. `prompt_hash` and `request_hash` are the hashes of the prompt and of the whole
+    request; `cached` is the reply to an equal request, `saved` its cost.
     """
 
     call: Call
@@ -67,33 +67,33 @@ class PreparedCall:
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """Where the call is made."""
+        """Endpoint of the call."""
         return self.call.run.endpoint
 
 
 class Preparer(Protocol):
-    """Makes the calls of one kind of run ready; kept for a slice of work, so it may remember material."""
+    """Prepares the calls of one kind of run; kept for a slice of work, so it may cache material."""
 
     def make(self, calls: Sequence[Call]) -> list[PreparedCall]:
-        """Return the calls made ready, in order; their runs with rater and endpoint are loaded."""
+        """Return the prepared calls, in order; their runs are loaded with rater and endpoint."""
 
 
-# From a reply to what a call came to: its answers, or why there are none, and what it cost.
+# From a reply to the outcome of its call: answers or the reason for their absence, and cost.
 
-# A limit on the processor time of reading one reply.
+# CPU time limit for reading one reply.
 #
-# Readers are linear, so this is never met; it is there for the reader that somebody writes next. The timer
-# counts the process's own time, so a busy machine does not make a reply unreadable. It interrupts regular
-# expressions, too. Only a process's main thread can set it, which is where replies are read.
+# Readers are linear and never reach it; it guards against future readers. The timer counts the process's own
+# time, so a busy machine does not make a reply unreadable. It also interrupts regular expressions. Only a
+# process's main thread can set it, which is where replies are read.
 
 
 class TooSlow(Exception):
-    """What was to be done within the limit took longer."""
+    """The block exceeded its time limit."""
 
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Raise TooSlow inside the block once it has used so many seconds of the processor."""
+    """Raise TooSlow inside the block after that many seconds of CPU time."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -112,11 +112,11 @@ def within(seconds: float) -> Iterator[None]:
 
 logger = logging.getLogger(__name__)
 PARSE_SECONDS = 2.0
-"""Of the processor, for reading one reply: a thousand times what the longest takes."""
+"""CPU seconds for reading one reply: a thousand times the longest known."""
 
 
 def read(job: PreparedCall, reply: Reply) -> Outcome:
-    """Read a reply; one that cannot be read is asked for once more where the run allows it, else fails."""
+    """Read a reply; retry the call if the reply is unreadable and the run allows it, else fail it."""
     try:
         with within(PARSE_SECONDS):
             reading = job.read(reply.text, reply.tokens)
@@ -134,9 +134,9 @@ def read(job: PreparedCall, reply: Reply) -> Outcome:
 
 
 def from_cache(job: PreparedCall) -> Outcome | None:
-    """Read the reply that an equal request got before; None where it does not answer this call.
+    """Read the cached reply to an equal request; None if it does not answer this call.
 
-    Nothing was asked: no tokens, no cost, and what it saved is what the other one cost.
+    No request is sent: no tokens, no cost, and the saving is the cost of the earlier request.
     """
     assert job.cached is not None
     outcome = read(job, job.cached)
@@ -156,24 +156,24 @@ def from_cache(job: PreparedCall) -> Outcome | None:
 
 
 def unread(job: PreparedCall, reply: Reply | None, why: str, kind: str) -> Outcome:
-    """Ask once more where the run allows it, else fail; what it cost counts either way."""
+    """Retry the call if its run allows it, else fail it; the cost counts either way."""
     again = is_reasked(job.call)
     state: Kind = "again" if again else "failed"
     return replace(paid(job, reply), kind=state, reasked=again, error=why, error_kind=kind)
 
 
 def is_reasked(call: Call) -> bool:
-    """Whether a call whose reply cannot be read is asked once more."""
+    """Whether a call with an unreadable reply is retried."""
     return call.reasked < call.run.reasks and call.attempts < call.run.max_attempts
 
 
 def failed(job: PreparedCall, reply: Reply, why: str, kind: str) -> Outcome:
-    """Fail a call whose reply would be none if it were asked for again, either."""
+    """Fail a call for which a retry would not help."""
     return replace(paid(job, reply), kind="failed", error=why, error_kind=kind)
 
 
 def paid(job: PreparedCall, reply: Reply | None) -> Outcome:
-    """Return the outcome of an answered request, still without its answers."""
+    """Return the outcome of an answered request, without its answers."""
     if reply is None:
         return Outcome(job.call.pk, "done", asked=1)
     assert job.endpoint is not None
@@ -193,10 +193,10 @@ def paid(job: PreparedCall, reply: Reply | None) -> Outcome:
     )
 
 
-# Replies that equal requests of other runs got: looked up for a whole batch of calls in one query.
+# Cached replies to equal requests of other runs, looked up for a whole batch of calls in one query.
 #
-# Equal means everything that is sent, where it is sent to, and the number of the sample: samples of one
-# answer are never one reply. Two workers that ask the same at once both ask; each call keeps its own reply.
+# Requests are equal if the content, the server and the sample number are equal: different samples never share
+# a reply. Two workers that send the same request at once both send it; each call keeps its own reply.
 
 _FIND = """
 SELECT DISTINCT ON (w.call) w.call, c.reply, c.reasoning, c.logprobs::text, c.reply_form, c.cost
@@ -208,12 +208,12 @@ SELECT DISTINCT ON (w.call) w.call, c.reply, c.reasoning, c.logprobs::text, c.re
 
 
 def hashed(jobs: Sequence[PreparedCall]) -> list[PreparedCall]:
-    """Return calls that are to be asked with the hash of their request."""
+    """Return the calls, those with a prompt with the hash of their request."""
     return [job if job.prompt is None else _hashed(job, job.prompt.digest()) for job in jobs]
 
 
 def looked_up(jobs: Sequence[PreparedCall]) -> list[PreparedCall]:
-    """Return calls with the reply that an equal request got, where their run allows it and there is one."""
+    """Return the calls, with the cached reply to an equal request if there is one and their run allows it."""
     cacheable = [job for job in jobs if job.request_hash and job.call.run.use_cache]
     cached = _cached_replies(cacheable) if cacheable else {}
     return [replace(job, **cached.get(job.call.pk, {})) for job in jobs] if cached else list(jobs)
@@ -241,7 +241,7 @@ def _reply(
 
 
 def _hashed(job: PreparedCall, prompt: str) -> PreparedCall:
-    """Note the SHA-256 of a request: where to, what, how, and which sample."""
+    """Add the SHA-256 of a request: server, model, prompt, parameters, and sample."""
     assert job.endpoint is not None
     request = [job.endpoint.server, job.model, prompt, dict(job.parameters), job.call.sample]
     request_hash = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()

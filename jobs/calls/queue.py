@@ -1,4 +1,4 @@
-"""The queues of calls: requests to endpoints and metrics to compute, a slice of work at a time."""
+"""Queues of calls: requests to endpoints and metrics to compute, one slice of work at a time."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from jobs.models.run import Call, Run
 from jobs.queue.worker import Heartbeat
 from jobs.runs import ACTIVE
 
-# One slice of work: the claim-and-work function that the plain loop and Celery's tasks both call.
+# One slice of work: the claim-and-work function that both the plain loop and Celery tasks call.
 
-# Doing metrics' calls: one continuation after another, with the texts of a batch embedded together.
+# Metric calls: one continuation after another, with the texts of a batch embedded together.
 
 QUEUE = "metrics"
 BATCH = 24
@@ -30,7 +30,7 @@ BATCH = 24
 def compute_all(
     heartbeat: Heartbeat, until: float, stopping: Callable[[], bool], only: Sequence[int] | None = None
 ) -> Counts:
-    """Work on the queue until nothing is ready, `until` (monotonic) is past or `stopping` says so."""
+    """Work on the queue until no call is ready, `until` (monotonic) is past or `stopping` returns True."""
     counts = Counts()
     while not stopping() and time.monotonic() < until:
         ids = claims.claim(queue=QUEUE, worker=heartbeat.name, limit=BATCH, only=only)
@@ -71,18 +71,17 @@ def work_slice(
     stopping: Callable[[], bool] = never,
     only: Sequence[int] | None = None,
 ) -> Counts:
-    """Claim calls of a queue and do them until none is ready, the time is over or `stopping` says so.
+    """Claim calls of a queue and do them until none is ready, time is up or `stopping` returns True.
 
-    What is under way when the time is over is still finished. `only` narrows it to some runs. Returns what
-    was done.
+    Calls in progress when time is up still finish. `only` limits the work to some runs. Returns the totals.
     """
     until = time.monotonic() + seconds
     if queue == Run.Queue.CALLS:
         from jobs.calls import batch_steps
-        from jobs.calls.dispatcher import ask_all  # the openai client, only where calls are made
+        from jobs.calls.dispatcher import ask_all  # imports the openai client: only where calls are made
 
         counts = batch_steps.work(heartbeat, until, stopping, only)
-        if claims.ready_endpoints(queue, only):  # else there was only something to do about batches
+        if claims.ready_endpoints(queue, only):  # otherwise only batches were due
             counts.add(ask_all(heartbeat, until, stopping, only))
         return counts
     if queue == Run.Queue.METRICS:
@@ -90,7 +89,7 @@ def work_slice(
     raise JobError(f"There is no queue {queue!r}; there are {', '.join(Run.Queue.values)}.")
 
 
-# The queues of calls, as `jobs.kinds` asks for them: requests to endpoints, and metrics to compute.
+# Queues of calls, in the interface of `jobs.kinds`: requests to endpoints, and metrics to compute.
 
 if TYPE_CHECKING:
     from jobs.queue.worker import Heartbeat
@@ -114,7 +113,9 @@ def ready(queue: str) -> bool:
 
 
 def work(queue: str, *, seconds: float, heartbeat: Heartbeat, stopping: Callable[[], bool] = never) -> int:
-    """Claim calls and do them for a slice of time; return how many were touched. Webhooks go beside them."""
+    """Claim calls and do them for a slice of time, with webhooks in parallel; return how many were
+    touched.
+    """
     _tell_webhooks(queue)
     counts = work_slice(queue, seconds=seconds, heartbeat=heartbeat, stopping=stopping)
     return counts.done + counts.failed + counts.again
@@ -126,14 +127,14 @@ def renew(*, worker: str, ids: Sequence[int]) -> None:
 
 
 def beat(queue: str) -> None:
-    """With every heartbeat of a worker of calls: endpoints whose test was asked for, and webhooks."""
+    """Run at every heartbeat of a call worker: requested endpoint tests, webhooks, batch leases."""
     client.begin(queue)
     _tell_webhooks(queue)
     claims.renew_batches()
 
 
 def _tell_webhooks(queue: str) -> None:
-    """Send in a thread of its own what webhooks are to be told."""
+    """Send due webhook deliveries in a separate thread."""
     if queue == CALLS:
         from jobs import webhooks
 
@@ -141,18 +142,18 @@ def _tell_webhooks(queue: str) -> None:
 
 
 def release(*, worker: str) -> int:
-    """Take back at once what a worker held whose process is gone; return how many calls."""
+    """Take back at once the work of a worker whose process is gone; return the number of calls."""
     claims.release_batches(worker=worker)
     return claims.release(worker=worker)
 
 
 def sweep() -> int:
-    """Take back calls whose lease expired; return how many. The leases of batches end by themselves."""
+    """Take back calls whose lease expired; return their number. Leases of batches expire by themselves."""
     return claims.sweep()
 
 
 def waiting(queue: str) -> str:
-    """Return `ready` where a call can be claimed now, `later` where one waits for its time, else ''."""
+    """Return `ready` if a call can be claimed now, `later` if one waits for its time, else ''."""
     if queue == CALLS:
         from jobs.calls import batch_steps
 

@@ -1,1 +1,1 @@
-"""Where models are asked: endpoints, their addresses and keys, the client, what a reply costs."""
+"""LLM endpoints: servers, keys, limits, the client, and the cost of a call."""

@@ -1,13 +1,14 @@
-"""Where judges are called: declared in the environment or set up by an administrator.
+"""Endpoints of LLM judges: declared in the environment or set up by an administrator.
 
 `CONCORD_ENDPOINT_<NAME>=base_url|model|KEY_ENV|price_in|price_out|at_once|requests|tokens|family|share|most|files|revision`
-declares one; all after the model may be left out. After the prices come limits: requests at once, requests
-and tokens a minute; then the model's family, the share of the prices that a call in a batch costs, the most
-requests of one, `keep` where the files of batches are to stay at the provider, and which revision of the
-model is served there.
-`KEY_ENV` names the environment variable that holds the key: the key itself is nowhere else. Who sets up
-endpoints on the page may name only the variables that the environment lists in CONCORD_KEY_VARIABLES, or that
-its own endpoints use: otherwise any secret of the process could be sent to any server.
+declares an endpoint; all fields after the model are optional. After the prices come limits: concurrent
+requests, requests and tokens per minute; then the model family, the share of the price that a batched call
+costs, the maximum requests per batch, `keep` to keep batch files at the provider, and the served revision of
+the model.
+
+`KEY_ENV` names the environment variable that holds the key; the key is stored nowhere else. An endpoint set
+up on the page may use only variables listed in CONCORD_KEY_VARIABLES or used by endpoints of the environment:
+otherwise any secret of the process could be sent to any server.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _KEY_NAME = re.compile(r"^[A-Z][A-Z0-9_]{0,80}_(API_)?(KEY|TOKEN)$")
 METADATA_NAMES = ("metadata.google.internal", "metadata")
 _LIMITS = ("concurrency", "requests_per_minute", "tokens_per_minute")
 _USUAL = ("concurrency", "batch_most")
-"""Where nothing is said, what the table has."""
+"""Fields that fall back to the model's default when not declared."""
 _DECLARED = {"from_environment": True, "active": True, "allow_private": True}
 _NOT_KEYS = ("CONCORD_SECRET", "DJANGO_", "DATABASE_", "CELERY_", "AWS_SECRET", "POSTGRES", "PG")
 
@@ -53,7 +54,7 @@ def save(*, by: User, fields: Mapping[str, Any], endpoint: Endpoint | None = Non
         raise JobError(f"{endpoint.name} is declared in the environment: change it there.")
     target = endpoint or Endpoint()
     if any(fields.get(name, "") != getattr(target, name) for name in ("base_url", "model") if name in fields):
-        target.fake_model = False  # that is known of who answered there before
+        target.fake_model = False  # the mark belongs to the server that answered before
     for name, value in fields.items():
         setattr(target, name, value)
     check(base_url=target.base_url, key_env=target.key_env)
@@ -70,14 +71,16 @@ def save(*, by: User, fields: Mapping[str, Any], endpoint: Endpoint | None = Non
 
 @transaction.atomic
 def retire(*, by: User | None, name: str) -> None:
-    """Take an endpoint that is no longer there off the lists; nothing happens where it is off them."""
+    """Deactivate a removed endpoint; no effect if it is already inactive."""
     if Endpoint.objects.filter(name=name, active=True).update(active=False):
         Event.objects.create(by=by, verb="retire endpoint", subject=name)
 
 
 @transaction.atomic
 def ask_for_test(*, by: User, endpoint: Endpoint) -> Endpoint:
-    """Let a worker send the endpoint one short question; what came of it is kept with the endpoint."""
+    """Request a test of an endpoint: a worker sends one short question and stores the result on the
+    endpoint.
+    """
     endpoint.test_asked, endpoint.test_done = timezone.now(), None
     endpoint.test_error, endpoint.test_ms = "", None
     endpoint.save(update_fields=["test_asked", "test_done", "test_error", "test_ms"])
@@ -87,7 +90,7 @@ def ask_for_test(*, by: User, endpoint: Endpoint) -> Endpoint:
 
 
 def key_variables(environment: Mapping[str, str] | None = None) -> list[str]:
-    """Return the names of the variables that may hold keys, as the environment of this process says."""
+    """Return the names of variables that may hold keys, according to this process's environment."""
     source = os.environ if environment is None else environment
     declared = (text.split("|") for name, text in source.items() if name.startswith(PREFIX))
     own = {parts[2].strip() for parts in declared if len(parts) > 2 and parts[2].strip()}
@@ -95,7 +98,7 @@ def key_variables(environment: Mapping[str, str] | None = None) -> list[str]:
 
 
 def check(*, base_url: str, key_env: str) -> None:
-    """Raise JobError unless the address is plain http(s) and the variable is one that holds keys."""
+    """Raise JobError unless the URL is plain http(s) and the variable may hold a key."""
     parts = urlsplit(base_url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise JobError(f"{base_url!r} is not an http or https address.")
@@ -131,7 +134,7 @@ def key_of(endpoint: Endpoint) -> str:
 
 
 def _require_listed(key_env: str) -> None:
-    """Raise JobError for a variable that the environment does not name as one for keys."""
+    """Raise JobError for a variable that the environment does not list as a key variable."""
     if key_env and key_env not in key_variables():
         raise JobError(
             f"{key_env} is not among the variables that may hold keys. Whoever runs the server adds it to "
@@ -140,11 +143,12 @@ def _require_listed(key_env: str) -> None:
 
 
 def sync_environment(environment: Mapping[str, str] | None = None) -> list[Endpoint]:
-    """Mirror the declared endpoints; one that is no longer declared becomes inactive. Return the declared.
+    """Mirror the declared endpoints in the database and return them; endpoints no longer declared become
+    inactive.
 
-    Whatever lists endpoints or looks one up does this first, so it takes one query where nothing changed.
-    Who declares an endpoint there runs the machine, and so allows it to be in its private network.
-    Raises JobError for a declaration that makes no sense.
+    Called before every listing or lookup of endpoints, so it takes one query if nothing changed. Anyone who
+    can set the environment runs the machine, so private addresses are allowed. Raises JobError for an invalid
+    declaration.
     """
     source = os.environ if environment is None else environment
     declared = dict(
@@ -160,7 +164,9 @@ def sync_environment(environment: Mapping[str, str] | None = None) -> list[Endpo
 
 @transaction.atomic
 def _mirror(declared: Mapping[str, Mapping[str, Any]]) -> dict[str, Endpoint]:
-    """Write the declared endpoints, retire the others of the environment; processes do it in turn."""
+    """Write the declared endpoints and retire others of the environment, under a lock shared by all
+    processes.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('endpoints of the environment', 0))")
     endpoints = {row.name: row for row in Endpoint.objects.select_for_update().filter(name__in=declared)}
@@ -212,7 +218,7 @@ def _declared(variable: str, text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _require_storable(variable: str, name: str, fields: Mapping[str, Any]) -> None:
-    """Raise JobError for what is too long or has too many digits. `check` has looked at the address."""
+    """Raise JobError for values that are too long or have too many digits. `check` has validated the URL."""
     endpoint = Endpoint(name=name, **fields)
     if len(endpoint.base_url) > LONGEST_ADDRESS:
         raise JobError(f"{variable}: the address has more than {LONGEST_ADDRESS} characters.")
@@ -256,15 +262,16 @@ def _price(text: str) -> Decimal | None:
     return price
 
 
-# Which workers have the keys of endpoints: one that lacks a key leaves the endpoint's calls to others.
+# Endpoint keys of workers: a worker without a key leaves the endpoint's calls to others.
 #
-# A run whose key no worker has waits `jobs.queue.timing.KEY_WAIT` seconds for one that has, and then fails.
+# A run whose key no worker has waits `jobs.queue.timing.KEY_WAIT` seconds for a worker that has it, then
+# fails.
 
-# What was found out about endpoints by asking them, kept with them.
+# Facts learned about endpoints from their replies.
 
 
 def remember(forms: Mapping[int, str], fakes: Collection[int] = ()) -> None:
-    """Keep which form of structured output endpoints take, by their ids, and where a fake model answers."""
+    """Store the form of structured output per endpoint id, and which endpoints serve a fake model."""
     Endpoint.objects.filter(pk__in=fakes, fake_model=False).update(fake_model=True)
     for endpoint, form in forms.items():
         Endpoint.objects.filter(pk=endpoint).exclude(reply_form=form).update(reply_form=form)
@@ -274,7 +281,7 @@ _ACTIVE = (Run.State.QUEUED, Run.State.RUNNING)
 
 
 def has_key(endpoint: Endpoint) -> bool:
-    """Whether this process can ask an endpoint: it needs no key, or the environment has it."""
+    """Whether this process can use an endpoint: it needs no key, or the key is in the environment."""
     try:
         key_of(endpoint)
     except JobError:
@@ -283,17 +290,17 @@ def has_key(endpoint: Endpoint) -> bool:
 
 
 def lacking() -> list[int]:
-    """Return the ids of the endpoints whose key this process lacks."""
+    """Return the ids of endpoints whose key this process lacks."""
     return sorted(endpoint.pk for endpoint in Endpoint.objects.exclude(key_env="") if not has_key(endpoint))
 
 
 def others_have(endpoint: Endpoint) -> bool:
-    """Whether a worker that was seen lately has an endpoint's key."""
+    """Whether a recently seen worker has an endpoint's key."""
     return any(endpoint.pk not in lacks for lacks in _lacks())
 
 
 def key_note(run: Run) -> str:
-    """Say of an active run which workers lack its key; '' where none does."""
+    """Return a note on workers that lack the key of an active run; '' if none does."""
     if run.state not in _ACTIVE or run.endpoint is None or not run.endpoint.key_env:
         return ""
     seen = _lacks()
@@ -313,7 +320,7 @@ def key_note(run: Run) -> str:
 
 
 def sweep_keys() -> None:
-    """Note which runs no worker can ask, and fail those for which that was so for too long."""
+    """Mark runs whose key no worker has, and fail those that waited too long."""
     active = Run.objects.filter(queue=Run.Queue.CALLS, state__in=_ACTIVE, endpoint__isnull=False)
     keyed = list(active.exclude(endpoint__key_env="").select_related("endpoint"))
     seen = _lacks() if keyed else []
@@ -328,7 +335,7 @@ def sweep_keys() -> None:
 
 
 def _fail(run: Run) -> None:
-    from jobs import runs  # which wakes workers, that import this
+    from jobs import runs  # imports the workers' wake-up, which imports this module
 
     assert run.endpoint is not None
     runs.stop_with_error(

@@ -1,14 +1,14 @@
-"""Asking an endpoint: one request, and what its failure means.
+"""Client of an endpoint: one request, and the meaning of its failure.
 
     CallError
-      Again       worth another try: 429, 5xx, timeouts, connection errors; `delay` as the server asked
-      Malformed   a response whose text is not a text; asked for once more
-      Withheld    a reply that is no whole answer: cut off, filtered, refused by the model
+      Again       worth a retry: 429, 5xx, timeouts, connection errors; `delay` as the server asked
+      Malformed   a response whose content is not text; retried once
+      Withheld    an incomplete reply: cut off, filtered, or a refusal by the model
       Refused     final for this call: 400 and the like
-        Shut      final for every call of the run: a refused or missing key, no such model or address,
-                  an address that the endpoint may not be at, a parameter that it does not take
+        Shut      final for every call of the run: a refused or missing key, no such model or URL,
+                  an address not allowed for the endpoint, a parameter that it does not support
 
-The client itself never retries: a retry is a row that waits, so that it survives the worker.
+The client itself never retries: a retry is a pending row, so that it survives the worker.
 """
 
 from __future__ import annotations
@@ -47,47 +47,51 @@ from jobs.models import Run
 from jobs.models.endpoint import Endpoint
 from jobs.prompt import Prompt
 
-# Testing an endpoint: one short question, asked where the judges' questions are asked from.
+# Test of an endpoint: one short question, sent from where the judges' requests are sent.
 #
-# The web process may not have the endpoint's key, nor reach its network; the workers of the queue `calls` do.
-# A thread of its own, so that a silent endpoint holds no judge up.
+# The web process may lack the endpoint's key, or access to its network; workers of the queue `calls` have
+# both. The test runs in a thread of its own, so that a silent endpoint does not block judges.
 
 logger = logging.getLogger(__name__)
 LONGEST = 20
-"""Seconds that a test waits for the reply."""
+"""Maximum seconds that a test waits for the reply."""
 AT_ONCE = 8
-"""Endpoints that are tested at the same time."""
+"""Endpoints tested concurrently."""
 PATH = "/chat/completions"
 DEFECTS = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
-"""What a defect in the client may raise on what a server sends: it fails the test of that endpoint alone."""
+"""Exceptions that a bug in the client may raise on server output: they fail only the test of that
+endpoint.
+"""
 QUESTION = Prompt("You are asked whether you can be reached.", "Answer with the one word: yes")
 _busy = threading.Lock()
 
 
 def begin(queue: str) -> None:
-    """Test what waits to be tested, in a thread; nothing happens while one is under way."""
+    """Start a thread that tests waiting endpoints, unless one is running."""
     if queue == Run.Queue.CALLS and not _busy.locked() and _mine():
         threading.Thread(target=_test_waiting, name="probing", daemon=True).start()
 
 
 def waiting() -> list[Endpoint]:
-    """Return the endpoints whose test is asked for and not done."""
+    """Return the endpoints with a requested, unfinished test."""
     return list(Endpoint.objects.filter(test_asked__isnull=False, test_done=None))
 
 
 def _mine() -> list[Endpoint]:
-    """Endpoints waiting for a test that this process has the key for, or no process has."""
+    """Return endpoints waiting for a test whose key this process has, or no process has."""
     return [
         endpoint for endpoint in waiting() if actions.has_key(endpoint) or not actions.others_have(endpoint)
     ]
 
 
 def test(endpoint: Endpoint) -> Endpoint:
-    """Ask the endpoint one short question and keep what came of it: a time, or why there is no reply."""
+    """Send the endpoint one short question and store the result: latency, or the reason for the missing
+    reply.
+    """
     requested_at = endpoint.test_asked
     error, milliseconds = _answer(endpoint)
     fields = {"test_done": timezone.now(), "test_error": error, "test_ms": milliseconds}
-    # Not where it was asked for again meanwhile, perhaps after a change.
+    # Not if another test was requested in the meantime, perhaps after a change.
     Endpoint.objects.filter(pk=endpoint.pk, test_asked=requested_at).update(**fields)
     endpoint.refresh_from_db()
     return endpoint
@@ -100,7 +104,7 @@ def _answer(endpoint: Endpoint) -> tuple[str, int | None]:
     try:
         reply = asyncio.run(_ask(hurried, fakes))
     except Withheld as error:
-        # Cut off at its most tokens it answers all the same: that is what was asked.
+        # A reply cut off at its token limit is still a reply: the test passes.
         if error.kind == errors.TRUNCATED:
             return "", error.reply.latency_ms
         return _failure_message(endpoint, error), None
@@ -115,7 +119,7 @@ def _answer(endpoint: Endpoint) -> tuple[str, int | None]:
 
 
 def _failure_message(endpoint: Endpoint, error: CallError) -> str:
-    """Return why there is no reply, with the address that was asked and what is often wrong with it."""
+    """Return the reason for the missing reply, with the URL and a hint at a common mistake."""
     address = f"{endpoint.base_url.rstrip('/')}{PATH}"
     message = f"{address}: {error!s}"[:900].replace("\x00", "\ufffd")
     if error.status in (404, 405) and not urlsplit(endpoint.base_url).path.strip("/"):
@@ -127,7 +131,7 @@ async def _ask(endpoint: Endpoint, fakes: set[int]) -> Reply:
 
     clients = Clients()
     try:
-        # Whoever answers, it is a test: a fake model behind another name is marked, and not refused.
+        # In a test any server may answer: a fake model under another name is marked, not refused.
         return await clients.ask(endpoint, aliased(endpoint.model), QUESTION, {})
     finally:
         await clients.close()
@@ -135,7 +139,7 @@ async def _ask(endpoint: Endpoint, fakes: set[int]) -> Reply:
 
 
 def _test_waiting() -> None:
-    """Test what waits, each endpoint by itself: none waits for another that is silent or odd."""
+    """Test waiting endpoints in parallel, so that a silent or faulty endpoint does not delay others."""
     with _busy:
         try:
             endpoints = _mine()
@@ -158,9 +162,10 @@ def _test_alone(endpoint: Endpoint) -> None:
         connection.close()
 
 
-# What a refused request was refused for, read from the error of an OpenAI-compatible server; pure.
+# Reason of a refused request, from the error of an OpenAI-compatible server; pure.
 #
-# Servers say it in different places: a field `param`, a `code`, a list of places, or only in a sentence.
+# Servers report it in different places: a field `param`, a `code`, a list of locations, or only in a
+# sentence.
 
 _CONTEXT_CODES = frozenset({"context_length_exceeded", "string_above_max_length"})
 _CONTEXT = re.compile(
@@ -170,13 +175,13 @@ _CONTEXT = re.compile(
 )
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"})
 _SPENT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
-"""What servers call an account that has no money left; some say it with status 429."""
+"""Error codes for an account without credit; some servers send them with status 429."""
 _WORDS = frozenset({"temperature", "seed", "stop"})
-"""Names of parameters that are words of a sentence, too."""
+"""Parameter names that are also ordinary words."""
 
 
 def kind_of(error: Any, message: str) -> str:
-    """Return the kind of a refusal that concerns this one request; '' where it may concern its form."""
+    """Return the error kind of a refusal of this one request; '' if the request's form may be the reason."""
     codes = {str(error.get(name)) for name in ("code", "type")} if isinstance(error, Mapping) else set()
     if codes & _CONTEXT_CODES or _CONTEXT.search(message):
         return errors.CONTEXT_TOO_LONG
@@ -187,23 +192,22 @@ def kind_of(error: Any, message: str) -> str:
 
 
 def is_spent(error: Any) -> bool:
-    """Whether a server says that nothing is left to pay with: no request can succeed until that changes."""
+    """Whether the account has no credit left: no request can succeed until that changes."""
     return isinstance(error, Mapping) and any(str(error.get(name)) in _SPENT for name in ("code", "type"))
 
 
 def refused_parameter(error: Any, message: str, sent: Collection[str]) -> str:
-    """Return which of the parameters that were sent a server refuses, '' where it says nothing of the
-    kind."""
+    """Return the sent parameter that a server refuses, '' if the error names none."""
     for place in _places(error):
         parts = re.split(r"[.\[\]/]", place)
         if parameter := next((name for name in sent if name in parts), ""):
             return parameter
-    # The longest first: a complaint about top_logprobs is not one about logprobs.
+    # The longest first: a complaint about top_logprobs is not a complaint about logprobs.
     return next((name for name in sorted(sent, key=len, reverse=True) if _complains(message, name)), "")
 
 
 def _places(error: Any) -> Iterator[str]:
-    """Yield what an error names as its place: `param`, or the `loc` of each entry of a list of details."""
+    """Yield the locations that an error names: `param`, or the `loc` of each entry in a list of details."""
     if not isinstance(error, Mapping):
         return
     if isinstance(error.get("param"), str):
@@ -216,8 +220,9 @@ def _places(error: Any) -> Iterator[str]:
 
 
 def _complains(message: str, name: str) -> bool:
-    """Whether a sentence complains about a parameter; a name that is a word counts only where it stands
-    out."""
+    """Whether a sentence complains about a parameter; a name that is an ordinary word counts only in quotes
+    or as a parameter.
+    """
     if name not in _WORDS:
         return re.search(rf"(?<!\w){name}(?!\w)", message) is not None
     stands_out = (
@@ -235,7 +240,7 @@ _PATH = "/chat/completions"
 
 
 class Refused(CallError):
-    """Asking again would be refused again."""
+    """A retry would be refused again."""
 
 
 class Shut(Refused):
@@ -245,7 +250,7 @@ class Shut(Refused):
 
 
 class FakeModelAnswers(Shut):
-    """A fake model answers under another model's name; whoever catches it has the endpoint marked."""
+    """A fake model answers under another model's name; the code that catches this marks the endpoint."""
 
     def __init__(self, endpoint: Endpoint, model: str) -> None:
         super().__init__(
@@ -255,11 +260,11 @@ class FakeModelAnswers(Shut):
 
 
 async def at_once() -> None:
-    """Wait for nothing before a request."""
+    """Default `turn`: no wait before a request."""
 
 
 def openai_client(endpoint: Endpoint, most_bytes: int = MOST_BYTES) -> AsyncOpenAI:
-    """Return a client for an endpoint, with its key; raise Shut where that is missing."""
+    """Return a client for an endpoint, with its key; raise Shut if the key is missing."""
     try:
         key = key_of(endpoint)
     except JobError as error:
@@ -274,10 +279,10 @@ def openai_client(endpoint: Endpoint, most_bytes: int = MOST_BYTES) -> AsyncOpen
 
 
 class Clients:
-    """One client per endpoint as it is set up, for one event loop; close it there.
+    """One client per endpoint configuration, for one event loop; close it in that loop.
 
-    `learned` says which form of structured output endpoints took that had not been asked for one before, or
-    had taken a stricter one, `fakes` at which a fake model answered: for whoever uses the client to keep.
+    `learned` maps endpoints to the newly found form of structured output that they support, `fakes` holds
+    endpoints where a fake model answered: the user of the client stores both.
     """
 
     def __init__(self) -> None:
@@ -296,8 +301,8 @@ class Clients:
     ) -> Reply:
         """Return the reply to a prompt; raise Again, Malformed, Withheld, Refused or Shut.
 
-        `turn` is awaited before every request, of which there may be several until a form is taken. A reply
-        of a fake model to a request for another (`jobs.fake_models`) is Shut.
+        `turn` is awaited before every request; there may be several until a reply form is accepted. A fake
+        model's reply to a request for another model (`jobs.fake_models`) raises Shut.
         """
         try:
             reply = await self._ask(endpoint, model, prompt, parameters, turn)
@@ -339,7 +344,7 @@ class Clients:
         request: dict[str, Any],
         turn: Callable[[], Awaitable[None]],
     ) -> Reply:
-        """Ask in one form, and remember it where the endpoint answers."""
+        """Send a request in one reply form, and remember the form if the endpoint answers."""
         await turn()
         try:
             reply = await self._send(client, endpoint, request)
@@ -355,7 +360,7 @@ class Clients:
         await asyncio.gather(*(client.close() for client in self._clients.values()))
 
     def _client(self, endpoint: Endpoint) -> AsyncOpenAI:
-        # An endpoint may be set to another server while this works: that is another client.
+        # An endpoint may be moved to another server in the meantime: that is another client.
         key = (endpoint.pk, endpoint.base_url, endpoint.key_env, endpoint.allow_private, endpoint.timeout_s)
         if key not in self._clients:
             self._clients[key] = openai_client(endpoint)
@@ -365,7 +370,8 @@ class Clients:
         begun = time.perf_counter()
         try:
             async with asyncio.timeout(endpoint.timeout_s):
-                # Not `completions.create`: walking a body along the SDK's types costs more than sending it.
+                # Not `completions.create`: validating a body against the SDK's types costs more than sending
+                # it.
                 answer = await client.post(_PATH, cast_to=httpx2.Response, content=as_sent(request))
         except TimeoutError:
             raise Again(f"no reply within {endpoint.timeout_s} s") from None
@@ -380,13 +386,13 @@ TROUBLE = (
     *(openai.OpenAIError, aiohttp.ClientError, httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError),
     *(OSError, EOFError, ValueError, LookupError, RuntimeError),
 )
-"""What a request may raise, whatever the server sends: `transport_error` gives it a name."""
+"""Exceptions that a request may raise, whatever the server sends; `transport_error` maps them."""
 
 
 def transport_error(
     error: Exception, endpoint: Endpoint, key: str, request: Mapping[str, Any] | None = None
 ) -> CallError:
-    """Tell what an error of a request means."""
+    """Return the CallError for an exception of a request."""
     if isinstance(error, openai.APIConnectionError):
         call_error = connection_error(error, endpoint, key)
         call_error.unsent = any(isinstance(cause, aiohttp.ClientConnectorError) for cause in _causes(error))
@@ -404,11 +410,11 @@ def _in_words(error: BaseException, key: str) -> str:
 
 
 class FormRefused(Refused):
-    """The server may not know structured output."""
+    """The server may not support structured output."""
 
 
 def status_error(error: openai.APIStatusError, key: str, name: str, request: Mapping[str, Any]) -> CallError:
-    """Tell what a status means: for this try, for this call, for its form, or for the whole run."""
+    """Return the CallError for an HTTP error status."""
     message = redact(_server_message(error), key)[:500]
     delay = _retry_after(error.response.headers.get("retry-after"))
     call_error = meaning(error.status_code, error.body, message, delay, name, request)
@@ -419,7 +425,9 @@ def status_error(error: openai.APIStatusError, key: str, name: str, request: Map
 def meaning(
     status: int, body: object, error_text: str, delay: float | None, name: str, request: Mapping[str, Any]
 ) -> CallError:
-    """Tell what a status with an error (`body`, in words `told`) means for a request to endpoint `name`."""
+    """Return the CallError for a status and error (`body`, in words `error_text`) of a request to endpoint
+    `name`.
+    """
     message = f"HTTP {status}: {error_text}"
     if is_spent(body):
         return Shut(message)
@@ -451,7 +459,7 @@ def _server_message(error: openai.APIStatusError) -> str:
 
 
 def connection_error(error: openai.APIConnectionError, endpoint: Endpoint, key: str) -> CallError:
-    """Tell a refused address, a body without an end, a refused connection and a silent server apart."""
+    """Distinguish a refused address, an endless body, a refused connection and a silent server."""
     causes = list(_causes(error))
     for cause in causes:
         if isinstance(cause, AddressRefused):
@@ -470,7 +478,7 @@ def connection_error(error: openai.APIConnectionError, endpoint: Endpoint, key: 
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what it came from, innermost last; aiohttp keeps the system's error aside."""
+    """Yield an error and its causes, innermost last; aiohttp keeps the OS error in a separate attribute."""
     cause: BaseException | None = error
     while cause is not None:
         yield cause
@@ -480,7 +488,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _retry_after(text: str | None) -> float | None:
-    """Return the seconds that a Retry-After header asks for (a number or a date), at most five minutes."""
+    """Return the seconds of a Retry-After header (a number or a date), at most five minutes."""
     if not text:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What a call costs."""
+"""Cost of a call: request bodies, token counts and prices."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from jobs.models import Run
 from jobs.models.endpoint import Endpoint
 from jobs.prompt import Prompt, about_tokens
 
-# The body of a request, made in one place: what is sent, and what is shown before anything is sent.
+# Body of a request, built in one place: the same for sending and for previews.
 
 
 def request_body(model: str, prompt: Prompt, parameters: Mapping[str, Any], form: str) -> dict[str, Any]:
-    """Return the body of a request of the chat completions API; its order is the client's on the wire.
+    """Return the body of a chat completions request, in the order in which the client sends it.
 
     `form` is one of `jobs.endpoints.parameters`.
     """
@@ -33,7 +33,7 @@ def as_sent(body: Mapping[str, Any]) -> bytes:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
-# Counting the tokens of a text as an endpoint's model does, where somebody said which tokenizer it has.
+# Token counts of a text by the tokenizer of an endpoint's model, if one is set.
 
 Count = Callable[[str], int]
 BY_CHARACTERS = "four characters to a token"
@@ -41,7 +41,7 @@ FILE = "tokenizer.json"
 
 
 def counter(endpoint: Endpoint) -> tuple[Count, str]:
-    """The token counter of an endpoint and its description; raise JobError for a missing tokenizer."""
+    """Return the token counter of an endpoint and its description; raise JobError for a missing tokenizer."""
     if not endpoint.tokenizer:
         return about_tokens, BY_CHARACTERS
     try:
@@ -56,7 +56,7 @@ def counter(endpoint: Endpoint) -> tuple[Count, str]:
 
 @lru_cache(maxsize=4)
 def _loaded(name: str) -> Count:
-    """Return the tokenizer of a file, or of a folder that has one; raise OSError or ValueError."""
+    """Return the token counter from a file, or a folder with one; raise OSError or ValueError."""
     from tokenizers import Tokenizer
 
     path = Path(name)
@@ -81,9 +81,9 @@ FULL_SHARE = Decimal(1)
 def cost(
     endpoint: Endpoint, tokens_in: int | None, tokens_out: int | None, share: Decimal = FULL_SHARE
 ) -> Decimal | None:
-    """Return the cost in the endpoint's currency; None where a price or a count is unknown.
+    """Return the cost in the endpoint's currency; None if a price or a count is unknown.
 
-    `share` is the part of the prices that is paid.
+    `share` is the part of the price that is paid.
     """
     price_in, price_out = endpoint.price_in, endpoint.price_out
     if price_in is None or price_out is None or tokens_in is None or tokens_out is None:
@@ -92,7 +92,7 @@ def cost(
 
 
 def share_of(run: Run) -> Decimal:
-    """Return the part of the ordinary price that a run's next calls cost."""
+    """Return the share of the full price that a run's next calls cost."""
     if run.mode == Run.Mode.BATCH and run.endpoint is not None and run.endpoint.batch_share is not None:
         return run.endpoint.batch_share
     return FULL_SHARE

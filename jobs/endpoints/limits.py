@@ -1,14 +1,14 @@
-"""The limits of an endpoint, shared by all workers: requests at once, requests a minute, tokens a minute.
+"""Rate limits of an endpoint, shared by all workers: concurrent requests, requests and tokens per minute.
 
-One row an endpoint (`Pace`) is changed under its lock, a few times a second and worker, never once a call. A
-worker is given a share of the requests at once, and times at which its next requests may begin.
+One row per endpoint (`Pace`) is changed under its lock, a few times a second per worker, never once per call.
+A worker gets a share of the concurrent requests, and start times for its next requests.
 
-Requests at once: the shares of all workers are within the limit, so what they make together is, too. An
-endpoint that refuses requests for their number (429) has its limit halved, and one more is allowed each time
-as many as the limit were answered (additive increase, multiplicative decrease).
+Concurrency: the shares of all workers sum to at most the limit. When an endpoint refuses requests with 429,
+its limit is halved; it grows by one each time as many requests as the limit were answered (additive increase,
+multiplicative decrease).
 
-A minute: begins are spaced evenly, so that no minute holds more than the limit, wherever it begins. A second
-is added to each minute for the way to the server, which differs from request to request.
+Per minute: start times are spaced evenly, so that no minute exceeds the limit, wherever it begins. A second
+is added to each minute for network latency, which differs from request to request.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from jobs.queue import timing
 
 MINUTE = 60.0
 SLACK = 1.0
-"""Seconds by which requests may take longer or shorter on their way."""
+"""Maximum difference in network latency between requests, in seconds."""
 COOL = 1.0
-"""Seconds after a cut in which further refusals are of requests from before it."""
+"""Seconds after a halving in which further refusals are attributed to earlier requests."""
 HORIZON = 1.0
-"""Begins are given out for so many seconds ahead: more would hold up other workers, and be lost at a stop."""
+"""Seconds ahead for which start times are granted: more would delay other workers, and be lost at a stop."""
 _LOCK = """
 SELECT width, shrunk_at, next_request, next_tokens, clock_timestamp() FROM jobs_pace
  WHERE endpoint_id = %s FOR UPDATE
@@ -37,11 +37,11 @@ SELECT width, shrunk_at, next_request, next_tokens, clock_timestamp() FROM jobs_
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a worker asks for, and what it has to tell.
+    """Request of a worker for its share, with its report.
 
-    `slots` is the share that it keeps to now, `under_way` its requests, `wanted` how many it has use for.
-    `turns` are requests that wait to begin, each with about how many tokens it takes; `settled` is by how
-    much those that ended took more than was thought. `answered` and `refused` count replies and 429s.
+    `slots` is its current share, `under_way` its requests in flight, `wanted` the number it could use.
+    `turns` are requests waiting to start, each with its estimated tokens; `settled` is the difference of
+    actual and estimated tokens of finished requests. `answered` and `refused` count replies and 429s.
     """
 
     slots: int = 0
@@ -55,14 +55,14 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What it gets: its share from now on, and in how many seconds the first of its turns may begin."""
+    """Share of a worker from now on, and the seconds until the first of its turns may start."""
 
     slots: int
     begins: list[float] = field(default_factory=list)
 
 
 def is_paced(endpoint: Endpoint) -> bool:
-    """Whether an endpoint has a limit a minute."""
+    """Whether an endpoint has a per-minute limit."""
     return bool(endpoint.requests_per_minute or endpoint.tokens_per_minute)
 
 
@@ -88,21 +88,21 @@ def take(*, endpoint: Endpoint, worker: str, wish: Wish) -> Grant:
 
 
 def leave(*, worker: str) -> None:
-    """Give a worker's shares back, once none of its requests is under way."""
+    """Return a worker's shares, once none of its requests is in flight."""
     Share.objects.filter(worker=worker).delete()
 
 
 def width_of(endpoint: Endpoint, pace: Pace | None) -> int:
-    """Return how many requests at once an endpoint takes now."""
+    """Return the current limit on an endpoint's concurrent requests."""
     if pace is None or pace.width is None:
         return max(endpoint.concurrency, 1)
     return max(1, min(int(pace.width), endpoint.concurrency))
 
 
 def allotted(limit: int, requests: Mapping[str, int]) -> dict[str, int]:
-    """Divide a limit evenly among those who want some; what one has no use for goes to the others.
+    """Divide a limit evenly among requesters; unused parts go to the others.
 
-    The sum is at most `limit`, and no one gets more than is wanted. Who comes first by name gets the rest.
+    The sum is at most `limit`, and nobody gets more than requested. Remainders go to the first by name.
     """
     shares = dict.fromkeys(sorted(requests), 0)
     remaining = limit
@@ -115,7 +115,7 @@ def allotted(limit: int, requests: Mapping[str, int]) -> dict[str, int]:
 
 
 def _breathe(pace: Pace, endpoint: Endpoint, wish: Wish, now: datetime) -> None:
-    """Shrink or grow what the endpoint takes at once."""
+    """Shrink or grow the limit on concurrent requests."""
     cooled = pace.shrunk_at is None or now - pace.shrunk_at > timedelta(seconds=COOL)
     if not cooled:
         return
@@ -127,7 +127,7 @@ def _breathe(pace: Pace, endpoint: Endpoint, wish: Wish, now: datetime) -> None:
 
 
 def _begins(pace: Pace, endpoint: Endpoint, wish: Wish, now: datetime) -> list[float]:
-    """Return in how many seconds the first of the turns may begin, and move the pace on by them."""
+    """Return the seconds until the first of the turns may start, and advance the pace past them."""
     requests, tokens = endpoint.requests_per_minute, endpoint.tokens_per_minute
     request_at = max(pace.next_request or now, now)
     token_at = pace.next_tokens or now
@@ -150,10 +150,10 @@ def _begins(pace: Pace, endpoint: Endpoint, wish: Wish, now: datetime) -> list[f
 
 
 def charge(expected: int, tokens_per_minute: int) -> float:
-    """Return for how many seconds a request of so many tokens holds up the next one.
+    """Return the seconds by which a request of this many tokens delays the next one.
 
-    A minute that begins right before a request holds it whole, and so only the rest of the limit is for the
-    others: of equal requests of e tokens a limit T then lets (T - e) / e + 1 begin in any minute.
+    A minute that begins right before a request contains all of it, so only the rest of the limit is left for
+    the others: with equal requests of e tokens, a limit T allows (T - e) / e + 1 starts in any minute.
     """
     minute = MINUTE + SLACK
     if expected * 2 >= tokens_per_minute:
@@ -162,9 +162,9 @@ def charge(expected: int, tokens_per_minute: int) -> float:
 
 
 def _share(endpoint: Endpoint, worker: str, wish: Wish, width: int, now: datetime) -> int:
-    """Return a worker's share, and note what it holds until it asks again.
+    """Return a worker's share, and store the slots that it holds until its next request.
 
-    It never holds less than what it may have begun meanwhile; it gives up the rest the next time.
+    The stored slots are never below what it may have started in the meantime; it gives up the rest next time.
     """
     Share.objects.filter(endpoint=endpoint, expires__lte=now).delete()
     others = dict(

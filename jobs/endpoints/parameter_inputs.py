@@ -1,4 +1,4 @@
-"""The sampling parameters in forms, in the HTTP API and in commands, made from their table."""
+"""Inputs for the sampling parameters in forms, the HTTP API and commands, built from their table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TYPES: Mapping[str, type] = {"number": float, "whole": int, "money": Decimal}
 
 
 class LinesField(forms.CharField):
-    """Texts, one a line. Blanks within a line stay; lines without a character are left out."""
+    """Texts, one per line. Spaces within a line are kept; empty lines are dropped."""
 
     widget = forms.Textarea
 
@@ -30,11 +30,11 @@ class LinesField(forms.CharField):
         self.widget.attrs["rows"] = 2
 
     def prepare_value(self, value: Any) -> Any:
-        """Return texts as they are edited."""
+        """Return the texts for editing, one per line."""
         return "\n".join(value) if isinstance(value, list | tuple) else value
 
     def to_python(self, value: Any) -> Any:
-        """Return the lines."""
+        """Return the non-empty lines."""
         return [line for line in (super().to_python(value) or "").replace("\r\n", "\n").split("\n") if line]
 
 
@@ -44,14 +44,13 @@ def parameter_fields() -> dict[str, forms.Field]:
 
 
 def given_parameters(form: forms.Form) -> dict[str, Any]:
-    """Return the parameters given in a form that was checked."""
+    """Return the parameters set in a validated form."""
     data = form.cleaned_data
     return checked({name: data[name] for name in PARAMETERS if name in data})
 
 
 def check_together(form: forms.Form, data: Mapping[str, Any]) -> None:
-    """Say beside its field what is wrong with the parameters together, such as two that exclude each
-    other."""
+    """Add an error to the right field if the parameters conflict, such as two that exclude each other."""
     try:
         checked({name: data[name] for name in PARAMETERS if name in data})
     except JobError as error:
@@ -61,24 +60,24 @@ def check_together(form: forms.Form, data: Mapping[str, Any]) -> None:
 
 
 class WithParameters(forms.Form):
-    """A form with the sampling parameters, beside a prompt's budget of characters where it has that field."""
+    """Form with the sampling parameters, next to the prompt's character budget if it has that field."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields.update(parameter_fields())
 
     def clean(self) -> dict[str, Any]:
-        """Check the parameters against each other."""
+        """Validate the parameters against each other."""
         data = super().clean() or {}
         check_together(self, data)
         return data
 
     def parameters(self) -> list[forms.BoundField]:
-        """Return the fields of the sampling parameters, and the budget of a prompt's characters."""
+        """Return the fields of the sampling parameters, and the prompt's character budget."""
         return [self[name] for name in (*PARAMETERS, "budget") if name in self.fields]
 
     def parameters_told(self) -> bool:
-        """Whether one of these fields holds something or is wrong."""
+        """Whether one of these fields has a value or an error."""
         return any(field.errors or field.value() for field in self.parameters())
 
 
@@ -100,7 +99,7 @@ def form_field(parameter: Parameter, **options: Any) -> forms.Field:
     return LinesField(**shared) if parameter.kind == "texts" else forms.BooleanField(**shared)
 
 
-# The sampling parameters in the HTTP API, made from their table.
+# Serializer fields of the sampling parameters, built from their table.
 
 
 def parameter_serializer_fields() -> dict[str, serializers.Field[Any, Any, Any, Any]]:
@@ -109,7 +108,7 @@ def parameter_serializer_fields() -> dict[str, serializers.Field[Any, Any, Any, 
 
 
 def parameters_from_data(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters given in data that were checked field by field; raise ValidationError."""
+    """Return the parameters set in field-validated data; raise ValidationError."""
     try:
         return checked({name: data[name] for name in PARAMETERS})
     except JobError as error:
@@ -140,14 +139,14 @@ def _as_integer(bound: float | None) -> int | None:
     return None if bound is None else int(bound)
 
 
-# Options of commands for the sampling parameters, made from their table.
+# Command options for the sampling parameters, built from their table.
 
 
 def add_parameters(parser: CommandParser, of: str = "", *, leave: Collection[str] = ()) -> None:
-    """Add one option for each parameter: `--top-p 0.1`; `--stop` may be repeated.
+    """Add one option per parameter: `--top-p 0.1`; `--stop` may be repeated.
 
-    Those of another model are named after it: `--model-top-p` where `of` is `model`. Those to `leave`
-    the command names itself.
+    With `of`, options have that prefix: `--model-top-p` where `of` is `model`. The command defines the
+    options in `leave` itself.
     """
     owner = f" of the {of}" if of else ""
     group = parser.add_argument_group(f"sampling parameters{owner}", "sent to the model only where given")
@@ -156,7 +155,7 @@ def add_parameters(parser: CommandParser, of: str = "", *, leave: Collection[str
 
 
 def parameters_from_options(options: Mapping[str, Any], of: str = "") -> dict[str, Any]:
-    """Return the parameters that the options give, still unchecked."""
+    """Return the parameters set by the options, unchecked."""
     options_by_name = {name: options.get(_option_name(of, name)) for name in PARAMETERS}
     return {name: value for name, value in options_by_name.items() if value is not None}
 

@@ -1,6 +1,6 @@
-"""The sampling parameters of a request: one table, from which forms, API, commands and checks are made.
+"""Sampling parameters of a request: one table for forms, API, commands and checks.
 
-A parameter is sent only where it is given, and then it is part of who the judge is.
+A parameter is sent only if set, and is then part of the judge's identity.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, Literal
 from jobs.errors import JobError
 from jobs.prompt import Prompt
 
-# How a structured reply is asked for: by JSON schema, else in JSON mode, else as strict text.
+# Forms of structured replies: JSON schema, else JSON mode, else strict text.
 #
-# What an endpoint knows is found out by asking once and remembered with the endpoint.
+# The form that an endpoint supports is found with one request and stored on the endpoint.
 
 SCHEMA, JSON, TEXT = "schema", "json", "text"
 FORMS: dict[str, str] = {
@@ -23,11 +23,13 @@ FORMS: dict[str, str] = {
     JSON: "JSON mode",
     TEXT: "text",
 }
-"""Every form, the strictest first. A prompt without a schema is always asked for as text."""
+"""All forms, the strictest first. A prompt without a schema always uses text."""
 
 
 def forms_for(prompt: Prompt, known_form: str) -> tuple[str, ...]:
-    """Return the forms to try, in order; `known` is what the endpoint was found to take, '' if unknown."""
+    """Return the forms to try, in order; `known_form` is the form that the endpoint supports, '' if
+    unknown.
+    """
     if prompt.schema is None:
         return (TEXT,)
     order = tuple(FORMS)
@@ -46,17 +48,18 @@ def response_format(form: str, prompt: Prompt) -> dict[str, Any]:
 Kind = Literal["number", "whole", "money", "choice", "texts", "yes"]
 MOST_WHOLE = 2**31 - 1
 MOST_SEED = 2_000_000_000
-"""So that the seeds of all samples fit into what servers take."""
+"""Low enough that the seeds of all samples fit into what servers accept."""
 MOST_STOPS = 4
 LONGEST_STOP = 100
-"""Characters of a text that ends a reply."""
+"""Maximum characters of a stop text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a chat completion. `least` and `most` bound a number, `choices` are those of a choice.
+    """A parameter of a chat completion. `least` and `most` bound a number, `choices` are the values of a
+    choice.
 
-    `excludes` names a parameter that may not be given beside it, `requires` one that must be.
+    `excludes` names a parameter that must not be set together with it, `requires` one that must be.
     """
 
     name: str
@@ -70,11 +73,11 @@ class Parameter:
     requires: str = ""
 
     def checked(self, value: Any) -> Any:
-        """Return a value as it is sent; raise JobError for one that it cannot have."""
+        """Return a value as it is sent; raise JobError for an invalid value."""
         return _CHECKS[self.kind](self, value)
 
     def in_name(self, value: Any) -> str:
-        """Return it as it stands in a judge's name."""
+        """Return the parameter as shown in a judge's name."""
         if self.kind == "number":
             return f"{self.name}={value:g}"
         return f"{self.name}={value if self.kind in ('whole', 'choice') else json.dumps(value)}"
@@ -165,9 +168,9 @@ PARAMETERS: dict[str, Parameter] = {parameter.name: parameter for parameter in _
 
 
 def checked(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters that are given, as they are sent, in the order of the table; raise JobError.
+    """Return the parameters that are set, as sent, in the order of the table; raise JobError.
 
-    None, an empty text, an empty list and a `False` count as not given.
+    None, '', an empty list and `False` count as not set.
     """
     if unknown := sorted(set(values) - PARAMETERS.keys()):
         raise JobError(f"There is no parameter {unknown[0]!r}; there are {', '.join(PARAMETERS)}.")
@@ -183,7 +186,7 @@ def checked(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def name_suffix(parameters: Mapping[str, Any]) -> str:
-    """Return the parameters as they stand in a judge's name, each after a space; '' for none."""
+    """Return the parameters as shown in a judge's name, each after a space; '' for none."""
     all_values = {**dict.fromkeys(PARAMETERS), **parameters}
     return "".join(
         f" {PARAMETERS[name].in_name(all_values[name])}" for name in PARAMETERS if name in parameters
@@ -191,13 +194,13 @@ def name_suffix(parameters: Mapping[str, Any]) -> str:
 
 
 def of_sample(parameters: Mapping[str, Any], sample: int) -> Mapping[str, Any]:
-    """Return the parameters that a sample (from 0) is asked with: sample n is sent the seed plus n."""
+    """Return the parameters of a sample (from 0): sample n is sent the seed plus n."""
     seed = parameters.get("seed")
     return parameters if seed is None or not sample else {**parameters, "seed": seed + sample}
 
 
 def most_written(parameters: Mapping[str, Any]) -> int | None:
-    """Return how many tokens a reply has at most, None where nothing limits it."""
+    """Return the maximum tokens of a reply, None without a limit."""
     limit: int | None = parameters.get("max_completion_tokens", parameters.get("max_tokens"))
     return limit
 
@@ -223,7 +226,7 @@ def _integer(parameter: Parameter, value: Any) -> int:
 def _bounded(parameter: Parameter, value: float) -> None:
     assert parameter.least is not None
     assert parameter.most is not None
-    if not parameter.least <= value <= parameter.most:  # not a number is in no range
+    if not parameter.least <= value <= parameter.most:  # NaN is in no range
         raise JobError(f"{parameter.name} must be between {parameter.least:,} and {parameter.most:,}.")
 
 

@@ -1,4 +1,4 @@
-"""What an endpoint sent: keys taken out, and checked before it counts as a reply."""
+"""Responses of an endpoint: keys redacted, and validated before they count as a reply."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from typing import Any
 from jobs import errors
 from jobs.prompt import Token, Tokens
 
-# Keys in what an endpoint sends: taken out before anything is cut, stored or shown. Pure.
+# Keys in an endpoint's output: redacted before anything is truncated, stored or shown. Pure.
 #
-# A server may repeat the key that it was asked with, whole or in parts, in an error, a reply, or a bad
-# header, and escape it on the way (JSON, HTML and addresses, also several times over). Whatever is a part
-# of the key of at least PART characters goes.
+# A server may repeat the key that it was sent, in full or in parts, in an error, a reply, or a bad header,
+# and escape it on the way (JSON, HTML and URLs, also several times over). Any part of the key with at least
+# PART characters is redacted.
 
 PART = 8
-"""Characters of a key that go wherever they stand; a shorter key goes where it stands by itself."""
+"""Key parts of this many characters are redacted anywhere; a shorter key only as a separate word."""
 LEAST = 4
 """A shorter key is a placeholder."""
 MARK = "[key]"
 ROUNDS = 4
-"""So many times over may it be escaped."""
+"""Maximum levels of escaping."""
 _ESCAPED = re.compile(
     r"\\+(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([^\w\s]))"  # JSON, also inside JSON
-    r"|%(?:25)*([0-9a-fA-F]{2})"  # addresses
+    r"|%(?:25)*([0-9a-fA-F]{2})"  # URLs
     r"|&(?:amp;)*(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,10});"  # HTML
 )
 
@@ -54,7 +54,7 @@ def decoded(body: bytes, key: str) -> Any:
 
 
 def redacted(data: Any, key: str) -> Any:
-    """Return decoded JSON with every text in it redacted, names of fields too."""
+    """Return decoded JSON with every text redacted, including field names."""
     if isinstance(data, str):
         return redact(data, key)
     if isinstance(data, list):
@@ -65,7 +65,7 @@ def redacted(data: Any, key: str) -> Any:
 
 
 def may_hold(text: str, key: str) -> bool:
-    """Whether a text holds something of the key; quick, as nearly no text does."""
+    """Whether a text contains a part of the key; fast, as almost no text does."""
     if len(key) < LEAST:
         return False
     for _ in range(ROUNDS):
@@ -84,7 +84,7 @@ def _parts(key: str) -> tuple[str, ...]:
 
 
 def _unescaped(text: str) -> tuple[str, Sequence[int]]:
-    """Return a text with its escapes decoded, and where in it each character (and the end) began."""
+    """Return a text with its escapes decoded, and the original position of each character (and the end)."""
     plain = text
     starts: Sequence[int] = range(len(text) + 1)
     for _ in range(ROUNDS):
@@ -120,7 +120,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _spans(plain: str, key: str) -> list[tuple[int, int]]:
-    """Return where the key and its parts stand, without overlaps and in order."""
+    """Return the positions of the key and its parts, without overlaps and in order."""
     spans: list[tuple[int, int]] = []
     for part in _parts(key):
         at = plain.find(part)
@@ -143,26 +143,26 @@ def _alone(plain: str, start: int, end: int) -> bool:
     return not any(letter.isalnum() for letter in around)
 
 
-# What an endpoint sent, checked where it comes in: after this, a reply is a text and two plausible counts.
+# Validation of a response: after this, a reply is a text and two plausible counts.
 #
 #     CallError (jobs.endpoints.client)
-#       Again         the body is not a completion at all: a proxy's page, an error with status 200
-#       Malformed     a completion whose text is not a text, or longer than is read
-#       Withheld      a completion without a whole answer: cut off, filtered, or the model refuses
+#       Again         the body is no completion at all: a proxy's page, an error with status 200
+#       Malformed     a completion whose content is not text, or too long
+#       Withheld      an incomplete answer: cut off, filtered, or a refusal by the model
 #
-# An answer whose token counts make no sense is kept, without the counts and with a flag.
+# An answer with implausible token counts is kept, without the counts and with a flag.
 
-# Log probabilities of a reply's tokens, as chat completions return them; pure, and strict with what comes.
+# Log probabilities of a reply's tokens, as chat completions return them; pure, and strict.
 #
-# A list that is not what the API describes is taken for none at all: a judge that scores by probabilities
-# then says that it got none.
+# A list in another format than the API's is treated as missing: a judge that scores by probabilities then
+# reports that it got none.
 
 MOST = 20_000
-"""Tokens of a reply whose probabilities are kept."""
+"""Maximum tokens of a reply whose probabilities are stored."""
 
 
 def tokens_of(logprobs: Any) -> Tokens:
-    """Return the tokens of `choices[0].logprobs`; empty where there are none, or none that make sense."""
+    """Return the tokens of `choices[0].logprobs`; empty if missing or invalid."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     if not isinstance(content, list) or len(content) > MOST:
         return ()
@@ -171,9 +171,10 @@ def tokens_of(logprobs: Any) -> Tokens:
 
 
 def of_text(tokens: Tokens, text: str) -> Tokens:
-    """Return the tokens that a text ends with: those of what was thought before it belong to nothing read.
+    """Return the tokens at the end of a reply that belong to its text: tokens of reasoning before it are
+    dropped.
 
-    A token may be a part of a character, so texts are compared by their length only where they differ.
+    A token may be part of a character, so if the texts differ only their lengths are compared.
     """
     if not tokens or "".join(token.text for token in tokens) == text:
         return tokens
@@ -186,12 +187,12 @@ def of_text(tokens: Tokens, text: str) -> Tokens:
 
 
 def as_json(tokens: Tokens) -> list[list[Any]] | None:
-    """Return tokens as they are kept with a call: [text, logprob, [[text, logprob], ...]] each."""
+    """Return tokens as stored with a call: [text, logprob, [[text, logprob], ...]] each."""
     return [[token.text, token.logprob, [list(pair) for pair in token.top]] for token in tokens] or None
 
 
 def from_json(stored: list[list[Any]] | None) -> Tokens:
-    """Return tokens that were kept with a call."""
+    """Return tokens that were stored with a call."""
     return tuple(
         Token(text, logprob, tuple((other, value) for other, value in top))
         for text, logprob, top in stored or ()
@@ -216,26 +217,26 @@ def _pair(entry: Any) -> tuple[str, float] | None:
         return None
     if math.isnan(value) or value > 1e-6:
         return None
-    # JSON has no infinity; servers that mean "impossible" say -9999.
-    # What PostgreSQL can hold: no NUL, no lone surrogates.
+    # JSON has no infinity; servers that mean "impossible" send -9999.
+    # PostgreSQL can hold neither NUL nor lone surrogates.
     plain = text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
     return plain, max(min(float(value), 0.0), -9999.0)
 
 
 MOST_CHARACTERS = 200_000
-"""Of a reply. No protocol's answer has a tenth of that."""
+"""Maximum characters of a reply. No protocol's answer has a tenth of that."""
 MOST_TOKENS = 100_000_000
 """Beyond any model's context; a larger count is a server's mistake."""
 _ODD_COUNT = "the endpoint's token counts make no sense and were not kept"
 _CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
-"""What servers call the end of a reply that was cut off."""
+"""Finish reasons of a reply that was cut off."""
 _THINKS, _THOUGHT = "<think>", "</think>"
 
 
 class CallError(Exception):
-    """A request without a usable reply, and which of `jobs.errors` it is.
+    """A request without a usable reply, with its kind in `jobs.errors`.
 
-    `status` is that of the response, where it was no success; `unsent` says that nothing was sent.
+    `status` is the response's error status; `unsent` means that nothing was sent.
     """
 
     kind = errors.REQUEST
@@ -248,7 +249,7 @@ class CallError(Exception):
 
 
 class Again(CallError):
-    """Worth another try; `delay` is what the server asked for in seconds, None where it said nothing."""
+    """Worth a retry; `delay` is the server's requested delay in seconds, None if it gave none."""
 
     kind = errors.TRANSPORT
 
@@ -258,9 +259,9 @@ class Again(CallError):
 
 
 class Malformed(CallError):
-    """A completion without a text that can be read; asked for once more, as an unparseable reply is.
+    """A completion without readable text; retried once, like an unparseable reply.
 
-    `reply` holds what came instead, and what it cost; None where not even that can be said.
+    `reply` holds the content received and its cost; None if even that is unknown.
     """
 
     kind = errors.UNPARSEABLE
@@ -271,7 +272,7 @@ class Malformed(CallError):
 
 
 class Withheld(CallError):
-    """A completion that is no whole answer, and would be none if it were asked for again. It was paid for."""
+    """An incomplete answer that a retry would not complete. It was paid for."""
 
     def __init__(self, message: str, reply: Reply, kind: str) -> None:
         super().__init__(message, kind=kind)
@@ -280,11 +281,10 @@ class Withheld(CallError):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered. Tokens are None where the server does not count them, or not plausibly.
+    """Reply of a model. Token counts are None if the server reports none, or implausible ones.
 
-    `reasoning` is what it thought, where the server tells it apart; `tokens` are those of the text with their
-    probabilities, where these were asked for; `form` is how the reply was asked for
-    (`jobs.endpoints.parameters`).
+    `reasoning` is its thinking, if the server separates it; `tokens` are the text's tokens with their
+    probabilities, if requested; `form` is the reply form of the request (`jobs.endpoints.parameters`).
     """
 
     text: str
@@ -298,7 +298,7 @@ class Reply:
 
 
 def received(body: bytes, latency_ms: int, key: str = "") -> Reply:
-    """Return the reply that a response's body holds, without the key that it was asked with.
+    """Parse the reply in a response body, with the key redacted.
 
     Raises Again, Malformed or Withheld.
     """
@@ -312,9 +312,9 @@ def received(body: bytes, latency_ms: int, key: str = "") -> Reply:
 
 
 def completion(data: Any, latency_ms: int, key: str = "") -> Reply:
-    """Return the reply that a completion (decoded JSON, redacted) holds; raise Again, Malformed or Withheld.
+    """Parse the reply in a completion (decoded, redacted JSON); raise Again, Malformed or Withheld.
 
-    Tokens that spell the key out piece by piece are not kept.
+    Tokens that spell out the key piece by piece are dropped.
     """
     choices = data.get("choices") if isinstance(data, dict) else None
     if not choices:
@@ -332,7 +332,7 @@ def completion(data: Any, latency_ms: int, key: str = "") -> Reply:
 
 
 def _complete_reply(choice: dict[str, Any], reply: Reply) -> Reply:
-    """Return the reply with its reasoning and tokens apart; raise Withheld where it is no whole answer."""
+    """Return the reply with reasoning and tokens separated; raise Withheld for an incomplete answer."""
     message = choice["message"]
     reasoning, text = _apart(message, reply.text)
     reply = replace(reply, text=text, reasoning=reasoning)
@@ -361,7 +361,7 @@ def _apart(message: dict[str, Any], text: str) -> tuple[str, str]:
 
 
 def _text(choices: Any) -> tuple[str, str]:
-    """Return the first choice's text and "", or what stands in its place and why it is not a text."""
+    """Return the first choice's text and "", or the raw content and the reason why it is not text."""
     first = choices[0] if isinstance(choices, list) else None
     message = first.get("message") if isinstance(first, dict) else None
     if not isinstance(message, dict):
@@ -377,7 +377,7 @@ def _text(choices: Any) -> tuple[str, str]:
 
 
 def _count(usage: Any, name: str, flags: list[str]) -> int | None:
-    """Return a token count, None where there is none; flag one that no model can have."""
+    """Return a token count, None if missing; flag an implausible count."""
     value = usage.get(name) if isinstance(usage, dict) else usage
     if value is None:
         return None
@@ -388,7 +388,7 @@ def _count(usage: Any, name: str, flags: list[str]) -> int | None:
 
 
 def _no_choice(data: Any) -> str:
-    """Say what came instead: some servers report an error with status 200."""
+    """Describe a response without a choice: some servers report an error with status 200."""
     error = data.get("error") if isinstance(data, dict) else None
     message = error.get("message") if isinstance(error, dict) else error
     detail = f": {message[:300]}" if isinstance(message, str) and message else ""

@@ -1,11 +1,11 @@
-"""The connection to an endpoint: only to addresses that it may be at, and never more bytes than are read.
+"""Connections to endpoints: only to allowed addresses, with a limit on the bytes read.
 
     OSError
-      AddressRefused     the name resolved to an address that this endpoint may not be at
+      AddressRefused     the name resolved to an address that is not allowed for this endpoint
     ValueError
-      TooLong            the body goes on and on, or comes compressed
+      TooLong            the body is too long, or compressed
 
-The check is made where the socket is opened, on the address that it will be connected to.
+The check is made when the socket is opened, on the actual address.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from openai._vendor.httpx_aiohttp import AiohttpTransport
 
 from jobs.models import Endpoint
 
-# Which network addresses an endpoint may be at: pure, on the address that is really connected to.
+# Network addresses allowed for an endpoint: pure, on the address actually connected to.
 #
-# A name says nothing: it may resolve to one address when it is checked and to another when it is used.
+# A host name proves nothing: it may resolve to one address at the check and to another at use.
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -45,15 +45,15 @@ METADATA = frozenset(
         ),
     )
 )
-"""Where clouds serve a machine its credentials (AWS, Google, Alibaba, Azure, Oracle)."""
+"""Addresses where clouds serve a machine its credentials (AWS, Google, Alibaba, Azure, Oracle)."""
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 def refusal(host: str, *, allow_private: bool) -> str:
-    """Return why an IP address may not be connected to, '' where it may.
+    """Return why a connection to an IP address is not allowed, '' if it is.
 
-    Link-local, multicast and metadata addresses never may; loopback, private and other addresses that are
-    not global may where `allow_private`. What is not an IP address is refused.
+    Link-local, multicast and metadata addresses are never allowed; loopback, private and other non-global
+    addresses only if `allow_private`. A text that is not an IP address is refused.
     """
     try:
         address = _unwrapped(ipaddress.ip_address(host))
@@ -71,7 +71,7 @@ def refusal(host: str, *, allow_private: bool) -> str:
 
 
 def literal(host: str) -> str:
-    """Return the IP address that a host name is without asking anybody, '' where it has to be resolved."""
+    """Return the IP address of a host name that needs no lookup, '' if it has to be resolved."""
     name = host.strip("[]").rstrip(".").casefold()
     if name == "localhost" or name.endswith(".localhost"):
         return "127.0.0.1"
@@ -82,7 +82,9 @@ def literal(host: str) -> str:
 
 
 def _unwrapped(address: Address) -> Address:
-    """Return the IPv4 address inside an IPv6 one (mapped, 6to4, Teredo, NAT64), which is where it leads."""
+    """Return the IPv4 address inside an IPv6 address (mapped, 6to4, Teredo, NAT64): the actual
+    destination.
+    """
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if address in _NAT64:
@@ -92,23 +94,23 @@ def _unwrapped(address: Address) -> Address:
 
 
 MOST_BYTES = 4_000_000
-"""Of a response's body: room for the longest reply that is read, with every character escaped."""
+"""Maximum bytes of a response body: room for the longest readable reply with every character escaped."""
 _CONNECTIONS = 1000
 
 
 class AddressRefused(OSError):
-    """An endpoint may not be at this address."""
+    """This address is not allowed for the endpoint."""
 
 
 class TooLong(ValueError):
-    """A response whose body is not read to its end."""
+    """A response body that is not read to its end."""
 
 
 def http_client(endpoint: Endpoint, most_bytes: int = MOST_BYTES) -> httpx2.AsyncClient:
     """Return a client for one endpoint. It follows no redirects: they could carry the key elsewhere.
 
-    A proxy that the environment names (HTTPS_PROXY, NO_PROXY) is used; then the proxy resolves the name, and
-    what it may reach is for the proxy to say. No more than `most_bytes` of a response are read.
+    A proxy from the environment (HTTPS_PROXY, NO_PROXY) is used; the proxy then resolves the name, and
+    decides on addresses. At most `most_bytes` of a response are read.
     """
     proxy_url = proxy_for(endpoint.base_url)
     guard = Guard(allow_private=endpoint.allow_private or proxy_url is not None)
@@ -117,13 +119,15 @@ def http_client(endpoint: Endpoint, most_bytes: int = MOST_BYTES) -> httpx2.Asyn
 
 
 class Guard:
-    """Opens sockets to addresses that are allowed."""
+    """Opens sockets to allowed addresses only."""
 
     def __init__(self, *, allow_private: bool) -> None:
         self.allow_private = allow_private
 
     def socket(self, info: Any) -> socket.socket:
-        """Return a socket for an entry of getaddrinfo; raise AddressRefused instead of connecting there."""
+        """Return a socket for an entry of getaddrinfo; raise AddressRefused for an address that is not
+        allowed.
+        """
         family, kind, protocol, _, address = info
         if why := refusal(address[0], allow_private=self.allow_private):
             raise AddressRefused(f"{address[0]} {why}")
@@ -132,12 +136,12 @@ class Guard:
 
 @cache
 def _trust() -> ssl.SSLContext:
-    """Return the authorities whose certificates are believed: reading them takes a while."""
+    """Return the trusted certificate authorities, cached: reading them takes a while."""
     return httpx2.create_ssl_context()
 
 
 class GuardedTransport(AiohttpTransport):
-    """The SDK's transport on aiohttp, with a guard at the socket and a limit on what is read."""
+    """The SDK's aiohttp transport, with a guard at the socket and a limit on the bytes read."""
 
     def __init__(self, guard: Guard, proxy: httpx2.Proxy | None, most_bytes: int = MOST_BYTES) -> None:
         super().__init__(verify=_trust(), client=self._session, proxy=proxy)
@@ -150,7 +154,7 @@ class GuardedTransport(AiohttpTransport):
         return aiohttp.ClientSession(connector=connector)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request; the body of its response can be read up to the limit."""
+        """Send a request; the response body can be read up to the limit."""
         # A small compressed body may unpack to gigabytes.
         request.headers["accept-encoding"] = "identity"
         response = await super().handle_async_request(request)
@@ -179,7 +183,7 @@ class _Limited(httpx2.AsyncByteStream):
 
 
 def proxy_for(url: str) -> str | None:
-    """Return the address of the proxy that the environment names for an address, None where there is none."""
+    """Return the proxy from the environment for a URL, None if there is none."""
     parts = urlsplit(url)
     proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")

@@ -1,4 +1,4 @@
-"""Where LLM judges are called."""
+"""Endpoints of LLM judges."""
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -8,19 +8,18 @@ from jobs.fake_models import aliased
 
 LONGEST_ADDRESS = 500
 MOST_IN_A_BATCH = 10_000
-"""Requests of a batch, where nobody said otherwise; providers allow 50,000 and more."""
+"""Default maximum requests per batch; providers allow 50,000 and more."""
 
 
 class Endpoint(models.Model):
-    """An OpenAI-compatible server and a model on it. The key stays in the environment, named by `key_env`.
+    """An OpenAI-compatible server and a model on it. The key stays in the environment variable `key_env`.
 
-    Prices are in `currency` per million tokens. One that the environment declares is changed there
-    (`from_environment`). `allow_private` lets it be at this machine or in its private network; see
-    `jobs.endpoints.wire`. `reply_form` is one of `jobs.endpoints.parameters`, empty until it was asked.
-    `batch_share` is null where it takes no batches; a file of a batch has at most `batch_most` requests.
-    `fake_model` says that its replies had the mark of one. The `test_` fields say what the last test came to:
-    asked for, done once a worker answered; `test_error` is empty where a reply came, after `test_ms`
-    milliseconds.
+    Prices are in `currency` per million tokens. An endpoint declared in the environment is changed there
+    (`from_environment`). `allow_private` permits an address on this machine or in its private network; see
+    `jobs.endpoints.wire`. `reply_form` is one of `jobs.endpoints.parameters`, empty until the first request.
+    `batch_share` is null if it takes no batches; a batch file has at most `batch_most` requests.
+    `fake_model`: its replies had a fake model's mark. The `test_` fields hold the last test: when requested,
+    when a worker finished it; `test_error` is empty if a reply came, after `test_ms` milliseconds.
     """
 
     name = models.CharField(max_length=100, unique=True)
@@ -137,18 +136,18 @@ class Endpoint(models.Model):
 
     @property
     def server(self) -> dict[str, str]:
-        """What of it is part of who a judge or a writer is: its address, and its revision where given."""
+        """Server identity as part of a judge's or writer's identity: URL, and revision if set."""
         identity = {"address": self.base_url.rstrip("/"), "revision": self.revision}
         return {name: value for name, value in identity.items() if value}
 
     @property
     def answering_model(self) -> str:
-        """Its model as judges and conditions name it: a fake one behind another name says so."""
+        """Model name as used in judges and conditions: a fake model under another name is marked."""
         return aliased(self.model) if self.fake_model else self.model
 
     @property
     def form_told(self) -> str:
-        """The form of structured output that it takes, in words; '' where that is not known."""
+        """Supported form of structured output, in words; '' if unknown."""
         return FORMS.get(self.reply_form, "")
 
     @property
@@ -158,11 +157,11 @@ class Endpoint(models.Model):
 
 
 class Pace(models.Model):
-    """How fast an endpoint may be asked now: one row an endpoint, changed under its lock.
+    """Current rate of an endpoint: one row per endpoint, changed under its lock.
 
-    `width` is how many requests at once it takes after it refused some for their number (429), null where
-    that is all its `concurrency`. The next request may begin at `next_request`, and at `next_tokens` where
-    tokens a minute are limited; null where it never was asked.
+    `width` is the limit on concurrent requests after some were refused with 429, null for the full
+    `concurrency`. The next request may start at `next_request`, and at `next_tokens` if tokens per minute are
+    limited; null before the first request.
     """
 
     endpoint = models.OneToOneField(Endpoint, primary_key=True, on_delete=models.CASCADE, related_name="pace")
@@ -176,9 +175,9 @@ class Pace(models.Model):
 
 
 class Share(models.Model):
-    """How many requests at once a worker may make of an endpoint; the sum over workers is within its limit.
+    """A worker's share of an endpoint's concurrent requests; the sum over workers is within its limit.
 
-    `wanted` is how many it has use for. A share whose worker was not heard of until `expires` is nobody's.
+    `wanted` is the number it could use. A share whose worker was not seen by `expires` is free.
     """
 
     endpoint = models.ForeignKey(Endpoint, on_delete=models.CASCADE, related_name="shares")

@@ -6,16 +6,15 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-# Workers that were seen.
+# Workers and when they were last seen.
 
 
 class Worker(models.Model):
-    """A worker process and when it last said that it lives.
+    """A worker process and its last heartbeat.
 
-    `machine`, `pid` and `birth` are what `jobs.queue.worker` says of its process: another worker of
-    the same machine can tell that it is gone; empty where the system does not say.
-    `lacks` are the ids of the endpoints whose key its environment does not have: it leaves their calls to
-    others.
+    `machine`, `pid` and `birth` identify its process (`jobs.queue.worker`), so that another worker on the
+    same machine can tell when it is gone; empty if the system does not provide them. `lacks` are the ids of
+    endpoints whose key its environment lacks: it leaves their calls to others.
     """
 
     name = models.CharField(max_length=200, unique=True)
@@ -35,14 +34,13 @@ class Worker(models.Model):
 
 
 class Job(models.Model):
-    """One piece of background work: what to do, who asked, how far it is, and how it ended.
+    """A background job: its kind and parameters, requester, progress, and result.
 
-    `kind` names an entry of `jobs.kinds.KINDS`, `params` is what that kind needs (plain JSON, ids mostly),
-    `subject` says what it is about in words: there is one active job of a kind and subject at most. Claimed
-    with a lease (`lease_expires`, renewed as a heartbeat); one whose worker was lost is done again, at most
-    `max_attempts` times in all. `done` of `total` is its progress in units of its kind, `note` a few words
-    with it. `result` is what it came to, `error` one line that says why it failed. `cancel_asked` ends a
-    running one at its next step.
+    `kind` is a key of `jobs.kinds.KINDS`, `params` the parameters of that kind (plain JSON, mostly ids),
+    `subject` describes its object: a kind and subject have at most one active job. Claimed with a lease
+    (`lease_expires`, renewed by the heartbeat); a job whose worker was lost is retried, up to `max_attempts`
+    times in all. `done` of `total` is its progress in units of its kind, with a short `note`. `result` is its
+    result, `error` one line with the reason of a failure. `cancel_asked` ends a running job at its next step.
     """
 
     class State(models.TextChoices):
@@ -99,5 +97,5 @@ class Job(models.Model):
 
     @property
     def active(self) -> bool:
-        """Whether a worker does it or will."""
+        """Whether the job is queued or running."""
         return self.state in {Job.State.QUEUED, Job.State.RUNNING}

@@ -12,26 +12,26 @@ from django.db.models import Q, Value
 
 from jobs.endpoints.parameters import FORMS, TEXT
 
-# Batches: many calls of a run that a provider does together, within a day, for a part of the price.
+# Batches: many calls of a run that a provider executes together, within a day, at a share of the price.
 
 
 class Batch(models.Model):
-    """A batch of a run's calls at an endpoint; `share` is the part of the ordinary price that they cost.
+    """A batch of a run's calls at an endpoint; `share` is the share of the full price that they cost.
 
-    `key` is its own name, sent along in its metadata: a batch whose submission was interrupted is found by it
-    among the provider's, and never submitted twice. It stands here before anything is sent. `posted_at` is
-    when its submission was begun that nobody knows the end of; null where none was, or the provider refused
-    it. `provider_id` is the provider's name for it, once that is known.
+    `key` is its own name, sent along in its metadata: an interrupted submission is found by it among the
+    provider's batches, and never submitted twice. It is stored before anything is sent. `posted_at` is the
+    start of a submission with unknown outcome; null if there is none, or the provider refused it.
+    `provider_id` is the provider's id, once known.
 
-    A step of it is claimed with a lease (`worker`, `lease_expires`) and is due at `next_look`; between steps
-    no worker holds it. `form` is how replies with fields are asked for. `size` counts its calls; `answered`,
-    `failed` and `returned` say what they came to once it is collected. `provider_state`, `completed_there`
-    and `failed_there` are what the provider said at `looked_at`. `tries` counts troubles with it in a row,
-    `error` is the latest.
+    A step is claimed with a lease (`worker`, `lease_expires`) and due at `next_look`; between steps no worker
+    holds the batch. `form` is the form of structured output. `size` counts its calls; `answered`, `failed`
+    and `returned` count their outcomes once it is collected. `provider_state`, `completed_there` and
+    `failed_there` are the provider's report at `looked_at`. `tries` counts consecutive errors, `error` is the
+    latest.
 
-    `files` says what became of its files at the provider once it has ended: empty where there are none that
-    Concord may delete, `there` while they are to be deleted, which is due at `next_look`; `files_note` is why
-    they are there still.
+    `files` is the state of its files at the provider after its end: empty if there are none that Concord may
+    delete, `there` while they are to be deleted, which is due at `next_look`; `files_note` is why they still
+    exist.
     """
 
     class State(models.TextChoices):
@@ -115,19 +115,19 @@ class Batch(models.Model):
 
     @property
     def is_live(self) -> bool:
-        """Whether calls are still in it."""
+        """Whether the batch still holds calls."""
         return self.state in LIVE
 
     @property
     def look_does(self) -> str:
-        """What a look at it now is for, as a button says it; '' where there is nothing to look at."""
+        """Button label for the next look at the batch; '' if there is nothing to do."""
         if self.files in (Batch.Files.KEPT, Batch.Files.LEFT):
             return "Delete its files"
         return "Look now" if self.state == Batch.State.UNDER_WAY else ""
 
     @property
     def told(self) -> str:
-        """What it is about, beyond its state, in words; '' where the state says all."""
+        """Details beyond its state, in words; '' if the state says all."""
         if self.state == Batch.State.UNDER_WAY and self.cancel_sent_at:
             return "being cancelled; what was answered is collected, and is paid for"
         if self.state == Batch.State.SENDING and self.posted_at:
@@ -142,25 +142,23 @@ LIVE = (
     Batch.State.COLLECTING,
     Batch.State.UNCLEAR,
 )
-"""Batches that hold calls."""
+"""States of batches that hold calls."""
 UNCLEAR = "What became of batch"
-"""How the reason begins for which a run pauses that has an unclear one."""
+"""Start of the pause reason of a run with an unclear batch."""
 
 
-# How many calls of a run are in which state and what they took, kept by triggers.
+# Counts and usage of a run's calls by state, kept by triggers.
 
 
 class CallCount(models.Model):
-    """A part of what the calls of a run in one state and of one error kind come to; the sum over such rows
-    is exact.
+    """A partial sum over the calls of a run in one state and of one error kind; the sum over such rows is
+    exact.
 
-    Whatever inserts, changes or deletes calls adds a row with its difference in the same transaction
-    (triggers on `jobs_call`); `compact_call_counts` puts rows together now and then. `troubled` counts
-    calls that failed or have an error noted, `flagged` those with flags, `costed` and `timed` those with a
-    cost and a latency, `asked` sums the completions that were paid for, `sent` the requests, `lost` those
-    whose reply was lost with a worker, `cached` counts
-    the calls that were answered from the cache and `saved` what that saved. The database deletes a row with
-    its run.
+    Each insert, change or deletion of calls adds a row with the difference in the same transaction (triggers
+    on `jobs_call`); `compact_call_counts` merges rows now and then. `troubled` counts calls that failed or
+    have an error, `flagged` calls with flags, `costed` and `timed` calls with a cost and a latency; `asked`
+    sums the completions paid for, `sent` the requests, `lost` the replies lost with a worker; `cached` counts
+    calls answered from the cache and `saved` their savings. The database deletes rows with their run.
     """
 
     run = models.ForeignKey("jobs.Run", on_delete=models.DO_NOTHING, related_name="+", db_constraint=False)
@@ -189,27 +187,25 @@ TROUBLED = Q(state="failed") | ~Q(error="")
 """Calls that failed, or succeeded only after an error."""
 FLAGGED = ~Q(flags=[])
 REUSABLE = Q(state="done", cached=False) & ~Q(request_hash="")
-"""Calls whose reply another call with the same request may take."""
+"""Calls whose reply can be reused for an equal request."""
 
 
 class Run(models.Model):
-    """One execution of a judge or metric (its rater) over items of a corpus or campaign, or of what writes.
+    """One execution of a judge or metric (its rater) over items of a corpus or campaign, or of a writer.
 
-    A run of what writes has no rater: it has a `title`, and `spec` says who writes, as a rater's does. `kind`
-    names an entry of `jobs.kinds.RUN_KINDS`; `queue` says which worker does it: `calls` (waits on a network)
-    or `metrics` (computes). `scope` is the selection, `scope_hash` its hash: the same rater over the same
-    scope, asked at the same endpoint, is the same run, and resumes; a run never changes its endpoint.
-    `questions` maps what the rater answers to question ids, fixed at the start. `reused` counts the calls of
-    the scope that other runs of the rater had finished before. `error` says why a run failed as a whole. One
-    that is paused says why (`pause_reason`), and who paused it where somebody did; `at_cap` says that it
-    waits for a cap to be raised. `unserved_since` is since when no worker has the key that it needs. The caps
-    limit what its own calls may take: requests sent, tokens read and written, money in the endpoint's
-    currency; null for no limit. `use_cache` lets a call take the reply that an equal request of another run
-    got. `mode` says whether its calls are asked one by one, at once, or in batches of the provider (`Batch`),
-    which is no part of who the rater is. Once it has ended, `values` and `missing` count the answers of its
-    calls (null before), and `missing_reason` is the commonest reason of those without a value. Where calls
-    follow from the replies to others, `expected` says how many there will be in all, and `values` and
-    `missing` count what was written and what failed.
+    A writer's run has no rater: it has a `title`, and `spec` identifies the writer, as a rater's spec does.
+    `kind` is a key of `jobs.kinds.RUN_KINDS`; `queue` selects the worker: `calls` (waits on a network) or
+    `metrics` (computes). `scope` is the selection, `scope_hash` its hash: the same rater, scope and endpoint
+    are the same run, which resumes; a run never changes its endpoint. `questions` maps the rater's answers to
+    question ids, fixed at the start. `reused` counts the scope's calls that other runs of the rater had
+    finished before. `error` is why a run failed as a whole. A paused run has a `pause_reason`, and the user
+    who paused it, if any; `at_cap`: it waits for a higher cap. `unserved_since`: since then no worker has its
+    key. The caps limit the usage of its own calls: requests sent, input and output tokens, money in the
+    endpoint's currency; null for no limit. `use_cache` lets a call use the reply to an equal request of
+    another run. `mode` is direct calls or batches of the provider (`Batch`), and no part of the rater's
+    identity. Once it has ended, `values` and `missing` count the answers of its calls (null before), and
+    `missing_reason` is the commonest reason of missing values. If calls follow from replies to others,
+    `expected` is their final number, and `values` and `missing` count written and failed texts.
     """
 
     class State(models.TextChoices):
@@ -299,28 +295,28 @@ class Run(models.Model):
 
     @property
     def name(self) -> str:
-        """What it is called: by its rater, or by its own title."""
+        """Display name: its rater's name, or its own title."""
         return self.rater.name if self.rater else self.title
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Who answers or writes, in full."""
+        """Full identity of the rater or writer."""
         spec: Mapping[str, Any] = self.rater.spec if self.rater else self.spec
         return spec
 
     @property
     def address(self) -> str:
-        """The address of the server that it asks; '' where it asks none."""
+        """URL of its server; '' if it sends no requests."""
         return str(self.identity.get("address", ""))
 
     @property
     def revision(self) -> str:
-        """The served revision of its model, where its endpoint names one."""
+        """Served revision of its model, if its endpoint has one."""
         return str(self.identity.get("revision", ""))
 
     @property
     def moved(self) -> str:
-        """Why its endpoint may not be asked for it: that is another server by now; '' where it may be."""
+        """Error message if its endpoint is another server now; '' if the endpoint may be used."""
         if self.endpoint is None:
             return ""
         now, own = self.endpoint.server, {"address": self.address, "revision": self.revision}
@@ -334,18 +330,20 @@ class Run(models.Model):
 
     @property
     def answerer(self) -> Any:
-        """The rater whose answers it collects; only a run that writes has none. (Raters live a floor up.)"""
+        """The rater whose answers it collects; only a writer's run has none. (Raters live one layer
+        above.)
+        """
         assert self.rater is not None, f"{self} has no rater"
         return self.rater
 
     @property
     def is_capped(self) -> bool:
-        """Whether something limits what its calls may take."""
+        """Whether a cap limits its calls."""
         return any(cap is not None for cap in (self.cap_calls, self.cap_tokens, self.cap_cost))
 
     @property
     def is_empty(self) -> bool:
-        """Whether it is done and every answer is missing."""
+        """Whether the run is done and every answer is missing."""
         return self.state == Run.State.DONE and self.values == 0 and bool(self.missing)
 
 
@@ -357,24 +355,22 @@ def _server_told(server: Mapping[str, str]) -> str:
 class Call(models.Model):
     """One request of a run: about an item, or about a continuation with all its turns, or a `part` of that.
 
-    A call of a run that writes has neither rater nor continuation; its `part` tells people which it is, and
-    the room that writes keeps what it is for.
+    A call of a writer's run has neither rater nor continuation; its `part` identifies it to people, and the
+    writer's package stores its purpose.
 
-    Claimed with a lease (`lease_expires`, renewed as a heartbeat); its result lands once, under the unique
-    constraint: a rater has one call per continuation or item, part and sample, whichever run holds it, so
-    nothing is paid for twice. A reply that cannot be parsed is a failed call with its raw text, never a
-    label. `attempts` counts the times it was claimed, `reasked` those after an unparseable reply, `sent` the
-    requests that were sent, whatever came of them, `asked` the completions that were paid for: those that
-    came, and the `lost` ones, whose worker was gone before their reply was stored (their tokens and cost are
-    estimates).
+    Claimed with a lease (`lease_expires`, renewed by the heartbeat); its result is stored once, under the
+    unique constraint: a rater has one call per continuation or item, part and sample, in whichever run, so
+    nothing is paid for twice. An unparseable reply is a failed call with its raw text, never a label.
+    `attempts` counts claims, `reasked` retries after an unparseable reply, `sent` requests sent, whatever
+    their outcome, `asked` completions paid for: received ones, and the `lost` ones, whose worker was gone
+    before their reply was stored (their tokens and cost are estimates).
 
-    `error_kind` is which of `jobs.errors` its error is. `request_hash` is that of the whole request
-    with its endpoint and sample: one that is `cached` took the reply of another call with the same, and
-    `saved` is what that one cost. `reply_form` is how the reply was asked for, `reasoning` what the model
-    thought where the server tells it apart, `logprobs` the probabilities of the reply's tokens where they
-    were asked for. While it is under way, `reserved_tokens` and `reserved_cost` are held back from its run's
-    caps. `batch` is the batch that it is in (`batched`) or was asked in last, null where it was asked at
-    once.
+    `error_kind` is a kind of `jobs.errors`. `request_hash` is the hash of the whole request with its endpoint
+    and sample: a `cached` call used the reply of another call with the same hash, and `saved` is that call's
+    cost. `reply_form` is the reply form of the request, `reasoning` the model's thinking if the server
+    separates it, `logprobs` the probabilities of the reply's tokens if requested. While in flight,
+    `reserved_tokens` and `reserved_cost` are reserved from its run's caps. `batch` is its current (`batched`)
+    or latest batch, null for direct calls.
     """
 
     class State(models.TextChoices):
@@ -462,32 +458,32 @@ class Call(models.Model):
 
     @property
     def rated(self) -> int:
-        """The id of the continuation that it is about; only a call of a run that writes has none."""
+        """Id of the rated continuation; only a call of a writer's run has none."""
         assert self.continuation_id is not None, f"{self} is about no continuation"
         return self.continuation_id
 
     @property
     def form_told(self) -> str:
-        """How its reply was asked for, in words; '' for plain text."""
+        """Reply form of its request, in words; '' for plain text."""
         return "" if self.reply_form == TEXT else FORMS.get(self.reply_form, "")
 
     @property
     def error_told(self) -> str:
-        """Its kind of error in words."""
+        """Error kind in words."""
         return self.error_kind.replace("_", " ")
 
     @property
     def error_beside_kind(self) -> str:
-        """Its error as it stands beside its kind, which says already that the reply could not be read."""
+        """Error text next to its kind, which already says that the reply was unreadable."""
         return self.error.removeprefix("unparseable: ") if self.error_kind else self.error
 
 
 class OpenRequest(models.Model):
-    """What a leased call has sent and heard nothing of yet, so that it counts where its worker is lost.
+    """Requests of a leased call still without a reply, so that they count if its worker is lost.
 
-    Written before a request is sent, and deleted with the call's result or when it is counted as lost.
-    `requests` of this lease were sent (several until a form of structured output is taken); `tokens_in` and
-    `tokens_out` are about what the last one takes. Whoever deletes a call leaves its row to the sweep.
+    Written before a request is sent, and deleted with the call's result or when counted as lost. `requests`
+    of this lease were sent (several until a form of structured output is accepted); `tokens_in` and
+    `tokens_out` estimate the last one. After a call is deleted, the sweep deletes its row.
     """
 
     call = models.OneToOneField(

@@ -1,4 +1,4 @@
-"""Webhooks: addresses that are told when something has happened, and what they are told."""
+"""Webhooks: URLs that are notified of events, and the deliveries to them."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 MOST_ATTEMPTS = 8
-"""Of a delivery; the waits between them are in `jobs.webhooks`."""
+"""Maximum attempts of a delivery; the waits between them are in `jobs.webhooks`."""
 
 
 def new_salt() -> str:
-    """Random salt from which, with the server's secret, a webhook's secret is derived."""
+    """Return a random salt from which, with the server's secret, a webhook's secret is derived."""
     return secrets.token_hex(16)
 
 
 class Webhook(models.Model):
-    """An address that is told of events: those of one campaign, or without one those of all of Concord.
+    """A URL that is notified of events: of one campaign, or of all of Concord.
 
-    The secret that signs is nowhere: it is made of `salt` and the server's secret key whenever it is needed
-    (`jobs.webhooks`). After a rotation the one of `old_salt` signs, too, until `old_until`.
-    `allow_private` lets it be at this machine or in its private network. `failing_since` is when the first
-    delivery failed after which none succeeded; one that fails for too long is switched off, and `off_reason`
-    says so (empty where a person did it).
+    The signing secret is not stored: it is derived from `salt` and the server's secret key when needed
+    (`jobs.webhooks`). After a rotation the secret of `old_salt` also signs, until `old_until`.
+    `allow_private` permits an address on this machine or in its private network. `failing_since` is the first
+    failed delivery since the last success; a webhook that fails for too long is switched off, with an
+    `off_reason` (empty if a user switched it off).
     """
 
     url = models.URLField(max_length=500)
@@ -60,7 +60,7 @@ class Webhook(models.Model):
 
 
 class WebhookEvent(models.Model):
-    """Something that happened, written in the transaction in which it did. `public` is its id outside."""
+    """An event, written in the transaction in which it happened. `public` is its external id."""
 
     public = models.UUIDField(unique=True, db_default=RandomUUID(), editable=False)
     kind = models.CharField(max_length=30)
@@ -75,12 +75,12 @@ class WebhookEvent(models.Model):
 
 
 class Delivery(models.Model):
-    """An event on its way to a webhook: a row before anything is sent, so that a lost worker loses nothing.
+    """Delivery of an event to a webhook: stored before anything is sent, so that a lost worker loses nothing.
 
-    `public` names it to the receiver, the same at every attempt. It is due at `not_before` while it waits
-    (`pending`), and is anybody's again where it is `leased` and `lease_expires` has passed. `asked` says that
-    a person wants it sent now, switched off or not. The last attempt is told by `code` (null where no
-    response came), `said` (the first bytes of the response), `error` and `ms`.
+    `public` is its id for the receiver, the same at every attempt. A `pending` delivery is due at
+    `not_before`; a `leased` one is free again after `lease_expires`. `asked`: a user wants it sent now,
+    switched off or not. The last attempt is in `code` (null without a response), `said` (the first bytes of
+    the response), `error` and `ms`.
     """
 
     class State(models.TextChoices):

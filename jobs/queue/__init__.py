@@ -1,1 +1,1 @@
-"""Workers: claiming with leases, the heartbeat, sweeping, waking, the plain loop and Celery's tasks."""
+"""Workers: leases, the heartbeat, sweeping, wake-ups, the plain loop and Celery's tasks."""

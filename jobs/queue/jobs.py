@@ -1,4 +1,4 @@
-"""The queue of single jobs: claim one, do it in a thread, write how it ended, take back what was lost."""
+"""Queue of single jobs: claim a job, run it in a thread, store its end, take back lost jobs."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ Result = Mapping[str, Any]
 
 
 def ready(_queue: str) -> bool:
-    """Whether a job waits."""
+    """Whether a job is queued."""
     return Job.objects.filter(state=Job.State.QUEUED).exists()
 
 
 def beat(_queue: str) -> None:
-    """Nothing more is done with a heartbeat."""
+    """Do nothing: jobs need no extra work at a heartbeat."""
 
 
 def waiting(queue: str) -> str:
-    """Return `ready` where a job waits, else ''."""
+    """Return `ready` if a job is queued, else ''."""
     return "ready" if ready(queue) else ""
 
 
 def work(_queue: str, *, seconds: float, heartbeat: Heartbeat, stopping: Callable[[], bool] = never) -> int:
-    """Do waiting jobs, the oldest first, until none waits, the time is over or `stopping`; return how many.
+    """Run queued jobs, the oldest first, until none is left, time is up or `stopping`; return their number.
 
-    One that is under way when the time is over is still finished.
+    A job in progress when time is up still finishes.
     """
     until, count = time.monotonic() + seconds, 0
     while not stopping() and time.monotonic() < until:
@@ -64,7 +64,7 @@ def work(_queue: str, *, seconds: float, heartbeat: Heartbeat, stopping: Callabl
 
 @transaction.atomic
 def claim(*, worker: str) -> Job | None:
-    """Lease the oldest waiting job to a worker and return it, None where none waits."""
+    """Lease the oldest queued job to a worker and return it, None if there is none."""
     waiting = Job.objects.select_for_update(skip_locked=True, of=("self",)).filter(state=Job.State.QUEUED)
     job = waiting.order_by("pk").first()
     if job is None:
@@ -78,9 +78,9 @@ def claim(*, worker: str) -> Job | None:
 
 
 def _in_thread(job: Job, worker: str, stopping: Callable[[], bool]) -> bool:
-    """Do a job in a thread of its own; whatever goes wrong in it fails that job and no other.
+    """Run a job in a thread of its own; an error in it fails only that job.
 
-    Returns whether it met trouble that passes by itself, so that the next try had better wait.
+    Returns whether it met a temporary problem, so that the next try should wait.
     """
     with ThreadPoolExecutor(1, thread_name_prefix=f"job-{job.pk}") as pool:
         future: Future[None] = pool.submit(_do_and_close, job, worker, stopping)
@@ -103,7 +103,7 @@ def _in_thread(job: Job, worker: str, stopping: Callable[[], bool]) -> bool:
 
 
 def _put_back_once_possible(job: Job, worker: str, sentence: str, stopping: Callable[[], bool]) -> None:
-    """Put a job back; on a full disk that cannot be written either, until there is room."""
+    """Put a job back; if even that fails on a full disk, try until there is room."""
     while True:
         try:
             return put_back(job, worker, sentence)
@@ -115,7 +115,7 @@ def _put_back_once_possible(job: Job, worker: str, sentence: str, stopping: Call
 
 
 def _pause(stopping: Callable[[], bool]) -> None:
-    """Give trouble time to pass."""
+    """Wait for a temporary problem to pass."""
     until = time.monotonic() + timing.TROUBLE_PAUSE
     while time.monotonic() < until and not stopping():
         time.sleep(0.2)
@@ -129,7 +129,7 @@ def _do_and_close(job: Job, worker: str, stopping: Callable[[], bool]) -> None:
 
 
 def do(job: Job, *, worker: str, stopping: Callable[[], bool] = never) -> None:
-    """Do a claimed job and write how it ended. Unexpected errors pass."""
+    """Run a claimed job and store its end. Unexpected errors propagate."""
     with Progress(job.pk, worker, stopping) as progress:
         try:
             result = kind_of(job.kind).run(job, progress)
@@ -144,7 +144,7 @@ def do(job: Job, *, worker: str, stopping: Callable[[], bool] = never) -> None:
 
 
 def close(job: Job, worker: str, state: Job.State, *, error: str = "", result: Result | None = None) -> None:
-    """Write how a job ended, unless its lease went to another."""
+    """Store the end of a job, unless another worker has its lease."""
     leased = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
     ended: dict[str, Any] = {
         "state": state,
@@ -160,15 +160,16 @@ def close(job: Job, worker: str, state: Job.State, *, error: str = "", result: R
 
 
 def give_back(job: Job, worker: str) -> None:
-    """Return a job that was interrupted: it waits again, as if it had not been tried."""
+    """Return an interrupted job to the queue, as if it had not been tried."""
     leased = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
     leased.update(state=Job.State.QUEUED, worker="", lease_expires=None, attempts=F("attempts") - 1)
 
 
 def put_back(job: Job, worker: str, sentence: str) -> None:
-    """Let a job wait that met trouble which passes by itself; `sentence` says what it waits for.
+    """Return a job to the queue after a temporary problem, described by `sentence`.
 
-    It is tried again until there is room on the disk, and so often as it may be after any other trouble.
+    On a full disk it is retried until there is room; after other temporary problems, up to its maximum
+    attempts.
     """
     leased = Job.objects.filter(pk=job.pk, worker=worker, state=Job.State.RUNNING)
     waits = {"state": Job.State.QUEUED, "worker": "", "lease_expires": None, "note": sentence[:200]}
@@ -189,12 +190,12 @@ def renew(*, worker: str, ids: Sequence[int]) -> None:
 
 
 def release(*, worker: str) -> int:
-    """Take back at once what a worker held whose process is gone; return how many."""
+    """Take back at once the jobs of a worker whose process is gone; return their number."""
     return _take_back(worker=worker)
 
 
 def sweep() -> int:
-    """Take back jobs whose lease expired; return how many."""
+    """Take back jobs whose lease expired; return their number."""
     return _take_back(lease_expires__lt=timezone.now())
 
 

@@ -1,4 +1,4 @@
-"""How often things happen in the background, in seconds; in one place."""
+"""Intervals of background work, in seconds, in one place."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from datetime import timedelta
 from django.conf import settings
 
 POLL = 1.0
-"""A worker without work looks again after so long, if nothing wakes it before."""
+"""Poll interval of an idle worker that nothing wakes."""
 SWEEP_EVERY = 15.0
-"""What lost workers held is looked for so often."""
+"""Interval of the search for work of lost workers."""
 TROUBLE_PAUSE = 15.0
-"""A job that met trouble which passes by itself, such as a full disk, is tried again after so long."""
+"""Wait before the retry of a job after a temporary problem, such as a full disk."""
 FORGOTTEN_AFTER = 3600.0
-"""A worker that was not seen for so long is taken off the list."""
+"""A worker not seen for this long is removed from the list."""
 SEEN_LATELY = 30.0
-"""A worker that was seen so recently shares an endpoint's connections."""
+"""A worker seen this recently shares an endpoint's connections."""
 LOOK_FIRST = 10.0
-"""A batch is looked at after so long, and then whenever it has grown a tenth older ..."""
+"""First poll of a batch; later polls come whenever its age has grown by a tenth ..."""
 LOOK_MOST = 600.0
-"""... but at least so often."""
+"""... with at most this interval."""
 SURE_AFTER = 90.0
-"""What was submitted and is not among the provider's batches so long afterwards did not arrive there."""
+"""A submission missing from the provider's batches after this long did not arrive."""
 
 KEY_WAIT = 120.0
-"""A run waits so long for a worker that has its endpoint's key."""
+"""Maximum wait of a run for a worker that has its endpoint's key."""
 
 FIRST_WAIT, LONGEST_WAIT = 10.0, 600.0
-"""Of a batch with which something goes wrong; see `wait`."""
+"""Bounds of the backoff after errors of a batch; see `wait`."""
 
 
 def wait(tries: int) -> timedelta:
-    """Return how long to wait after so many troubles in a row: 10, 20, 40 ... s, at most ten minutes."""
+    """Return the backoff after consecutive errors: 10, 20, 40 ... s, at most ten minutes."""
     return timedelta(seconds=min(LONGEST_WAIT, FIRST_WAIT * 2 ** max(0, min(tries, 10) - 1)))
 
 
 def lease() -> float:
-    """For how long work is held without a heartbeat."""
+    """Return the duration of a lease without a heartbeat."""
     return float(settings.LEASE_SECONDS)
 
 
 def beat() -> float:
-    """A heartbeat comes so often: six fit into a lease, so that a stall of some beats loses nothing."""
+    """Return the heartbeat interval: six fit into a lease, so that a few missed beats lose nothing."""
     return min(5.0, lease() / 6)

@@ -1,7 +1,7 @@
-"""Telling workers that there is work: a message is only a wake-up, the work itself is rows.
+"""Wake-ups for workers: a message only wakes them, the work itself is rows.
 
-Without a broker a NOTIFY reaches the plain loops; with one, Celery tasks are sent after the commit. A message
-that cannot be sent is logged and costs time, never the answer: the sweep finds the work.
+Without a broker a NOTIFY reaches the plain loops; with a broker, Celery tasks are sent after the commit. A
+message that cannot be sent is logged and costs time, never the answer: the sweep finds the work.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def wake(queue: str, workers: int = 1) -> None:
 
 
 def _send_all(queue: str, workers: int) -> None:
-    """Send a message for each worker, until one cannot be sent: each try may take seconds."""
+    """Send a message per worker, until one fails: each try may take seconds."""
     all(send(queue) for _ in range(workers))
 
 
 def send(queue: str, *arguments: Any, **options: Any) -> bool:
-    """Send a wake-up now; return whether the broker took it."""
+    """Send a wake-up now; return whether the broker accepted it."""
     try:
         current_app.send_task(TASK, args=[queue, *arguments], queue=queue, **options)
     except (OperationalError, OSError) as error:

@@ -1,4 +1,4 @@
-"""A worker: its loop, and the heartbeat that renews its leases and sweeps up after others."""
+"""A worker: its loop, and the heartbeat that renews its leases and sweeps."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from jobs.models.job import Worker
 from jobs.queue import timing
 from jobs.queue.waking import CHANNEL
 
-# A worker's heartbeat: a thread that renews its leases, says that it lives, and sweeps up after others.
+# Heartbeat of a worker: a thread that renews its leases, reports that it lives, and sweeps.
 
-# Who a process is, beyond its number: so that a worker can tell that another one of its machine is gone.
+# Identity of a process beyond its pid, so that a worker can tell when another on its machine is gone.
 #
-# A process number alone is not enough: numbers are used again, containers number for themselves, and a
-# machine that was restarted begins anew. Where the system does not say (no /proc), nobody is ever taken for
-# dead and leases run out by themselves.
+# A pid alone is not enough: pids are reused, containers have their own, and a restarted machine begins anew.
+# If the system does not provide the rest (no /proc), no worker is assumed dead and leases expire by
+# themselves.
 
 _PROC = Path("/proc")
 
 
 @cache
 def machine() -> str:
-    """Identify the machine's boot and process namespace, which processes that see each other share."""
+    """Return the machine's boot id and process namespace, shared by processes that can see each other."""
     try:
         boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
         return f"{boot} {os.readlink(_PROC / 'self/ns/pid')}"
@@ -46,28 +46,30 @@ def machine() -> str:
 
 
 def birth(pid: int) -> str:
-    """Return when a process was started, in ticks of the system; '' where there is no such process."""
+    """Return the start time of a process, in system ticks; '' if there is no such process."""
     try:
         stat = (_PROC / str(pid) / "stat").read_text()
     except OSError:
         return ""
-    fields = stat.rpartition(")")[2].split()  # the name before it may hold anything
+    fields = stat.rpartition(")")[2].split()  # the name before it may contain anything
     state, started = fields[0], fields[19]
     return "" if state in {"Z", "X"} else started
 
 
 def is_gone(*, on: str, pid: int | None, born: str) -> bool:
-    """Whether a process is known to be gone: it was of this machine, and its number is free or another's."""
+    """Whether a process is known to be gone: it ran on this machine, and its pid is free or reused."""
     return bool(on and born and pid is not None and on == machine() and birth(pid) != born)
 
 
-# Putting in order what lost workers left: what a dead process held at once, what expired at its time.
+# Cleanup after lost workers: a dead process's work at once, other work when its lease expires.
 #
-# Safe to run at any moment and by several processes.
+# Safe to run at any moment and in several processes.
 
 
 def sweep() -> int:
-    """Take back what expired or whose worker is gone, do what other rooms ask; return how many leases."""
+    """Take back work of expired leases and dead workers, run the other sweeps; return the number of
+    leases.
+    """
     returned = bury_the_dead() + sum(queue.sweep() for queue in all_queues())
     for other in sweeps():
         other()
@@ -75,10 +77,10 @@ def sweep() -> int:
 
 
 def bury_the_dead() -> int:
-    """Take back what workers of this machine held whose process is gone, and strike them off.
+    """Take back the work of this machine's dead workers, and delete their rows.
 
-    Workers of other machines are struck off when they were not seen for an hour; their leases expire.
-    Returns how many leases were taken back.
+    Workers of other machines are deleted when not seen for an hour; their leases expire. Returns the number
+    of leases taken back.
     """
     returned = 0
     for worker in Worker.objects.all():
@@ -94,9 +96,9 @@ logger = logging.getLogger(__name__)
 
 
 class Heartbeat:
-    """Use as a context; inside it the worker is seen, and what it holds stays leased.
+    """Context in which a worker counts as alive, and its claimed work stays leased.
 
-    One that is `is_task` (a Celery task) leaves its row: the process lives on and comes back under its name.
+    With `is_task` (a Celery task) the row stays: the process lives on and returns under the same name.
     """
 
     def __init__(self, queue: str, *, is_task: bool = False) -> None:
@@ -115,7 +117,7 @@ class Heartbeat:
 
     def __enter__(self) -> Heartbeat:
         self._say()
-        # What a worker of this machine held when it was killed is free now, not when its lease ends.
+        # Work of a killed worker on this machine is freed now, not when its lease ends.
         bury_the_dead()
         self._thread.start()
         return self
@@ -133,17 +135,17 @@ class Heartbeat:
             logger.warning("the worker's row stays: %s", trouble)
 
     def hold(self, ids: Iterable[int]) -> None:
-        """Keep these leased from now on."""
+        """Keep these ids leased from now on."""
         with self._lock:
             self._leased.update(ids)
 
     def let_go(self, ids: Iterable[int]) -> None:
-        """These are finished or given back."""
+        """Stop renewing these ids: finished or given back."""
         with self._lock:
             self._leased.difference_update(ids)
 
     def let_all_go(self) -> None:
-        """Nothing is held any more: the work was broken off, and its leases are to end."""
+        """Stop renewing everything: the work was interrupted, and its leases should end."""
         with self._lock:
             self._leased.clear()
 
@@ -175,14 +177,16 @@ class Heartbeat:
             queue_of(self.queue).renew(worker=self.name, ids=ids)
 
 
-# The plain worker: does what is ready, then waits for a NOTIFY or a short poll. No broker needed.
+# The plain worker: does ready work, then waits for a NOTIFY or a short poll. No broker needed.
 
 SLICE = 60.0
 _PAUSE_WITHOUT_DATABASE = 2.0
 
 
 class Loop:
-    """A worker process of one queue, until SIGTERM, SIGINT or `stop`; `until_empty` until nothing waits."""
+    """Worker process of one queue, until SIGTERM, SIGINT or `stop`; with `until_empty`, until nothing
+    waits.
+    """
 
     def __init__(self, queue: str, *, until_empty: bool = False) -> None:
         self.queue, self.until_empty = queue, until_empty
@@ -193,11 +197,11 @@ class Loop:
         self._broken_off = False
 
     def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
-        """Finish or give back what is under way, and end."""
+        """Finish or give back work in progress, and end."""
         self._stop.set()
 
     def run(self) -> None:
-        """Work until told to stop."""
+        """Work until stopped."""
         signal.signal(signal.SIGTERM, self.stop)
         signal.signal(signal.SIGINT, self.stop)
         with Heartbeat(self.queue) as heartbeat:
@@ -214,12 +218,12 @@ class Loop:
 
     def _turn(self, heartbeat: Heartbeat) -> None:
         close_old_connections()
-        self._listen()  # before looking, so that nothing that comes meanwhile is missed
+        self._listen()  # before checking for work, so that no notification is missed
         if self._swept is None or time.monotonic() - self._swept > timing.SWEEP_EVERY:
             sweep()
             self._swept = time.monotonic()
         if self._broken_off:
-            self._work.release(worker=heartbeat.name)  # what the broken work held is anybody's again
+            self._work.release(worker=heartbeat.name)  # frees the interrupted work
             self._broken_off = False
         touched = 0
         if self._work.ready(self.queue):
@@ -244,7 +248,7 @@ class Loop:
                 return
 
     def _mend(self, error: Exception) -> None:
-        """Without the database, say so and try again: it may be restarting. Other errors are defects."""
+        """Log a lost database connection and wait to retry: it may be restarting. Raise other errors."""
         if not isinstance(error, OperationalError | InterfaceError | psycopg.OperationalError):
             raise error
         logger.warning("worker %s: %s", self.queue, str(error).splitlines()[0] if str(error) else type(error))

@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend, which starts the embedded server at the first connection."""
+"""Django's PostgreSQL backend, extended to start the embedded server at the first connection."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ COMING_OR_GOING = ("starting up", "shutting down", "in recovery mode")
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Adds nothing to a connection but the server it needs, and a quick look whether that is there."""
+    """Ensures that the server runs, with a fast check whether the connection is alive."""
 
     def is_usable(self) -> bool:
-        """Whether the server is at the other end, asked before every request.
+        """Whether the connection is alive, checked before every request.
 
-        It says goodbye on its socket before it goes, and the kernel closes that with a killed one. Where
-        there is nothing to read, it is there; only otherwise it is asked, which takes a whole query.
+        A stopping server sends a message on its socket first, and the kernel closes the socket of a killed
+        one. If there is nothing to read, the server is there; only otherwise a query is sent.
         """
         if self.connection is None or self.connection.closed:
             return False
@@ -28,9 +28,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return True if not poller.poll(0) else bool(super().is_usable())
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """A connection, once the server is there; one that died meanwhile is waited for.
+        """Return a connection once the server is there; wait for a server that died in the meantime.
 
-        The web server waits for it only briefly: whoever asked is told to try again.
+        The web server waits only briefly: the client is told to try again.
         """
         server = postgres.use(self.settings_dict["EMBEDDED_HOME"])
         server.ensure()

@@ -1,4 +1,4 @@
-"""Who answers which prompt, one file each, in one table."""
+"""Table of roles, one file each: which role answers which prompt."""
 
 from demo.fake_model.requests import Request
 from demo.fake_model.role import Answer, Role
@@ -58,7 +58,7 @@ ROLES: dict[str, Role] = {
 
 
 def recognise(request: Request) -> list[Role]:
-    """Return the roles that recognise a prompt: one, where all is well."""
+    """Return the roles that recognise a prompt: exactly one for a valid prompt."""
     return [role for role in ROLES.values() if role.recognises(request)]
 
 

@@ -11,7 +11,7 @@ from demo.fake_model.errors import one_chance
 from demo.fake_model.requests import Request, turns
 from demo.fake_model.role import Answer, Role, Sampler, markers, planted_value
 
-# Metadata of a conversation: what its turns say in braces of who takes part and what it is for.
+# Metadata of a conversation, from markers in its turns about participants and goals.
 
 FORGETS, STRANGERS, STYLES = "forgets", "strangers", "styles"
 STRANGER, ODD_STYLE = "somebody else", "laconic"
@@ -22,8 +22,8 @@ _MORE = "      "
 class MetadataWriter(Role):
     """Reads `{name Ana}`, `{role chair}` and `{agenda finish early}` in a speaker's turns, `{goal x}` in all.
 
-    Mistakes, each with a chance and drawn per person: `forgets` leaves a speaker out, `strangers` lets one
-    report to somebody who is not there, `styles` uses a kind of style that was not offered.
+    Errors, each with a chance and drawn per person: `forgets` leaves a speaker out, `strangers` makes a
+    person report to somebody who is not there, `styles` uses a style that was not offered.
     """
 
     key = "metadata_writer"
@@ -31,12 +31,12 @@ class MetadataWriter(Role):
     own_keys = dict.fromkeys((FORGETS, STRANGERS, STYLES), one_chance)
 
     def recognises(self, request: Request) -> bool:
-        """A conversation or notes on its parts, and a goal to be told."""
+        """Whether it shows a conversation or notes on its parts, and asks for a goal."""
         has_material = request.block("CONVERSATION") is not None or request.block("PART 1") is not None
         return has_material and request.block("SPEAKING") is not None and "task_goal" in request.fields
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return M of a conversation, or of its parts together."""
+        """Return the metadata of a conversation, or of its parts merged."""
         text, ids = material(request), list(request.block("SPEAKING") or ())
         drafts = [json.loads(line) for line in parts(request)]
         people = [
@@ -77,7 +77,7 @@ def parts(request: Request) -> list[str]:
 
 
 def speech_of(person: str, text: str) -> str:
-    """Return the turns of a speaker, without their name."""
+    """Return the turns of a speaker, without the name."""
     lines: list[str] = []
     own = False
     for line in text.split("\n"):
@@ -127,7 +127,7 @@ def _merge_notes(person: str, drafts: Sequence[dict[str, Any]]) -> dict[str, Any
     return next(notes, {"id": person})
 
 
-# Utterances without their fillers, with an invented word now and then.
+# Utterances without fillers, with an occasional invented word.
 
 FILLER, INVENTED = "filler", "indeed"
 INVENTS, SKIPS = "invents", "skips"
@@ -135,19 +135,20 @@ _MARKER = re.compile(r"\{filler [^{}\n]{1,190}\}")
 
 
 class Cleaner(Role):
-    """Takes out what `{filler um}` names, and the marker itself. With the chance `invents` it adds a word to
-    an utterance, with the chance `skips` it leaves one out."""
+    """Removes the words in `{filler um}` markers, and the markers. With the chance `invents` it adds a word
+    to an utterance, with the chance `skips` it leaves one out.
+    """
 
     key = "cleaner"
     title = "utterances without fillers"
     own_keys = dict.fromkeys((INVENTS, SKIPS), one_chance)
 
     def recognises(self, request: Request) -> bool:
-        """A block of utterances."""
+        """Whether it has a block of utterances."""
         return request.block("UTTERANCES") is not None
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return number and new text of each utterance."""
+        """Return the number and new text of each utterance."""
         utterances = [
             {"number": turn.number, "text": clean_utterance(turn.full_text, sampler)}
             for turn in request.numbered("UTTERANCES")
@@ -167,7 +168,7 @@ def invents(text: str, sampler: Sampler) -> bool:
 
 
 def remove_fillers(text: str) -> str:
-    """Return a text without its markers of fillers and the words that they name, in any case."""
+    """Return a text without filler markers and the words that they name, in any case."""
     fillers = {word.casefold() for words in markers(text) if words[0] == FILLER for word in words[1:]}
     remaining = [
         word for word in _MARKER.sub(" ", text).split() if word.strip(",.;:!?-").casefold() not in fillers
@@ -175,20 +176,22 @@ def remove_fillers(text: str) -> str:
     return " ".join(remaining)
 
 
-# A summary of a conversation: one paragraph, or two where it errs.
+# Summary of a conversation: one paragraph, or two in case of an error.
 
 PARAGRAPHS = "paragraphs"
 
 
 class Summariser(Role):
-    """Reports every `{point the date is open}` of the turns. With the chance `paragraphs` it writes two."""
+    """Reports every `{point the date is open}` of the turns. With the chance `paragraphs` it writes two
+    paragraphs.
+    """
 
     key = "summariser"
     title = "a summary in one paragraph"
     own_keys = dict.fromkeys((PARAGRAPHS,), one_chance)
 
     def recognises(self, request: Request) -> bool:
-        """A conversation, and a summary as the one field of the reply."""
+        """Whether it shows a conversation and asks for a summary as the only field."""
         return request.block("CONVERSATION") is not None and request.fields == ("summary",)
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:

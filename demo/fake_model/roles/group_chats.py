@@ -33,18 +33,18 @@ Errs = Callable[[str], bool]
 
 
 class Agent(Role):
-    """Decides what a member of a CHAT does, the one under YOU."""
+    """Decides for a member of a CHAT, the member under YOU."""
 
     key = "agent"
     title = "the decision of a group-chat agent"
     own_keys = {"stages": chances_of(STAGES)}
 
     def recognises(self, request: Request) -> bool:
-        """Who one is, the other members, and a chat."""
+        """Whether it shows an own identity, the other members, and a chat."""
         return {"YOU", "MEMBERS", "CHAT"} <= set(request.titles)
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return the decision, with what is declared where that is asked for."""
+        """Return the decision, with declarations if requested."""
         lines = request.block("CHAT") or ()
         members = _names_by_id(request.block("MEMBERS") or ())
         own = next(iter(_names_by_id((request.block("YOU") or ())[:1])), "")
@@ -58,7 +58,7 @@ class Agent(Role):
 
 
 def key_of(lines: Sequence[str]) -> dict[str, str]:
-    """Return the truth in the last turn of a chat; {} where it holds none."""
+    """Return the truth in the last turn of a chat; {} if there is none."""
     chat_turns = turns(lines)
     matches = _KEY.findall(chat_turns[-1].full_text) if chat_turns else []
     return dict(part.split("=", 1) for part in matches[-1].split() if "=" in part) if matches else {}
@@ -118,7 +118,7 @@ def _names_by_id(lines: Sequence[str]) -> dict[str, str]:
     return {pk: re.split(r" \(|, also called ", name)[0] for pk, colon, name in pairs if colon}
 
 
-# A simulated person of a live group chat: says something short, and chooses an option in the end.
+# A simulated participant of a live group chat: says something short, and finally chooses an option.
 #
 # Keys of its own in an error model:
 #
@@ -137,18 +137,18 @@ _LINES = (
 
 
 class Persona(Role):
-    """Speaks as the one under PERSON in a CHAT, or answers a QUESTION with one of the OPTIONS."""
+    """Speaks as the member under PERSON in a CHAT, or answers a QUESTION with one of the OPTIONS."""
 
     key = "persona"
     title = "a simulated person of a group chat"
     own_keys = {"silent": one_chance, "agrees": one_chance}
 
     def recognises(self, request: Request) -> bool:
-        """A person, a chat, and what is said or chosen as reply."""
+        """Whether it shows a person and a chat, and asks for a message or a choice."""
         return {"PERSON", "CHAT"} <= set(request.titles) and request.fields in ((SAYS,), (CHOICE,))
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return what the person says, or the option."""
+        """Return the message, or the option."""
         about = "\n".join((*(request.block("PERSON") or ()), *(request.block("CHAT") or ())))
         options = request.block("OPTIONS")
         if options:
@@ -174,20 +174,20 @@ _ID = re.compile(r"(\S+?): ")
 
 
 class ConductJudge(Role):
-    """Reads `{face 3 repair 4 leak 0}` in the decision, `{face na}` where a dimension does not apply.
+    """Reads `{face 3 repair 4 leak 0}` in the decision, `{face na}` for a dimension that does not apply.
 
-    A dimension that the text does not name has its `{quality 4}`, else 3; without a word of it, no leak.
+    A dimension without a marker has its `{quality 4}`, else 3; without a marker for it, no leak.
     """
 
     key = "conduct"
     title = "dimensions of conduct of a decision, and leaks"
 
     def recognises(self, request: Request) -> bool:
-        """A block DECISION, and objects named after dimensions as reply."""
+        """Whether it has a block DECISION, and asks for objects named after dimensions."""
         return request.shows(DECISION) and bool(requested_dimensions(request))
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return an object for each dimension that is asked for."""
+        """Return an object for each requested dimension."""
         text = decision(request)
         return Answer({name: _conduct(name, text, sampler) for name in requested_dimensions(request)})
 
@@ -199,7 +199,7 @@ class ComposeJudge(Role):
     title = "a score of what a decision says"
 
     def recognises(self, request: Request) -> bool:
-        """A block DECISION, and a score with a reason as reply."""
+        """Whether it has a block DECISION, and asks for a score with a reason."""
         return request.shows(DECISION) and set(request.fields) == {"score", "why"}
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
@@ -210,15 +210,15 @@ class ComposeJudge(Role):
 class GroundJudge(Role):
     """Reads `{move clarify}` and `{presupposes g1 g2}` in the decision; a text without them answers.
 
-    `noise` of `move` is the chance of another move; sensitivity and specificity of `presupposes` are those of
-    seeing that a listed fact is taken as known.
+    `noise` of `move` is the chance of another move; sensitivity and specificity of `presupposes` apply to
+    detecting that a listed fact is taken as known.
     """
 
     key = "ground_move"
     title = "the move of a decision on common ground, and what it presupposes"
 
     def recognises(self, request: Request) -> bool:
-        """A block DECISION, and a move as reply."""
+        """Whether it has a block DECISION, and asks for a move."""
         return request.shows(DECISION) and MOVE in request.fields
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
@@ -234,23 +234,23 @@ class GroundJudge(Role):
 
 
 def decision(request: Request) -> str:
-    """Return the words of the decision."""
+    """Return the text of the decision."""
     return " ".join(turn.text for turn in turns(request.block(DECISION) or ()))
 
 
 def requested_dimensions(request: Request) -> list[str]:
-    """Return the dimensions that are asked for."""
+    """Return the requested dimensions."""
     return [name for name in request.fields if name in DIMENSIONS]
 
 
 def listed_facts(request: Request) -> list[str]:
-    """Return the ids of the facts that are listed."""
+    """Return the ids of the listed facts."""
     lines = (line for line in request.block(SHARED) or () if not line.startswith(" "))
     return [match[1] for line in lines if (match := _ID.match(line))]
 
 
 def marker_pairs(text: str) -> Mapping[str, str]:
-    """Return the pairs in a text's markers, such as `{face 3 repair 4}`, as a mapping."""
+    """Return the pairs in a text's markers as a mapping, such as `{face 3 repair 4}`."""
     values: dict[str, str] = {}
     for words in markers(text):
         values |= dict(zip(words[::2], words[1::2], strict=False))
@@ -267,7 +267,7 @@ def _conduct(name: str, text: str, sampler: Sampler) -> dict[str, Any]:
 
 
 def _score_dimension(name: str, text: str, sampler: Sampler) -> int:
-    """Return a score about a true one: what the text says of the question, else its quality, else 3."""
+    """Return a score around the true value: the marker for the question, else the quality, else 3."""
     planted = marker_pairs(text)
     value = next((planted[key] for key in (name, QUALITY) if planted.get(key, "").isdecimal()), "3")
     return sampler.score(name, text, SCALE, float(min(max(int(value), 1), 5) - 1))

@@ -24,26 +24,26 @@ SCORE_NAMES = (
     "understandability",
     "overall",
 )
-"""Scores that an edited prompt may ask for in words alone."""
+"""Scores that an edited prompt may request in words alone."""
 _EXPLAINED = re.compile(r"^explanation\b", re.I | re.M)
 
 
 class TurnJudge(Role):
-    """Reads `{quality 4}` in the response, or `{fluency 2}` for one score alone.
+    """Reads `{quality 4}` in the response, or `{fluency 2}` for one score.
 
-    Which scores, and in which lines (`name - x`, `Name: x`), the prompt says; its first `from 1 to 5` is the
-    scale. Where no such line is left in an edited prompt, every score that it names counts as asked for.
+    The prompt sets the scores and their lines (`name - x`, `Name: x`); its first `from 1 to 5` is the scale.
+    If an edited prompt has no such line, every score that it names counts as requested.
     """
 
     key = "turn_judge"
     title = "scores of one response"
 
     def recognises(self, request: Request) -> bool:
-        """A block RESPONSE, and lines of scores as reply."""
+        """Whether it has a block RESPONSE, and asks for lines of scores."""
         return request.shows("RESPONSE") and bool(requested_scores(request))
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return the lines that are asked for, with an explanation first where one is."""
+        """Return the requested lines, after an explanation if requested."""
         text, values = request.response() or "", request.scale(1, 5)
         lines = ["Explanation: it is as good as it says."] if _EXPLAINED.search(request.instruction) else []
         for name in requested_scores(request):
@@ -52,7 +52,7 @@ class TurnJudge(Role):
 
 
 def requested_scores(request: Request) -> tuple[str, ...]:
-    """Return the names of the scores that a prompt asks for."""
+    """Return the names of the scores requested by a prompt."""
     if request.score_lines or request.fields or listed_questions(request):
         return request.score_lines
     instruction = fold(request.instruction)
@@ -69,18 +69,18 @@ _NUMBER = re.compile(r"\d+\.\d+")
 
 
 class DialogueJudge(Role):
-    """Reads the turn scores that it is shown, and `{interaction 2.6}` in the first response (3 without it).
+    """Reads the turn scores shown, and `{interaction 2.6}` in the first response (3 without it).
 
-    It follows the rule: below 4 both count, and their mean is the final score; from 4 on the turn score
-    alone counts, unless a response is longer than twenty words. Where it ignores the rule, both count
-    whenever one alone should, and the turn score alone whenever both should.
+    It follows the rule: below 4 both count, and their mean is the final score; from 4 on the turn score alone
+    counts, unless a response is longer than twenty words. When it ignores the rule, both count whenever one
+    alone should, and the turn score alone whenever both should.
     """
 
     key = "dialogue_judge"
     title = "three scores from the scores of turns"
 
     def recognises(self, request: Request) -> bool:
-        """These three lines as reply."""
+        """Whether it asks for these three lines."""
         return {TURN, INTERACTION, FINAL} <= set(request.score_lines)
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
@@ -108,14 +108,14 @@ def final_by_rule(
 
 
 def _scores(request: Request) -> list[float]:
-    """Return the numbers with decimals in the lines of the turn scores."""
+    """Return the decimal numbers in the lines of the turn scores."""
     return [
         float(number) for line in request.block("TURN SCORES") or () for number in _NUMBER.findall(line)[:1]
     ]
 
 
 def _responses(request: Request) -> list[str]:
-    """Return the texts of the numbered responses; other lines say in their brackets that they are none."""
+    """Return the texts of the numbered responses; other lines say in brackets that they are none."""
     return [turn.full_text for turn in turns(request.block("RESPONSES") or ()) if turn.number is not None]
 
 
@@ -123,19 +123,19 @@ def _words(text: str) -> int:
     return sum(any(character.isalnum() for character in part) for part in text.split())
 
 
-# Behaviours of numbered turns: which turns show which, and how many.
+# Behaviours of numbered turns: turn numbers and count of each behaviour.
 
 MARKED, _COUNT, _WHY_BEHAVIOUR_JUDGE = "_turns", "_count", "_explanation"
 
 
 class BehaviourJudge(Role):
-    """Reads `{repetition off_topic}` in each numbered turn, for the behaviours in the reply's form."""
+    """Reads `{repetition off_topic}` in each numbered turn, for the requested behaviours."""
 
     key = "behaviour_judge"
     title = "behaviours of every turn"
 
     def recognises(self, request: Request) -> bool:
-        """A block TURNS, and fields such as `repetition_turns` as reply."""
+        """Whether it has a block TURNS, and asks for fields such as `repetition_turns`."""
         return request.shows("TURNS") and only_behaviours(request)
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
@@ -154,12 +154,12 @@ class BehaviourJudge(Role):
 
 
 def behaviours(request: Request) -> list[str]:
-    """Return the behaviours whose turns are asked for."""
+    """Return the behaviours whose turns are requested."""
     return [name.removesuffix(MARKED) for name in request.fields if name.endswith(MARKED) and name != MARKED]
 
 
 def only_behaviours(request: Request) -> bool:
-    """Whether nothing else is asked for than turns, counts and explanations of behaviours."""
+    """Whether only turns, counts and explanations of behaviours are requested."""
     endings = (MARKED, _COUNT, _WHY_BEHAVIOUR_JUDGE)
     return bool(behaviours(request)) and all(name.endswith(endings) for name in request.fields)
 
@@ -178,7 +178,7 @@ class OverallJudge(Role):
     title = "two scores of a continuation"
 
     def recognises(self, request: Request) -> bool:
-        """A block TURNS, and these two scores and nothing else as reply."""
+        """Whether it has a block TURNS, and asks for exactly these two scores."""
         requested = {name.removesuffix(_WHY) for name in request.fields}
         return request.shows("TURNS") and requested == set(SCORES)
 
@@ -195,7 +195,7 @@ class OverallJudge(Role):
         return Answer(reply)
 
 
-# Any scheme's questions, about a turn or a continuation: the prompt says which, and in which form.
+# Questions of any scheme about a turn or a continuation; the prompt sets the questions and the reply form.
 
 _ENTRIES = re.compile(r'"([\w-]+)": \[\{(.*?)\}')
 _NAME = re.compile(r'"([\w-]+)"\s*:')
@@ -205,17 +205,19 @@ EVIDENCE, FIRST = "_evidence", 1
 
 
 class RubricJudge(Role):
-    """Reads `{question_key 4}` or `{question_key value}` in what is judged, or `{quality 4}` laid over the
-    values. A yes-or-no question is answered yes where `{question_key}` is planted.
+    """Reads `{question_key 4}` or `{question_key value}` in the judged text, or `{quality 4}` mapped to the
+    values. A yes-or-no question is answered yes if `{question_key}` is planted.
 
-    The reply is one value on a line, a JSON object, or one with an entry for every numbered turn.
+    The reply is one value on a line, a JSON object, or an object with an entry for every numbered turn.
     """
 
     key = "rubric_judge"
     title = "any questions, listed under their keys or in a JSON schema"
 
     def recognises(self, request: Request) -> bool:
-        """Something that is judged, and questions with values, other than the judges' above."""
+        """Whether it has a text to judge and questions with values, and belongs to none of the judges
+        above.
+        """
         if judged_text(request) is None or request.improves or request.score_lines:
             return False
         requested = {name.removesuffix(_WHY) for name in request.fields}
@@ -224,7 +226,7 @@ class RubricJudge(Role):
         )
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return the one value on a line, or a JSON object with every field that is asked for."""
+        """Return the one value on a line, or a JSON object with every requested field."""
         by_key, text = questions_asked_for(request), judged_text(request) or ""
         if not request.fields:
             value = answer_question(sampler, next(iter(by_key.values())), text)
@@ -265,8 +267,9 @@ def fill_fields(
     text: str,
     beside: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return a value for every field that has some, null for one that is not asked, the first turn for what
-    an answer points at, and a sentence for every other text."""
+    """Return a value for every field that has values, null for a skipped question, the first turn for the
+    turn that an answer points at, and a sentence for any other text.
+    """
     reply: dict[str, Any] = {}
     for name in fields:
         question = by_key.get(name)
@@ -296,12 +299,12 @@ def answer_question(sampler: Sampler, question: Question, text: str) -> Any:
 
 
 def marked_turns(request: Request, sampler: Sampler, key: str) -> list[int | None]:
-    """Return the numbers of the turns that are seen to show a behaviour."""
+    """Return the numbers of the turns in which a behaviour is detected."""
     return [turn.number for turn in request.numbered() if sampler.sees(key, turn.text)]
 
 
 def judged_text(request: Request) -> str | None:
-    """Return the text to judge: the response, else the numbered turns; None without either."""
+    """Return the text to judge: the response, else the numbered turns; None if there is neither."""
     if (text := request.response()) is not None:
         return text
     if request.block("TURNS") is None:
@@ -310,13 +313,13 @@ def judged_text(request: Request) -> str | None:
 
 
 def questions_asked_for(request: Request) -> dict[str, Question]:
-    """Return the questions that are asked, by key: as the text lists them, else as the schema has them."""
+    """Return the requested questions by key: from the text, else from the schema."""
     schema = {key: Question(key, values) for key, values in questions(request).items()}
     return {**schema, **listed_questions(request)}
 
 
 def entries(request: Request) -> tuple[str, list[str]]:
-    """Return the name of the list that has an entry for every turn, and the fields of an entry."""
+    """Return the name of the list with an entry per turn, and the fields of an entry."""
     if request.schema is not None:
         for name, field in request.schema.get("properties", {}).items():
             inner = field.get("items", {}).get("properties") if isinstance(field, dict) else None
@@ -327,32 +330,32 @@ def entries(request: Request) -> tuple[str, list[str]]:
     return "", []
 
 
-# Which of several responses is better, or their order: each response says of itself how good it is.
+# Comparison or ranking of several responses: each response has its quality as a marker.
 
 LETTERS_ASKED = "Write the letters, best first"
-"""What the wording of a question about an order says."""
+"""Phrase in the wording of a ranking question."""
 TITLE = re.compile(r"RESPONSE ([A-J])")
 TIE, BOTH_BAD = "tie", "both_bad"
 MIDDLE_RANK, BAD = 3.0, 1.0
-"""The quality of a response that says nothing of itself, and one of which two are both bad."""
+"""Quality of a response without a marker; quality at which two responses are both bad."""
 
 
 class ComparisonJudge(Role):
     """Reads `{quality 4}` (or `{question_key 4}`) in each response: the highest is best, equal ones tie.
 
-    Responses of quality 1 are both bad. `noise` is the chance of another answer, `position_bias` that of
-    taking the response shown first whatever it says.
+    Responses of quality 1 are both bad. `noise` is the chance of another answer, `position_bias` the chance
+    of choosing the first response regardless of content.
     """
 
     key = "comparison_judge"
     title = "which of the responses under letters is better, or their order"
 
     def recognises(self, request: Request) -> bool:
-        """Several responses under letters, and a form of reply."""
+        """Whether it has several lettered responses, and a reply form."""
         return not request.improves and len(responses(request)) > 1 and bool(request.fields)
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return a JSON object with every field that is asked for."""
+        """Return a JSON object with every requested field."""
         texts = responses(request)
         schema = {key: Question(key, values) for key, values in questions(request).items()}
         by_key = {**schema, **listed_questions(request)}
@@ -370,7 +373,7 @@ class ComparisonJudge(Role):
 
 
 def responses(request: Request) -> dict[str, str]:
-    """Return the words of each response by its letter, in the order shown."""
+    """Return the text of each response by its letter, in the order shown."""
     texts = {}
     for title in request.titles:
         if (letter := TITLE.fullmatch(title)) is not None:
@@ -379,7 +382,7 @@ def responses(request: Request) -> dict[str, str]:
 
 
 def better(sampler: Sampler, question: Question, texts: dict[str, str]) -> str:
-    """Return the letter of the better one, a tie, or both bad; among the question's values."""
+    """Return the letter of the better response, a tie, or both bad; among the question's values."""
     first, second = sorted(texts)[:2]
     first_quality, second_quality = (quality(texts[letter], question.key) for letter in (first, second))
     true = first if first_quality >= second_quality else second
@@ -390,7 +393,7 @@ def better(sampler: Sampler, question: Question, texts: dict[str, str]) -> str:
 
 
 def order(sampler: Sampler, question: str, texts: dict[str, str]) -> str:
-    """Return the letters best first, equal ones with = between them."""
+    """Return the letters best first, with = between equal responses."""
     qualities = {letter: quality(text, question) for letter, text in texts.items()}
     levels = sorted(set(qualities.values()), reverse=True)
     groups = [[letter for letter in sorted(qualities) if qualities[letter] == level] for level in levels]
@@ -401,7 +404,7 @@ def order(sampler: Sampler, question: str, texts: dict[str, str]) -> str:
 
 
 def quality(text: str, question: str) -> float:
-    """Return how good a text says it is."""
+    """Return the quality in a text's marker."""
     for name in (question, QUALITY):
         if (planted := planted_number(text, name)) is not None:
             return planted
@@ -411,7 +414,7 @@ def quality(text: str, question: str) -> float:
 def _pick_answer(
     sampler: Sampler, key: str, text: str, true: str, first: str, values: tuple[Any, ...]
 ) -> Any:
-    """Return the first shown where its position decides, else the true answer or, by chance, another."""
+    """Return the first response if position bias decides, else the true answer or, by chance, another."""
     bias = sampler.errors.position_bias
     if bias and sampler.draw(f"position {key}", text) < bias:
         return first
@@ -422,7 +425,7 @@ def _pick_answer(
 
 
 def _is_order(request: Request, question: Question) -> bool:
-    """Whether a question without values is answered with letters: it says so, or its field is a text."""
+    """Whether a question without values is answered with letters: by its wording, or a text field."""
     if re.search(rf"^{re.escape(question.key)}: .*{LETTERS_ASKED}", request.instruction, re.M):
         return True
     properties = {} if request.schema is None else request.schema.get("properties", {})
@@ -430,28 +433,30 @@ def _is_order(request: Request, question: Question) -> bool:
     return not question.values and not question.in_words and '"string"' in str(field).replace("'", '"')
 
 
-# Whoever is asked to write a better instruction after reading where a judge and people disagree.
+# Writer of a better instruction, given the disagreements of a judge and people.
 
 _FENCED = re.compile(r"^```[a-z]*\n(.*?)\n```", re.S | re.M)
 _WANTS_FENCE = re.compile(r"(within|in|between) ```", re.I)
 
 
 class Improver(Role):
-    """Adds one of the error model's `proposals` in front of the instruction that it is shown.
+    """Adds one of the error model's `proposals` in front of the instruction shown.
 
-    Which one is drawn from the whole prompt, so that other disagreements bring other proposals. One that the
-    instruction has already is not proposed again; where all are there, it comes back as it was.
+    The proposal is drawn from the whole prompt, so that other disagreements bring other proposals. A sentence
+    already in the instruction is not proposed again; if all are there, the instruction is returned unchanged.
     """
 
     key = "improver"
     title = "a better instruction"
 
     def recognises(self, request: Request) -> bool:
-        """An instruction to improve: its two parts, or one between fences where one is asked for so."""
+        """Whether it shows an instruction to improve: its two parts, or a text between fences if requested
+        so.
+        """
         return request.block("USER PART") is not None or between_fences(request) is not None
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return the parts with a proposal in front of the first, in the form that is asked for."""
+        """Return the parts with a proposal in front of the first, in the requested form."""
         system, user = request.block("SYSTEM PART") or (), request.block("USER PART")
         prompt = "\n".join(text for _, text in request.messages)
         if user is None:
@@ -472,24 +477,24 @@ def propose(old: str, prompt: str, sampler: Sampler, beside: str = "") -> str:
 
 
 def between_fences(request: Request) -> str | None:
-    """Return the first text between fences, where another one is asked for."""
+    """Return the first text between fences, if another is requested."""
     match = _FENCED.search(request.instruction) if _WANTS_FENCE.search(request.instruction) else None
     return match[1] if match and not request.titles else None
 
 
-# The one question that a test of an endpoint asks.
+# The question of an endpoint test.
 
 _ONE_WORD = re.compile(r"\banswer with the one word:? [\"“']?(\w+)", re.I)
 
 
 class Probe(Role):
-    """Says the one word that it is asked to say."""
+    """Replies with the requested word."""
 
     key = "probe"
     title = "the test of an endpoint"
 
     def recognises(self, request: Request) -> bool:
-        """Nothing quoted, and one word as reply."""
+        """Whether nothing is quoted, and one word is requested."""
         return not request.titles and bool(_ONE_WORD.search(request.instruction))
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:

@@ -45,10 +45,10 @@ def known_answers(value: Any, where: str) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Exam:
-    """A question as it stands in a prompt: its id, its bare text, its options by letter, and the answer's.
+    """A question in a prompt: its id, bare text, options by letter, and answer.
 
-    `answer` is '' where the question says none, or one that is not offered. `sufficient` says that the
-    history holds the evidence, `lists` that the options stand below the question with their letters.
+    `answer` is '' if the question has none, or it is not among the options. `sufficient`: the history holds
+    the evidence; `lists`: the options are listed below the question with letters.
     """
 
     id: str
@@ -60,18 +60,18 @@ class Exam:
 
 
 class Reader(Role):
-    """Answers a QUESTION from a HISTORY, as the one under YOU."""
+    """Answers a QUESTION from a HISTORY, as the person under YOU."""
 
     key = "reader"
     title = "the answer to a question about a long dialogue"
     own_keys = {"e": one_chance, "g": one_chance, "knows": known_answers}
 
     def recognises(self, request: Request) -> bool:
-        """Who one is, what day it is, what one remembers, and a question."""
+        """Whether it shows an identity, a date, a memory, and a question."""
         return {"YOU", "NOW", "HISTORY", "QUESTION"} <= set(request.titles)
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return the letter, or the words of the option, that the reader chooses."""
+        """Return the letter, or the text of the option, that the reader chooses."""
         exam = exam_of(request)
         letter = letter_of(exam, sampler, "\n".join([*(request.block("HISTORY") or ()), exam.text]))
         return Answer(lines=[f"({letter})" if exam.lists else exam.options[letter]])
@@ -100,7 +100,7 @@ def sufficient(key: str, history: str) -> bool:
 
 
 def letter_of(exam: Exam, sampler: Sampler, text: str) -> str:
-    """Return the letter that a reader chooses; `text` is what its draws are of."""
+    """Return the letter that a reader chooses; its draws depend on `text`."""
     own = sampler.errors.own
     right = exam.answer if exam.sufficient else _known_letter(exam, own.get("knows", {}))
     if right:
@@ -116,7 +116,7 @@ def letter_of(exam: Exam, sampler: Sampler, text: str) -> str:
 
 
 def chance_right(exam: Exam, key: str, own: Mapping[str, Any]) -> float:
-    """Return how likely the reader is right on a question with a key from A to E.
+    """Return the chance that the reader is right on a question with a key from A to E.
 
     A question without letters has options in an order of its own: its key is that of the answer, or (E).
     """
@@ -128,8 +128,9 @@ def chance_right(exam: Exam, key: str, own: Mapping[str, Any]) -> float:
 
 
 def expected(p: float, v: float, e: float, g: float) -> float:
-    """Return the accuracy that is expected where a share p of questions has sufficient evidence in the prompt
-    and a share v has the key (E)."""
+    """Return the expected accuracy if a share p of questions has sufficient evidence in the prompt and a
+    share v has the key (E).
+    """
     return p * (1 - e) + (1 - p) * (1 - g) / 5 + v * g
 
 
@@ -150,7 +151,7 @@ def _parse_options(wording: str, answer: str) -> tuple[dict[str, str], str, bool
 
 
 def _split_options(text: str, answer: str) -> list[str]:
-    """Return four options from a sentence; where commas within them make more, those are the answer's."""
+    """Return four options from a sentence; if commas within them give more, those are the answer's."""
     parts = text.split(", ")
     if len(parts) == 4:
         return parts
@@ -161,7 +162,7 @@ def _split_options(text: str, answer: str) -> list[str]:
 
 
 def _known_letter(exam: Exam, knows: Mapping[str, str]) -> str:
-    """Return the letter of an answer that is known from elsewhere, '' for none that is offered."""
+    """Return the letter of an answer known from elsewhere, '' if it is not offered."""
     answer = knows.get(fold(exam.text))
     return next(
         (letter for letter, option in exam.options.items() if answer and fold(option) == fold(answer)), ""
@@ -176,7 +177,7 @@ def _same(key: str) -> str:
     return "".join(letter for letter in key if letter.isalnum()).casefold()
 
 
-# Which sessions answer which questions of a quiz: those whose turns plant the evidence, with mistakes.
+# Sessions that answer each question of a quiz: those with planted evidence, with errors.
 
 MISSES, INVENTS = "misses", "invents"
 _ANSWER = re.compile(r"\{answer ([^\s{}]+)[^{}]*\}")
@@ -198,11 +199,11 @@ class QuizMapper(Role):
     own_keys = dict.fromkeys((MISSES, INVENTS), one_chance)
 
     def recognises(self, request: Request) -> bool:
-        """Sessions, and questions about them."""
+        """Whether it has sessions, and questions about them."""
         return {"SESSIONS", "QUESTIONS"} <= set(request.titles)
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return the questions that can be answered, with their sessions."""
+        """Return the answerable questions, with their sessions."""
         sessions = sessions_of(request)
         mappings = []
         for turn in request.numbered("QUESTIONS"):
@@ -224,7 +225,7 @@ def sessions_of(request: Request) -> list[str]:
 
 
 def mapped(key: str, sessions: Sessions, sampler: Sampler) -> Mapping[str, Any] | None:
-    """Return the entry for the question with this id, None where no session answers it."""
+    """Return the entry for the question with this id, None if no session answers it."""
     numbers = [number for number, text in enumerate(sessions, start=1) if names(key, text, sampler)]
     if not numbers:
         return None
@@ -244,18 +245,18 @@ def planted_questions(key: str, text: str) -> list[tuple[str, str]]:
     return [(part, total) for marked, part, total in _EVIDENCE.findall(text) if _same(marked) == _same(key)]
 
 
-# Facts of a session: those that its turns plant as `{fact Ben | roommate | Cara}`, with mistakes.
+# Facts of a session, planted in its turns as `{fact Ben | roommate | Cara}`, with errors.
 
 MISSES_FACTS, CORRUPTS, INVENTS_FACTS = "misses", "corrupts", "invents"
 SOMEBODY = "Somebody Else"
 Names = Sequence[str]
-"""The names that somebody goes by, the own one first."""
+"""Names of a person, the main name first."""
 _FACT = re.compile(r"\{fact ([^{}|]+)\|([^{}|]+)\|([^{}|]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """A fact, and the number of the turn that says it."""
+    """A fact, and the number of the turn that states it."""
 
     head: str
     relation: str
@@ -266,8 +267,8 @@ class Planted:
 class FactWriter(Role):
     """Writes down the planted facts of a SESSION.
 
-    Mistakes, each with a chance: `misses` leaves a planted fact out, `corrupts` gives one that is written
-    another tail, `invents` adds a fact that no turn says (drawn per session). All draws are of the session.
+    Errors, each with a chance: `misses` leaves a planted fact out, `corrupts` gives a written fact another
+    tail, `invents` adds a fact that no turn states (drawn per session). All draws depend on the session.
     """
 
     key = "fact_writer"
@@ -275,7 +276,7 @@ class FactWriter(Role):
     own_keys = dict.fromkeys((MISSES_FACTS, CORRUPTS, INVENTS_FACTS), one_chance)
 
     def recognises(self, request: Request) -> bool:
-        """People, relations, and a session."""
+        """Whether it has people, relations, and a session."""
         return {"PEOPLE", "RELATIONS", "SESSION"} <= set(request.titles)
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
@@ -314,12 +315,12 @@ def misses(fact: Planted, text: str, sampler: Sampler) -> bool:
 
 
 def corrupts(fact: Planted, text: str, sampler: Sampler) -> bool:
-    """Whether a fact that is written down gets another tail."""
+    """Whether a written fact gets another tail."""
     return _errs(CORRUPTS, f"{fact}\n{text}", sampler)
 
 
 def invents(text: str, sampler: Sampler) -> bool:
-    """Whether a fact is added that a session does not tell."""
+    """Whether a fact is added that is not in the session."""
     return _errs(INVENTS_FACTS, text, sampler)
 
 
@@ -335,7 +336,7 @@ def _errs(error: str, text: str, sampler: Sampler) -> bool:
     return sampler.draw(error, text) < sampler.errors.own.get(error, 0.0)
 
 
-# A memory's summary of a session: the turns with something planted in them, some of it forgotten.
+# Memory summary of a session: the turns with markers, some of them forgotten.
 
 DROPS = "drops"
 NOTHING = "Nothing happened that needs to be remembered."
@@ -343,10 +344,10 @@ _MARKER = re.compile(r"\{[^{}\n]{1,200}\}")
 
 
 class SessionSummariser(Role):
-    """Repeats the turns of a SESSION that hold something in braces, such as `{evidence q17}`.
+    """Repeats the turns of a SESSION that contain a marker, such as `{evidence q17}`.
 
-    With the chance `drops`, drawn for each of these by itself, it forgets it: the braces go, and a turn that
-    held nothing else goes with them.
+    With the chance `drops`, drawn for each marker, it forgets the marker: the braces go, and a turn without
+    another marker goes with them.
     """
 
     key = "session_summariser"
@@ -354,7 +355,7 @@ class SessionSummariser(Role):
     own_keys = dict.fromkeys((DROPS,), one_chance)
 
     def recognises(self, request: Request) -> bool:
-        """Who listens, and a session."""
+        """Whether it has a listener, and a session."""
         return {"LISTENER", "SESSION"} <= set(request.titles)
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
@@ -375,7 +376,7 @@ def summary(lines: Sequence[str], sampler: Sampler) -> str:
 
 
 def drops(marker: str, text: str, sampler: Sampler) -> bool:
-    """Whether something planted in a session with this text is forgotten."""
+    """Whether a marker in a session with this text is forgotten."""
     return sampler.draw(DROPS, f"{marker}\n{text}") < sampler.errors.own.get(DROPS, 0.0)
 
 
@@ -385,20 +386,20 @@ def _without(text: str, markers: Sequence[str]) -> str:
     return text
 
 
-# A question as each of several people would ask it, with mistakes that a check can see.
+# A question rephrased in several people's styles, with errors that a check can detect.
 
 DROPS_WORDS, STATES = "drops", "states"
 OPENERS = ("By the way, {0}", "Say, {0}", "I was wondering: {0}", "Just out of interest, {0}")
 INSTEAD = "that one"
 _NAME = re.compile(r"(?<=\s)[A-Z]\w*(?![^{}]*\})")
-"""A word that begins large and stands neither first nor in braces."""
+"""A capitalised word that is neither first nor in braces."""
 
 
 class StyleWriter(Role):
-    """Puts an opener in front of the QUESTION for each of the ASKERS; what stands in braces stays.
+    """Puts an opener in front of the QUESTION for each of the ASKERS; text in braces stays.
 
-    Mistakes, each with a chance drawn per asker: `drops` leaves a name out, `states` ends without a question
-    mark. What is asked for again is drawn anew.
+    Errors, each with a chance drawn per asker: `drops` leaves a name out, `states` ends without a question
+    mark. A repeated request is drawn anew.
     """
 
     key = "style_writer"
@@ -406,7 +407,7 @@ class StyleWriter(Role):
     own_keys = dict.fromkeys((DROPS_WORDS, STATES), one_chance)
 
     def recognises(self, request: Request) -> bool:
-        """A question, who is asked, and those who ask."""
+        """Whether it has a question, a person to ask, and the askers."""
         return {"ASKED", "QUESTION", "ASKERS"} <= set(request.titles)
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
@@ -421,7 +422,7 @@ class StyleWriter(Role):
 
 
 def worded(question: str, asker: str, again: str, sampler: Sampler) -> str:
-    """Return a question as somebody asks it; `again` is what was wrong with wordings before."""
+    """Return a question in an asker's style; `again` describes the errors of earlier wordings."""
     draw_key = f"{question}\n{asker}\n{again}"
     opener = OPENERS[int(sampler.draw("opener", draw_key) * len(OPENERS))]
     first = question[:1].lower() + question[1:]
@@ -434,12 +435,12 @@ def worded(question: str, asker: str, again: str, sampler: Sampler) -> str:
 
 
 def errs(error: str, question: str, asker: str, again: str, sampler: Sampler) -> bool:
-    """Whether an asker's wording has a mistake."""
+    """Whether an asker's wording has an error."""
     return sampler.draw(error, f"{question}\n{asker}\n{again}") < sampler.errors.own.get(error, 0.0)
 
 
 def _starts_plainly(question: str) -> bool:
-    """Whether the first word is one that may begin small: a word of asking, no name."""
+    """Whether the first word may be lower-case: a question word, not a name."""
     return question.split(" ", 1)[0].casefold() in (
         *("who", "whose", "what", "where", "when", "which", "why", "how", "in", "on"),
     )
@@ -456,8 +457,8 @@ CONTRADICTS = "contradicts"
 class AnswerMatch(Role):
     """Reads `{match yes}` in the reply; a text without it is wrong.
 
-    Sensitivity and specificity of `match` are those of telling a right reply from a wrong one. With the
-    chance `contradicts` it says of a reply that it is both.
+    Sensitivity and specificity of `match` apply to recognising a right reply. With the chance `contradicts`
+    it says of a reply that it is both right and wrong.
     """
 
     key = "answer_match"
@@ -465,17 +466,17 @@ class AnswerMatch(Role):
     own_keys = {CONTRADICTS: one_chance}
 
     def recognises(self, request: Request) -> bool:
-        """A right answer beside a reply, and two truth values as reply."""
+        """Whether it has a right answer and a reply, and asks for two truth values."""
         return request.shows(ANSWER) and request.shows(REPLY) and set(request.fields) == {CORRECT, WRONG}
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return which of the two is true."""
+        """Return the two truth values."""
         is_right, is_wrong = matched("\n".join(request.block(REPLY) or ()), sampler)
         return Answer({CORRECT: is_right, WRONG: is_wrong})
 
 
 def matched(text: str, sampler: Sampler) -> tuple[bool, bool]:
-    """Return whether a reply is said to be right, and whether it is said to be wrong."""
+    """Return whether a reply is called right, and whether it is called wrong."""
     if sampler.draw(CONTRADICTS, text) < sampler.errors.own.get(CONTRADICTS, 0.0):
         return True, True
     is_right = sampler.yes_or_no(MATCH, text, planted_value(text, MATCH) == YES)

@@ -31,7 +31,7 @@ from demo.fake_model.roles.judges import SCORES
 KEYS = tuple(behaviour.key for behaviour in BEHAVIOURS)
 VANILLA, TAXONOMY = "vanilla", "taxonomy"
 PER = 30
-"""Rates are turns in so many turns."""
+"""Rates are turns per this many turns."""
 GENERATED, FIVE, SOME = "generated_turns", "five_previous_turns", "previous_turns"
 MISTAKES = ("renumbered", "speaker_by_name", "overlong", "copy_differs")
 _CONDITION = re.compile(rf"\*|(?:{VANILLA}|{TAXONOMY})(?:/\d{{1,3}})?")
@@ -111,7 +111,7 @@ def chance_of(value: Any, where: str) -> float:
 
 
 def rate_of(rates: Rates, prompting: str, per_call: int, behaviour: str) -> float:
-    """Return the expected turns with a behaviour in 30 turns: the closest key of the rates counts."""
+    """Return the expected turns with a behaviour per 30 turns: the most specific key of the rates counts."""
     for key in (f"{prompting}/{per_call}", prompting, OTHERS):
         amounts = rates.get(key, {})
         if behaviour in amounts or OTHERS in amounts:
@@ -120,20 +120,20 @@ def rate_of(rates: Rates, prompting: str, per_call: int, behaviour: str) -> floa
 
 
 def expected_turns(rates: Rates, prompting: str, per_call: int, behaviour: str, length: int = PER) -> float:
-    """Return how many turns of a continuation are expected to be planted with a behaviour."""
+    """Return the expected number of turns of a continuation with a planted behaviour."""
     return rate_of(rates, prompting, per_call, behaviour) * length / PER
 
 
 def expected_seen(
     planted: float, sensitivity: float = 1.0, specificity: float = 1.0, length: int = PER
 ) -> float:
-    """Return how many turns a judge is expected to mark: planted * Se + (length - planted) * (1 - Sp)."""
+    """Return the expected number of marked turns of a judge: planted * Se + (length - planted) * (1 - Sp)."""
     return planted * sensitivity + (length - planted) * (1 - specificity)
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a prompt asks for: which turns, by whom, under which prompting, after what."""
+    """Task in a prompt: the turns to write, by whom, under which prompting, and their history."""
 
     first: int
     count: int
@@ -145,18 +145,18 @@ class Task:
 
     @property
     def seen(self) -> str:
-        """The history as one text: what draws are about."""
+        """The history as one text, on which draws depend."""
         return "\n".join(f"[{turn.number}] {turn.full_text}" for turn in self.history)
 
     def speaker_of(self, turn: Spoken) -> str:
-        """Return the speaker of a turn of the history, as it is shown."""
+        """Return the speaker of a turn of the history, as shown."""
         head = turn.full_text.partition(":")[0]
         names = [name for name, _ in self.people if turn.full_text.startswith((f"{name}:", f"{name} ("))]
         return max(names, key=len) if names else head.partition(" (")[0]
 
 
 def parse_task(request: Request) -> Task | None:
-    """Return the continuation that a prompt asks for, None where it asks for none."""
+    """Return the continuation that a prompt requests, None if it requests none."""
     match = _TURNS_TO_WRITE.search(request.instruction)
     if match is None or GENERATED not in request.fields or not request.shows("HISTORY"):
         return None
@@ -178,7 +178,7 @@ def parse_task(request: Request) -> Task | None:
 
 
 def _people(request: Request) -> tuple[tuple[str, str], ...]:
-    """Return id and name of everybody who may speak."""
+    """Return the id and name of each possible speaker."""
     try:
         participants = json.loads("\n".join(request.block("METADATA") or ()))["participants"]
         return tuple((str(person["id"]), str(person.get("name") or person["id"])) for person in participants)
@@ -187,14 +187,14 @@ def _people(request: Request) -> tuple[tuple[str, str], ...]:
 
 
 class ContinuationWriter(Role):
-    """Writes the turns that are asked for, by the people listed, with markers such as `{repetition}`."""
+    """Writes the requested turns, by the people listed, with markers such as `{repetition}`."""
 
     key = "continuation_writer"
     title = "the next turns of a conversation"
     own_keys = {"rates": rates_of, "overall": overall_of, **dict.fromkeys(MISTAKES, chance_of)}
 
     def recognises(self, request: Request) -> bool:
-        """Turns to write after a HISTORY, by people listed under METADATA."""
+        """Whether it asks for turns after a HISTORY, by people listed under METADATA."""
         task = parse_task(request)
         return task is not None and bool(task.people)
 
@@ -223,7 +223,7 @@ class ContinuationWriter(Role):
 
 
 def copy_turns(task: Task, *, differs: bool = False) -> list[dict[str, Any]]:
-    """Return the last turns of the history word for word, or with another ending."""
+    """Return the last turns of the history verbatim, or with another ending."""
     last_turns = [turn for turn in task.history if turn.text][-task.copies :]
     copies = [
         _turn_of_continuation_writer(turn.number or 0, task.speaker_of(turn), turn.text)
@@ -235,7 +235,7 @@ def copy_turns(task: Task, *, differs: bool = False) -> list[dict[str, Any]]:
 
 
 def next_speaker(task: Task, sampler: Sampler, turn: int, last: str) -> str:
-    """Return the next speaker: anybody but the previous one, where there are several."""
+    """Return the next speaker: anybody but the previous one, if there are several."""
     ids = [speaker_id for speaker_id, _ in task.people]
     others = [speaker_id for speaker_id in ids if speaker_id != last] or ids
     return others[int(sampler.draw(f"speaker {turn}", task.seen) * len(others))]
@@ -254,7 +254,7 @@ def content(task: Task, sampler: Sampler, turn: int) -> str:
 
 
 def overall_markers(task: Task, sampler: Sampler) -> str:
-    """Return markers that say how good the continuation is as a whole; '' where no error model says so."""
+    """Return markers for the overall quality of the continuation; '' if the error model has none."""
     scores: Rates = sampler.errors.own.get("overall", {})
     keys = (f"{task.prompting}/{task.count}", task.prompting, OTHERS)
     amounts = next((scores[key] for key in keys if key in scores), {})
@@ -266,7 +266,7 @@ def overall_markers(task: Task, sampler: Sampler) -> str:
 
 
 def planted(task: Task, sampler: Sampler, turn: int) -> list[str]:
-    """Return the behaviours that a turn is planted with: each by a draw of its own."""
+    """Return the behaviours planted in a turn: one draw each."""
     rates: Rates = sampler.errors.own.get("rates", {})
     return [
         key
@@ -330,7 +330,7 @@ _ENDS_CONVERSATION_WRITER = (
 
 @dataclass(frozen=True, slots=True)
 class Constraints:
-    """What a prompt asks for: how many turns (with limits, 0 for none), and how many in a row at most."""
+    """Constraints in a prompt: number of turns (with limits, 0 for none), and maximum turns in a row."""
 
     turns: int
     least: int = 0
@@ -339,7 +339,7 @@ class Constraints:
 
 
 def parse_constraints(instruction: str) -> Constraints:
-    """Return the constraints that a prompt states."""
+    """Return the constraints in a prompt."""
     row = _ROW.search(instruction)
     in_a_row = int(row[1]) if row else 0
     if (about := _ABOUT.search(instruction)) is not None:
@@ -349,9 +349,9 @@ def parse_constraints(instruction: str) -> Constraints:
 
 
 def speakers(names: Sequence[str], constraints: Constraints, violated: Collection[str]) -> list[str]:
-    """Return the speaker of each turn: everybody in turn, but for the constraints that are violated.
+    """Return the speaker of each turn: everybody in turn, except for the violated constraints.
 
-    A turn too many (or too few, where only the least is limited); the last of the names never; the first one
+    A turn too many (or too few, if only the minimum is limited); the last of the names never; the first one
     at the beginning once too often; somebody who is not listed in the last turn.
     """
     speaking = list(names[:-1]) if EVERYONE in violated and len(names) > 1 else list(names)
@@ -377,14 +377,14 @@ def _length(constraints: Constraints) -> int:
 
 
 class ConversationWriter(Role):
-    """Writes a conversation of everybody under CAST in turn, or the one turn of it that is next."""
+    """Writes a conversation of everybody under CAST in turn, or only its next turn."""
 
     key = "conversation_writer"
     title = "a whole conversation, or its next turn"
     own_keys = {"violations": chances_of(CONSTRAINTS)}
 
     def recognises(self, request: Request) -> bool:
-        """A CAST, and turns with speaker and message as reply."""
+        """Whether it has a CAST, and asks for turns with speaker and message."""
         return (
             "CAST" in request.titles
             and '"speaker":' in request.instruction
@@ -392,7 +392,7 @@ class ConversationWriter(Role):
         )
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return the list of turns, or one turn where one is asked for."""
+        """Return the list of turns, or one turn if one is requested."""
         about = _about(request)
         violated = violations(about, sampler)
         one_by_one = "Answer with one JSON object" in request.instruction
@@ -413,13 +413,13 @@ class ConversationWriter(Role):
 
 
 def violations(about: str, sampler: Sampler) -> set[str]:
-    """Return the constraints that the conversation about a text breaks: each by a draw of its own."""
+    """Return the violated constraints of the conversation about a text: one draw each."""
     rates: Mapping[str, float] = sampler.errors.own.get("violations", {})
     return {name for name in CONSTRAINTS if sampler.draw(name, about) < rates.get(name, 0.0)}
 
 
 def _about(request: Request) -> str:
-    """Return the text that draws depend on: the parts of a prompt that stay the same from turn to turn."""
+    """Return the text on which draws depend: the parts of a prompt that stay the same from turn to turn."""
     return "\n".join("\n".join(request.block(title) or ()) for title in ("CAST", "TOPIC", "CONVERSATION"))
 
 
@@ -432,7 +432,9 @@ def _turn(
     with_addressee: bool,
     forgets: bool,
 ) -> dict[str, Any]:
-    """Return a turn; every second one is addressed to all, the first to nobody where that is forgotten."""
+    """Return a turn; every second one is addressed to all, the first to nobody if the addressee is
+    forgotten.
+    """
     parts = (_BEGINNINGS_CONVERSATION_WRITER, _MIDDLES_CONVERSATION_WRITER, _ENDS_CONVERSATION_WRITER)
     text = " ".join(
         phrases[int(sampler.draw(f"part {n} {at}", about) * len(phrases))] for n, phrases in enumerate(parts)
@@ -474,7 +476,7 @@ _WORDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation of a prompt: its number, who may speak, and (speaker, text) of what was said."""
+    """A conversation of a prompt: its number, possible speakers, and (speaker, text) of each turn."""
 
     number: int
     names: tuple[str, ...]
@@ -482,7 +484,7 @@ class Conversation:
 
     @property
     def text(self) -> str:
-        """What draws are about."""
+        """The text on which draws depend."""
         return "\n".join(f"{speaker}: {text}" for speaker, text in self.spoken_turns)
 
 
@@ -500,7 +502,7 @@ def conversations(request: Request) -> list[Conversation]:
 
 
 def parse_line(line: str, names: Sequence[str]) -> tuple[str, str] | None:
-    """Return (speaker, words) of a transcript line; None where it holds no speech."""
+    """Return (speaker, words) of a transcript line; None if it holds no speech."""
     bare = _PRIVATE.sub("", line)
     for name in sorted(names, key=len, reverse=True):
         if bare.startswith(name) and (match := _SPOKEN.match(bare[len(name) :])):
@@ -514,7 +516,7 @@ def recent_other(speakers: Sequence[str]) -> str | None:
 
 
 def chances(speakers: Sequence[str], names: Sequence[str], q: float = Q) -> dict[str, float]:
-    """Return how likely each of the listed speakers is to be named after turns by `speakers`."""
+    """Return the chance of each listed speaker to be named after turns by `speakers`."""
     recent = recent_other(speakers)
     own = q if recent in names else 0.0
     return {name: (1 - own) / len(names) + (own if name == recent else 0.0) for name in names}
@@ -527,24 +529,24 @@ def expected(likely: Mapping[str, float], values: Mapping[str, float]) -> float:
 
 
 def expected_square(likely: Mapping[str, float], values: Mapping[str, float]) -> float:
-    """Return the expectation of its square, for the variance."""
+    """Return the expectation of the metric's square, for the variance."""
     return sum(chance * values[name] ** 2 for name, chance in likely.items())
 
 
 class NextSpeaker(Role):
-    """Answers with the speaker by the rule, and a message made of what was said last."""
+    """Answers with the speaker by the rule, and a message built from the last turn."""
 
     key = "next_speaker"
     title = "who speaks next, and what is said"
     own_keys = dict.fromkeys(("q", "left_out", "stranger"), one_chance)
 
     def recognises(self, request: Request) -> bool:
-        """Numbered conversations with their speakers, and one half of a turn or both as reply."""
+        """Whether it has numbered conversations with speakers, and asks for one half of a turn or both."""
         fields = set(_FIELD.findall(request.instruction))
         return NUMBER in fields and bool(fields & {SPEAKER, MESSAGE}) and "DIALOGUE 1" in request.titles
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
-        """Return the list; in an object with one key where the request wants an object."""
+        """Return the list, in an object with one key if the request wants an object."""
         fields = [name for name in (SPEAKER, MESSAGE) if f'"{name}":' in request.instruction]
         rows = []
         for conversation in conversations(request):
@@ -601,14 +603,14 @@ _ENDS = ("that kind of thing.", "something like it.", "it, every single day.", "
 
 
 class ResponseWriter(Role):
-    """Writes one response to a CONVERSATION, in the place of the one under YOUR PERSONA."""
+    """Writes one response to a CONVERSATION, as the person under YOUR PERSONA."""
 
     key = "response_writer"
     title = "one response in the place of a person"
     own_keys = {"quality": chances_of(QUALITIES), "overlong": one_chance}
 
     def recognises(self, request: Request) -> bool:
-        """A persona of one's own, a conversation, and a response as reply."""
+        """Whether it has an own persona and a conversation, and asks for a response."""
         return {"YOUR PERSONA", "CONVERSATION"} <= set(request.titles) and request.fields == (RESPONSE,)
 
     def answer(self, request: Request, sampler: Sampler) -> Answer:
@@ -623,7 +625,7 @@ class ResponseWriter(Role):
 
 
 def planted_quality(about: str, sampler: Sampler) -> str:
-    """Return the quality that a response is planted with, '' for none."""
+    """Return the planted quality of a response, '' for none."""
     rates: Mapping[str, float] = sampler.errors.own.get("quality", {})
     draw, total = sampler.draw("quality", about), 0.0
     for quality in QUALITIES:
@@ -634,6 +636,6 @@ def planted_quality(about: str, sampler: Sampler) -> str:
 
 
 def expected_quality(rates: Mapping[str, float]) -> float:
-    """Return the expected quality of a response as a judge without errors reads it: 3 without a marker."""
+    """Return the expected quality of a response as read by a judge without errors: 3 without a marker."""
     marked = sum(float(quality) * chance for quality, chance in rates.items())
     return marked + UNMARKED * (1 - sum(rates.values()))

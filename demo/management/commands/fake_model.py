@@ -1,4 +1,4 @@
-"""`manage.py fake_model`: a local server that plays a model, for trying out and for tests."""
+"""`manage.py fake_model`: a local server that simulates a model, for demos and tests."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The options of the fake model."""
+        """Add the options of the fake model."""
         running.arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Serve until asked to stop."""
+        """Serve until stopped."""
         try:
             running.run(running.Namespace(**options), self._say)
         except running.Trouble as trouble:

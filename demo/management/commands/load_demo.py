@@ -19,7 +19,7 @@ from judges.errors import JudgeError
 
 
 class Command(DatabaseCommand):
-    """Loads what is missing of the demo and prints its accounts."""
+    """Loads missing parts of the demo and prints its accounts."""
 
     help = (
         "Load the demo: corpora and scenarios written for Concord, simulated ratings, campaigns, two "
@@ -30,7 +30,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where a fake model answers."""
+        """Add the option with the fake model's URL."""
         parser.add_argument(
             "--fake-model",
             metavar="URL",
@@ -51,7 +51,7 @@ class Command(DatabaseCommand):
 
     @transaction.atomic
     def _load(self) -> dict[str, loading.Account]:
-        """Load what is missing, all of it or nothing, and return the accounts by role."""
+        """Load missing parts in one transaction, and return the accounts by role."""
         accounts = {role: loading.ensure(role) for role in loading.ROLES}
         by = accounts["researcher"].user
         for corpus in loading.CORPORA:

@@ -25,12 +25,12 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the queue, and when to end."""
+        """Add the queue argument and `--until-empty`."""
         parser.add_argument("queue", choices=list(QUEUES))
         parser.add_argument("--until-empty", action="store_true", help="end when nothing waits in the queue")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the loop; what computes steps back for the web server."""
+        """Run the loop; computing queues run at lower priority than the web server."""
         if options["queue"] != CALLS:
             os.nice(NICE)
             os.environ.setdefault("OMP_NUM_THREADS", "1")
