@@ -15,11 +15,11 @@ from annotation.api.corpora_serializers import TrainingPart
 from annotation.api.people import Text
 from annotation.models import Corpus
 from annotation.models.campaigns import Campaign
-from calibration.reports.kinds import MOST_RESAMPLES
 from calibration.errors import CalibrationError
 from calibration.exports.parts import PARTS
 from calibration.gold.rules import MEANING, RULES, Option, Rule, help_line, known_options
 from calibration.models import Export, Gold, Report, Study
+from calibration.reports.kinds import MOST_RESAMPLES
 from calibration.statistics import Result
 from calibration.statistics.core.engine import FLAGS, STATUSES
 from calibration.studies.actions import is_stale, under_way
