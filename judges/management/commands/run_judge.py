@@ -21,7 +21,7 @@ from judges.runs.selection import Selection, judge_needs_opening, settings_of
 
 
 class Command(RunCommand):
-    """Start or resume a judge's run and bring it to its end."""
+    """Start or resume a judge's run and drive it to its end."""
 
     help = (
         "Run a judge over a corpus or a campaign, with a progress bar. The command does the work itself, "
@@ -121,14 +121,13 @@ class Command(RunCommand):
         return judge, self.selection(options, self._samples(judge, options))
 
     def _samples(self, judge: Judge, options: dict[str, Any]) -> int:
-        """Return the number that is asked for, else the judge's usual one."""
+        """Return the requested number of samples, else the judge's default."""
         samples: int | None = options["samples"]
         return judge.usual_samples() if samples is None else samples
 
 
 def add_settings(parser: CommandParser, how: str = "--mode") -> None:
-    """Add what the run may take, and whether it takes replies that are there; `how` names the option that
-    says how it asks."""
+    """Add the caps and the cache option; `how` is the name of the mode option."""
     cap = "pause the run before the first call that could pass so "
     parser.add_argument("--cap-calls", type=int, metavar="N", help=f"{cap}many calls")
     parser.add_argument("--cap-tokens", type=int, metavar="N", help=f"{cap}many tokens, read and written")
