@@ -1,4 +1,4 @@
-"""Options that commands share: how they name a corpus, campaign, study or gold, and where they write."""
+"""Shared command options: naming a corpus, campaign, study or gold, and the output."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from calibration.models import Gold, Study
 from calibration.studies import actions as studies
 from config.commands import refuse_unused
 
-# How commands name gold labels.
+# Command options that name gold labels.
 
 
 def find_gold(number: int) -> Gold:
-    """Return a gold by its number. Raises CommandError where there is none."""
+    """Return a gold by its number. Raises CommandError if it does not exist."""
     related = ("corpus", "campaign", "scheme_version__scheme")
     gold = Gold.objects.select_related(*related).filter(pk=number).first()
     if gold is None:
@@ -33,11 +33,11 @@ def find_gold(number: int) -> Gold:
     return gold
 
 
-# How commands name a corpus or campaign.
+# Command options that name a corpus or campaign.
 
 
 def add_place_arguments(parser: CommandParser) -> None:
-    """Add --corpus and --campaign, of which one is given."""
+    """Add --corpus and --campaign; exactly one is required."""
     parser.add_argument("--corpus", metavar="NAME", help="labels of a whole corpus")
     parser.add_argument("--campaign", metavar="NAME", help="labels of a campaign")
 
@@ -62,7 +62,7 @@ def find_place(corpus: str | None, campaign: str | None) -> tuple[Corpus, Campai
 
 
 def refuse_purpose(options: Mapping[str, Any], opening: Collection[str] = ("test",)) -> None:
-    """Raise CommandError for a --purpose where the --part does not open test."""
+    """Raise CommandError for a --purpose with a --part that does not open test."""
     if options["part"] not in opening:
         refuse_unused(options, ["purpose"], f"it says what --part {' or '.join(opening)} is opened for")
 
@@ -73,11 +73,11 @@ def list_existing(names: Iterable[str]) -> str:
     return f"there are {', '.join(first_names)}" if first_names else "there are none yet"
 
 
-# How commands name a study.
+# Command options that name a study.
 
 
 def find_study(options: dict[str, Any]) -> Study:
-    """Return the study that a command names, or the automatic one of a place. Raises CommandError."""
+    """Return the study named by a command, or the automatic study of a place. Raises CommandError."""
     if not options["name"]:
         corpus, campaign = find_place(options["corpus"], options["campaign"])
         everyone = bool(options.get("everyone"))
@@ -96,7 +96,7 @@ def find_study(options: dict[str, Any]) -> Study:
 
 
 def write_output(command: BaseCommand, content: str | bytes, path: str | None) -> None:
-    """Write into a file, or to standard output. Raises CommandError where neither can take it."""
+    """Write to a file or standard output. Raises CommandError if that fails."""
     if path:
         try:
             with open(path, "wb") as file:
@@ -111,7 +111,7 @@ def write_output(command: BaseCommand, content: str | bytes, path: str | None) -
         command.stdout.write(content, ending="")
 
 
-# What the export commands share: writing a query to a file or to standard output.
+# Shared by the export commands: writing a query to a file or to standard output.
 
 
 def add_export_arguments(parser: CommandParser) -> None:
@@ -139,7 +139,7 @@ def add_part_arguments(parser: CommandParser) -> None:
 
 
 def take_part(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, Any]) -> ExportPart:
-    """Return the part of a corpus that the options name; CommandError for test without a purpose."""
+    """Return the part of a corpus named by the options; CommandError for test without a purpose."""
     refuse_purpose(options, ("test", "all"))
     try:
         part_options = {name: options[name] for name in ("part", "purpose")}
@@ -151,9 +151,9 @@ def take_part(corpus: Corpus, about: Campaign | Gold | None, options: dict[str, 
 def export_query(
     command: BaseCommand, query: ExportQuery, options: dict[str, Any], facts: dict[str, Any]
 ) -> None:
-    """Write the rows and say what was written: one JSON line, on standard error where rows go to output.
+    """Write the rows and report the export in one JSON line, on standard error if rows go to standard output.
 
-    Beside a file stands its manifest, which holds the same line: import checks the file against it.
+    A file gets a manifest next to it with the same line: import checks the file against it.
     """
     form = options["format"]
     export_file(command, lambda file: write(query, form, file), form, options["output"], facts)
@@ -166,7 +166,7 @@ def export_file(
     path: str,
     facts: dict[str, Any],
 ) -> None:
-    """Write a file and say what was written; `facts` may fill while it is."""
+    """Write a file and report the export; `facts` may be filled during the writing."""
     try:
         if path == "-":
             result = write_into(sys.stdout.buffer)
@@ -186,7 +186,7 @@ def export_file(
 
 
 def _write_whole(path: Path, write_into: Callable[[IO[bytes]], FileSummary]) -> FileSummary:
-    """Write a file whole, under another name first: a broken-off export never looks complete."""
+    """Write a file under a temporary name first: an interrupted export never looks complete."""
     part = path.with_name(f"{path.name}.part")
     try:
         with part.open("wb") as file:
@@ -194,6 +194,6 @@ def _write_whole(path: Path, write_into: Callable[[IO[bytes]], FileSummary]) -> 
     except CalibrationError:
         part.unlink(missing_ok=True)
         raise
-    manifest_path(path).unlink(missing_ok=True)  # never one file with another's manifest
+    manifest_path(path).unlink(missing_ok=True)  # never a file with another file's manifest
     part.replace(path)
     return result

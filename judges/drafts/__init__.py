@@ -1,4 +1,4 @@
-"""Drafts of judges: written, tried on dev items, thrown away or kept as a version of a prompt."""
+"""Drafts of judges: written, tried on dev items, then discarded or kept as a version of a prompt."""
 
 DRAFT = "draft"
-"""The kind of the runs of drafts."""
+"""Kind of the runs of drafts."""

@@ -1,4 +1,4 @@
-"""What is done with drafts: written, run, thrown away. Every change of what is stored is here, and logged."""
+"""Actions on drafts: write, run, discard, keep. Every change of stored data is here, and logged."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from judges.runs.material import kept_need
 from judges.runs.plans import MOST_SAMPLES, Judge, RaterPlan, settings_of_judge
 from judges.runs.selection import Covered
 
-# The calls of drafts: asked as those of judges are, but what they answer is no label.
+# Calls of drafts: sent like those of judges, but their answers are not labels.
 
 
 class DraftRun(JudgeRun):
-    """Runs of drafts: made ready and asked as those of judges, recorded in a table of their own."""
+    """Runs of drafts: prepared and sent like those of judges, recorded in a separate table."""
 
     def record(self, answered_calls: Sequence[tuple[Call, Sequence[Any]]]) -> int:
-        """Record the answers as the draft's; return how many are new."""
+        """Record the answers as the draft's; return the number of new ones."""
         drafts = dict(
             Draft.objects.filter(rater__in={call.rater_id for call, _ in answered_calls}).values_list(
                 "rater", "pk"
@@ -95,9 +95,9 @@ def write(
 ) -> Draft:
     """Store a draft of a bench and return it; the same judge with the same text is the same draft.
 
-    `options` are further settings of `Judge` (parameters, budget, needs). One that was thrown
-    away is taken up again. Raises JudgeError for a text that cannot be a prompt of the bench's protocol, and
-    for a variant that answers other questions than the bench's, or about something else.
+    `options` are further settings of `Judge` (parameters, budget, needs). A discarded draft is restored.
+    Raises JudgeError for a text that is invalid as a prompt of the bench's protocol, and for a variant that
+    answers other questions or rates other targets than the bench's.
     """
     Bench.objects.select_for_update().get(pk=bench.pk)
     actions.check(protocol=bench.protocol, variant=variant, wording=wording)
@@ -135,7 +135,7 @@ def write(
 
 
 def judge_of(draft: Draft, search: int | None = None) -> Judge:
-    """Return the judge that a draft is: of the version that it was kept as, where it was."""
+    """Return the judge of a draft; for a kept draft, the judge of its prompt version."""
     if draft.kept:
         return kept_judge(draft, draft.kept)
     return judge_for(draft.bench, draft.variant, draft.endpoint, draft.text, draft.options, search)
@@ -163,9 +163,9 @@ def judge_for(
 
 
 def kept_judge(draft: Draft, ref: str) -> Judge:
-    """Return the judge that a draft becomes as a version of a prompt, on top of no draft.
+    """Return the judge that a draft becomes as a version of a prompt, without references to drafts.
 
-    Raises JudgeError where it reads a draft that was not kept.
+    Raises JudgeError if it reads the answers of a draft that was not kept.
     """
     settings = settings_of_judge(draft.options)
     read = {role: kept_need(name) for role, name in settings.pop("needs", {}).items()}
@@ -175,17 +175,16 @@ def kept_judge(draft: Draft, ref: str) -> Judge:
 
 @transaction.atomic
 def run(*, by: User | None, draft: Draft, targets: int | None, samples: int = 1) -> Run:
-    """Let a draft answer the first `targets` targets of its bench (None: all of dev); return its run.
+    """Run a draft on the first `targets` targets of its bench (None: all of dev); return its run.
 
-    What was asked before is not asked again, and it never covers less than before. A draft that was kept is
-    an ordinary judge: its answers are labels. Raises JudgeError for numbers that make no sense, and for a
-    draft that was thrown away.
+    Finished calls are not repeated, and a run never covers less than before. A kept draft is an ordinary
+    judge: its answers are labels. Raises JudgeError for invalid numbers, and for a discarded draft.
     """
     if not 1 <= samples <= MOST_SAMPLES:
         raise JudgeError(f"The number of samples must be between 1 and {MOST_SAMPLES}.")
     if targets is not None and targets < 1:
         raise JudgeError("A draft is tried on at least one item.")
-    Bench.objects.select_for_update().get(pk=draft.bench_id)  # before the draft, as everywhere
+    Bench.objects.select_for_update().get(pk=draft.bench_id)  # locked before the draft, as everywhere
     draft = Draft.objects.select_for_update(of=("self",)).select_related("bench").get(pk=draft.pk)
     if draft.discarded_at is not None:
         raise JudgeError(f"Draft {draft.number} was thrown away: write it again to take it up.")
@@ -207,7 +206,7 @@ def run(*, by: User | None, draft: Draft, targets: int | None, samples: int = 1)
 
 
 def require_same_server(draft: Draft, plan: RaterPlan) -> None:
-    """Raise JudgeError where a draft's endpoint became another server since the draft was written."""
+    """Raise JudgeError if a draft's endpoint has become another server since the draft was written."""
     own, now = (
         {name: spec.get(name, "") for name in ("address", "revision")}
         for spec in (draft.asker.spec, plan.rater.spec)
@@ -220,18 +219,18 @@ def require_same_server(draft: Draft, plan: RaterPlan) -> None:
 
 
 def scope_hash(bench: Bench) -> str:
-    """Return the hash that the runs of a bench's drafts have as their scope."""
+    """Return the scope hash of the runs of a bench's drafts."""
     return hashlib.sha256(f"bench {bench.pk}".encode()).hexdigest()
 
 
 def run_of(draft: Draft) -> Run | None:
-    """Return a draft's run, None where it was not tried."""
+    """Return a draft's run, None if it was never run."""
     rows = Run.objects.select_related("rater", "corpus", "campaign", "endpoint", "scheme_version__scheme")
     return rows.filter(rater=draft.asker, scope_hash=scope_hash(draft.bench)).first()
 
 
 def _put_back(draft_run: Run) -> None:
-    """Let cancelled calls be asked, and those that went unasked for a need which may be met by now."""
+    """Make cancelled calls pending again, and calls skipped for a need that may be met by now."""
     unmet = draft_run.calls.filter(state=Call.State.DONE, flags__contains=[UNMET])
     DraftAnswer.objects.filter(call__in=unmet).delete()
     again = Q(state=Call.State.CANCELLED) | Q(state=Call.State.DONE, flags__contains=[UNMET])
@@ -241,7 +240,7 @@ def _put_back(draft_run: Run) -> None:
 
 
 def opened_run(*, by: User | None, draft: Draft, plan: RaterPlan) -> Run:
-    """Return the run in which a draft, or the judge that it was kept as, answers on its bench."""
+    """Return the run in which a draft, or the judge it was kept as, answers on its bench."""
     bench = draft.bench
     scope = benches.selection(bench).as_json() | {"bench": bench.pk, "targets": draft.targets}
     return run_on(
@@ -271,8 +270,9 @@ def run_on(
     questions: Mapping[str, int] | None = None,
     samples: int = 1,
 ) -> Run:
-    """Return a rater's run on a bench, locked: the one whose scope has the hash `place`, opened where there
-    is none. What it covers may grow; the rest of it stays as it was opened."""
+    """Return a rater's run on a bench, locked: the run whose scope has the hash `place`, opened if missing.
+    Its coverage may grow; its other settings stay as opened.
+    """
     grows = {"scope": dict(scope), "samples": samples}
     opened, _ = Run.objects.update_or_create(
         rater=rater,
@@ -312,9 +312,9 @@ def _create_calls(draft_run: Run, draft: Draft, plan: RaterPlan, targets: list[B
 
 @transaction.atomic
 def discard(*, by: User | None, draft: Draft) -> Draft:
-    """Throw a draft away: it is off the lists, and still counted among those that were tried.
+    """Discard a draft: it is removed from the lists, but still counts as tried.
 
-    Raises JudgeError for one that was kept.
+    Raises JudgeError for a kept draft.
     """
     draft = Draft.objects.select_for_update().get(pk=draft.pk)
     if draft.kept:
@@ -333,19 +333,19 @@ def _log(by: User | None, verb: str, draft: Draft, **detail: Any) -> None:
     Event.objects.create(by=by, verb=verb, subject=subject[:200], detail=detail)
 
 
-# Keeping a draft: its text becomes a version of a prompt, and its answers the labels of a judge.
+# Keeping a draft: its text becomes a version of a prompt, and its answers become labels of a judge.
 #
-# What was paid for is taken over in one transaction: the calls change hands with their replies, tokens and
-# cost (so each is counted once), and their answers become labels linked to them.
+# Paid calls are transferred in one transaction: they move with their replies, tokens and cost (so each is
+# counted once), and their answers become labels linked to them.
 
 
 @transaction.atomic
 def keep(*, by: User | None, draft: Draft, name: str = "", note: str = "") -> Draft:
-    """Keep a draft as the next version of the prompt `name`, or as the first of a new one.
+    """Keep a draft as the next version of the prompt `name`, or as the first version of a new prompt.
 
-    A text that comes with Concord needs no name: the judge that asks with it takes the answers over. Raises
-    JudgeError while the draft is being run, for one that was kept, thrown away or made for a check, and for a
-    name that a prompt of another protocol or variant has.
+    A text that comes with Concord needs no name: its judge takes the answers over. Raises JudgeError while
+    the draft is running, for a draft that was kept, discarded or written for a check, and for a name taken by
+    a prompt of another protocol or variant.
     """
     draft = (
         Draft.objects.select_for_update(of=("self",))
@@ -382,7 +382,7 @@ def _refuse(draft: Draft) -> None:
 
 
 def _version(by: User | None, draft: Draft, name: str, note: str) -> str:
-    """Return the reference of the version that has the draft's text, storing it where it is new."""
+    """Return the reference of the version with the draft's text, stored if new."""
     wording, protocol = versions.wording_of(draft.text), benches.asking(draft.bench.protocol)
     if wording.digest() == protocol.wording(draft.variant).digest():
         return f"{protocol.prompt_file(draft.variant)}@{protocol.version}"
@@ -410,7 +410,9 @@ def _version(by: User | None, draft: Draft, name: str, note: str) -> str:
 
 
 def _take_over(draft: Draft, old: Run, new: Run) -> None:
-    """Hand calls and answers to the judge; what it had asked itself before stays with the draft's run."""
+    """Transfer calls and answers to the judge; calls that duplicate the judge's own stay with the draft's
+    run.
+    """
     place = ("continuation", "item", "part", "sample")
     theirs = set(Call.objects.filter(rater=new.rater).values_list(*place))
     moved = [pk for pk, *key in old.calls.values_list("pk", *place) if tuple(key) not in theirs]
@@ -432,13 +434,13 @@ def _answer(row: DraftAnswer) -> Answer:
     return Answer(row.item_id, row.question_id, row.value, row.missing, row.sample, row.explanation)
 
 
-# What trying a draft would take, before it is asked: calls, tokens, cost, and to whom the text goes.
+# Estimate before running a draft: calls, tokens, cost, and the receiver of the text.
 
 
 def estimate(draft: Draft, targets: int | None, samples: int = 1) -> Estimate:
-    """Return what it takes to let a draft answer a bench's first targets (None: all of dev).
+    """Return the estimate for running a draft on a bench's first targets (None: all of dev).
 
-    Nothing is kept: neither the targets that would be drawn nor a judge. Raises JudgeError as running does.
+    Stores nothing: neither the targets that would be drawn nor a judge. Raises JudgeError as running does.
     """
     with transaction.atomic():
         result = _estimate(draft, targets, samples)
@@ -471,10 +473,10 @@ def requests_of(
     parent: str = "",
     later: User | None = None,
 ) -> list[Request]:
-    """Return what a draft would send about an item of dev ('': the bench's first), one for each part.
+    """Return the requests of a draft about an item of dev ('': the bench's first), one per part.
 
-    Takes what `actions.write` takes; nothing but the text is kept. `later` is for `requests`. Raises
-    JudgeError for what there is none of.
+    Arguments are those of `actions.write`; only the text is stored. `later` is for `requests`. Raises
+    JudgeError for unknown references.
     """
     judge = judge_for(bench, variant, endpoint, versions.store(wording=wording), options)
     with transaction.atomic():
@@ -484,7 +486,7 @@ def requests_of(
 
 
 def _item(bench: Bench, key: str) -> Item:
-    """Return the item of a key, or of the bench's first target; of a continuation the dialogue's."""
+    """Return the item with a key, or of the bench's first target; for a continuation, the dialogue's."""
     if key.strip():
         item = requests.item_of(bench.corpus, key, benches.protocol_of(bench).covers)
         if splits.of_item(item) not in splits.clusters(split=bench.split, part="dev"):

@@ -1,4 +1,4 @@
-"""Benches: where drafts are tried, and which dev items they meet, drawn once and in one order for all."""
+"""Benches: where drafts are tried, and their sample of dev items, drawn once in one order for all drafts."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ from judges.runs import plans
 from judges.runs.plans import CONTINUATION, questions_of
 from judges.runs.selection import Selection, continuations, items
 
-# Waking a search for better texts: whenever a run of it has ended, a job takes it further.
+# Search for better texts: a job continues it whenever one of its runs has ended.
 
 SEARCH = "search"
-"""The kind of the jobs that take searches further (`calibration.workbench.search_job`)."""
+"""Kind of the jobs that continue searches (`calibration.workbench.search_job`)."""
 
 
 def go_on(search: int, *, after: str = "its start") -> Job:
-    """Queue the job that takes a search further.
+    """Queue the job that continues a search.
 
-    The subject says after what it goes on, so that a job which is just ending does not swallow its successor.
+    The subject names the preceding step, so that a job which is just ending does not swallow its successor.
     """
     subject = f"search {search}, after {after}"
     return actions.start(kind=SEARCH, subject=subject, by=None, params={"search": search})
 
 
 def settled(run: Run) -> None:
-    """Take the search of a run further, where it is of one."""
+    """Continue the search that a run belongs to, if any."""
     if SEARCH in run.scope:
         done = run.calls.exclude(state=Call.State.CANCELLED).count()
         go_on(run.scope[SEARCH], after=f"{done} calls of run {run.pk}")
 
 
 Target = tuple[int, int | None]
-"""The ids of a continuation and of an item of it, None for all of the continuation."""
+"""Ids of a continuation and of one of its items, None for the whole continuation."""
 
 
 @transaction.atomic
@@ -74,13 +74,13 @@ def open_bench(
     variant: str = "",
     include_self: bool = False,
 ) -> Bench:
-    """Open a bench for drafts of a protocol on the dev part of a corpus, or of what a campaign covers.
+    """Open a bench for drafts of a protocol on the dev part of a corpus, or of a campaign's coverage.
 
-    A protocol that takes any scheme is bound to `scheme` (`key` or `key@version`; over a campaign its own
-    where none is named), as `variant` asks it. `include_self`: dialogues' own turns, too, where they have
-    continuations by others. Fixes the corpus's split. Raises JudgeError for a name that is
-    taken, a protocol that takes no text, a scheme that it cannot ask, a corpus without a split, and where dev
-    has nothing that the protocol could judge.
+    A protocol that takes any scheme is bound to `scheme` (`key` or `key@version`; default for a campaign: its
+    own scheme), asked by `variant`. `include_self`: also the original turns of dialogues that have
+    continuations by others. Fixes the corpus's split. Raises JudgeError for a name in use, a protocol without
+    a text, a scheme that it cannot ask, a corpus without a split, and a dev part without targets for the
+    protocol.
     """
     name = name.strip()
     if not 1 <= len(name) <= 100:
@@ -120,7 +120,7 @@ def open_bench(
 
 
 def asking(protocol: str) -> Asking:
-    """Return a protocol that takes a text. Raises JudgeError for one that there is none of."""
+    """Return a protocol that takes a text. Raises JudgeError for an unknown one."""
     asking_protocol = PROTOCOLS.get(protocol)
     if not isinstance(asking_protocol, Asking):
         names = ", ".join(key for key, candidate in PROTOCOLS.items() if isinstance(candidate, Asking))
@@ -129,7 +129,9 @@ def asking(protocol: str) -> Asking:
 
 
 def _variant(protocol: Asking, variant: str) -> str:
-    """Return how a protocol that takes any scheme asks it, '' for others: their drafts may ask in any way."""
+    """Return the variant of a protocol that takes any scheme, '' for others: their drafts may use any
+    variant.
+    """
     if not protocol.takes_scheme:
         return ""
     if variant and variant not in protocol.variants:
@@ -138,14 +140,14 @@ def _variant(protocol: Asking, variant: str) -> str:
 
 
 def protocol_of(bench: Bench, variant: str = "") -> Asking:
-    """Return a bench's protocol, over its scheme where it has one: in its own variant, or in another."""
+    """Return a bench's protocol, over its scheme if it has one: in its own variant, or in another."""
     bound = plans.bind_protocol(asking(bench.protocol), bench.scheme_version, variant or bench.variant)
     assert isinstance(bound, Asking)
     return bound
 
 
 def variants(bench: Bench) -> list[str]:
-    """Return the variants that a bench's drafts may have: all that answer its questions on its targets."""
+    """Return the variants allowed for a bench's drafts: those that answer its questions on its targets."""
     template = asking(bench.protocol)
     if bench.scheme_version is None:
         return list(template.variants)
@@ -166,30 +168,30 @@ def _question_keys(protocol: Asking) -> dict[str, tuple[str, str]]:
 
 
 def scheme_ref(bench: Bench) -> str:
-    """Return the scheme that a bench's drafts ask, `key@version`; '' where the protocol has its own."""
+    """Return the scheme of a bench's drafts, `key@version`; '' if the protocol has its own."""
     return plans.scheme_ref(bench.scheme_version) if bench.scheme_version else ""
 
 
 def unit(bench: Bench) -> tuple[str, str]:
-    """Return what a target of a bench is called: one, and several."""
+    """Return the name of a bench's target: singular and plural."""
     covers = protocol_of(bench).covers
     return covers, f"{covers}s"
 
 
 def selection(bench: Bench) -> Selection:
-    """Return the dev part that a bench draws from."""
+    """Return the dev part from which a bench draws."""
     return Selection(
         bench.corpus, bench.campaign, include_self=bench.include_self, split=bench.split, part="dev"
     )
 
 
 def available(bench: Bench) -> int:
-    """Return how many targets dev has."""
+    """Return the number of targets in dev."""
     return len(_pool(bench))
 
 
 def _pool(bench: Bench) -> dict[Target, tuple[str, str]]:
-    """Return every target of dev with its cluster and its key."""
+    """Return every target of dev with its cluster and key."""
     protocol, selected = protocol_of(bench), selection(bench)
     if protocol.covers == CONTINUATION:
         kinds = protocol.item_kinds()
@@ -211,10 +213,10 @@ def _pool(bench: Bench) -> dict[Target, tuple[str, str]]:
 
 
 def order(pool: Iterable[tuple[Target, tuple[str, str]]], seed: int) -> list[Target]:
-    """Return targets, each with its cluster and key, in the order in which they are drawn.
+    """Return targets, each with its cluster and key, in drawing order.
 
     One of every cluster comes first, then a second of each ... The seed and the keys decide the order of
-    clusters, and of targets within one, so that the same corpus gives the same draw wherever it is loaded.
+    clusters, and of targets within a cluster, so the same corpus gives the same draw wherever it is loaded.
     """
     by_cluster: dict[str, list[tuple[str, Target]]] = defaultdict(list)
     for target, (cluster, key) in pool:
@@ -226,7 +228,7 @@ def order(pool: Iterable[tuple[Target, tuple[str, str]]], seed: int) -> list[Tar
 
 
 def _answered(bench: Bench) -> set[Target]:
-    """Return the targets that people or keys have answered, on any version of the schemes that are asked."""
+    """Return the targets with answers by people or keys, on any version of the bench's schemes."""
     questions = Question.objects.filter(pk__in=bench.questions.values())
     keys = questions.values_list("version__scheme__key", flat=True)
     scheme_keys = {name for key in keys for name in (key, base_of(key))}
@@ -249,10 +251,10 @@ def _place(seed: int, name: str) -> str:
 
 
 def grow(bench: Bench, count: int | None) -> list[BenchTarget]:
-    """Return the first `count` targets of a bench (None: all of dev), drawing those it has not yet.
+    """Return the first `count` targets of a bench (None: all of dev), drawing missing ones.
 
-    Those that people or keys have answered come first. What was drawn stays where it is, also where the
-    corpus has grown meanwhile. Call it in a transaction.
+    Targets answered by people or keys come first. Drawn targets keep their position, even if the corpus has
+    grown. Call it in a transaction.
     """
     Bench.objects.select_for_update().get(pk=bench.pk)
     targets = list(bench.targets.order_by("position"))
@@ -272,19 +274,19 @@ def grow(bench: Bench, count: int | None) -> list[BenchTarget]:
     return targets + BenchTarget.objects.bulk_create(rows)
 
 
-# What a draft is begun from: a draft of its bench, a version of a prompt, or what comes with Concord.
+# Starting points of a draft: a draft of its bench, a version of a prompt, or Concord's own text.
 
 PARTS = ("system", "user", "form")
-"""The parts of a text that may be given in other words."""
+"""Parts of a text that may be replaced."""
 OWN_OPTIONS = ("budget", "needs")
-"""What is set of a draft beside its text, variant, endpoint, samples and sampling parameters."""
+"""Settings of a draft besides its text, variant, endpoint, samples and sampling parameters."""
 
 
 def text_of(bench: Bench, ref: str) -> Version:
-    """Return the text that a draft is begun from, as a version, and how it is asked: a draft of the bench
-    (`draft-3`), a version (`name@2`), or without a reference Concord's own.
+    """Return the text from which a draft starts, as a version, and its variant: a draft of the bench
+    (`draft-3`), a version (`name@2`), or without a reference Concord's own text.
 
-    Raises JudgeError for what there is none of, and for a version of another protocol or scheme.
+    Raises JudgeError for an unknown reference, and for a version of another protocol or scheme.
     """
     draft = _draft(bench, ref)
     if draft is None:
@@ -294,7 +296,7 @@ def text_of(bench: Bench, ref: str) -> Version:
 
 
 def begun_from(bench: Bench, ref: str) -> dict[str, Any]:
-    """Return the form's beginning: text, variant and, of a draft, its endpoint and settings.
+    """Return the form's initial values: text, variant and, for a draft, its endpoint and settings.
 
     Raises JudgeError as `text_of` does.
     """
@@ -311,14 +313,15 @@ def begun_from(bench: Bench, ref: str) -> dict[str, Any]:
 
 
 def options_of(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a draft's options from what a form, a program or a command gives: sampling parameters by their
-    names, the budget, and whose answers it reads (`needs`). Raises JobError for parameters that cannot be."""
+    """Return a draft's options from the values of a form, API call or command: sampling parameters by name,
+    the budget, and the raters whose answers it reads (`needs`). Raises JobError for invalid parameters.
+    """
     sent = checked({name: values.get(name) for name in PARAMETERS})
     return {"parameters": sent} | {name: values.get(name) for name in OWN_OPTIONS}
 
 
 def parent_of(bench: Bench, ref: str) -> str:
-    """Return the version that a draft descends from."""
+    """Return the version from which a draft descends."""
     draft = _draft(bench, ref)
     if draft is not None:
         return draft.kept or draft.parent
@@ -326,7 +329,9 @@ def parent_of(bench: Bench, ref: str) -> str:
 
 
 def versions_for(bench: Bench) -> list[Version]:
-    """Return the versions that a draft of a bench may begin from: Concord's, then one's own, newest first."""
+    """Return the versions from which a draft of a bench may start: Concord's, then users' own, newest
+    first.
+    """
     rows = PromptVersion.objects.select_related("prompt__scheme_version__scheme", "text").filter(
         prompt__protocol=bench.protocol, prompt__archived=False
     )
@@ -369,23 +374,23 @@ def _version(bench: Bench, ref: str) -> Version:
 
 
 def wording_from(bench: Bench, ref: str, parts: Mapping[str, Any]) -> Wording:
-    """Return the text that a draft is begun from with some of its parts in other words."""
+    """Return the text from which a draft starts, with some of its parts replaced."""
     base = text_of(bench, ref).wording
     changed_parts = {name: parts[name].replace("\r\n", "\n") for name in PARTS if name in parts}
     return replace(base, **changed_parts)
 
 
-# Which judges were put beside people on the dev part of a split: each counts once, whatever became of it.
+# Judges compared with people on the dev part of a split: each counts once, whatever its outcome.
 
-# Worked examples of a draft: picked on its bench as they are for a version of a prompt, from dev alone.
+# Worked examples of a draft: picked on its bench like those of a prompt version, from dev only.
 
 USUAL = 4
-"""Examples in a call unless told."""
+"""Default number of examples in a call."""
 
 
 def picked(bench: Bench, variant: str, wording: Wording, picking: Mapping[str, Any] | None) -> Wording:
-    """Return a draft's text with examples picked as `picking` says: a `rule`, and `n`, `items`, `judge` and
-    `seed` where it has them. Without a rule the text is as it is. Raises JudgeError where there are none.
+    """Return a draft's text with examples picked by `picking`: a `rule`, and optionally `n`, `items`, `judge`
+    and `seed`. Without a rule the text is unchanged. Raises JudgeError if there are no examples.
     """
     if not picking or not picking.get("rule"):
         return wording
@@ -401,7 +406,9 @@ def picked(bench: Bench, variant: str, wording: Wording, picking: Mapping[str, A
 
 
 def identity(spec: Mapping[str, Any]) -> str:
-    """Return the hash of what a judge is asked and by whom: a draft's is that of the version it becomes."""
+    """Return the hash of a judge's questions and identity: a draft's equals that of the version it
+    becomes.
+    """
     protocol = asking(spec["protocol"])
     rest = {
         name: value for name, value in spec.items() if name not in ("draft", "prompt", "search", "wording")
@@ -414,20 +421,20 @@ def identity(spec: Mapping[str, Any]) -> str:
 
 
 def _read(fingerprint: str) -> str:
-    """Return who is read by a judge: a draft and the judge that it becomes are the same one."""
+    """Return the rater read by a judge: a draft and the judge that it becomes count as the same."""
     spec = Rater.objects.get(fingerprint=fingerprint).spec
     return identity(spec) if "protocol" in spec and "model" in spec else fingerprint
 
 
 def family(bench: Bench) -> str:
-    """Return what counts together: the judges of one protocol, of one scheme where it takes any."""
+    """Return the counting group: judges of one protocol, and of one scheme if it takes any."""
     if bench.scheme_version is None:
         return bench.protocol
     return f"{bench.protocol}:{bench.scheme_version.scheme_id}"
 
 
 def note(*, bench: Bench, spec: Mapping[str, Any], name: str) -> None:
-    """Count a judge among those tried on the dev part of a bench's split; again it changes nothing."""
+    """Record a judge as tried on the dev part of a bench's split; repeated calls change nothing."""
     Trial.objects.get_or_create(
         split=bench.split,
         protocol=family(bench),
@@ -437,12 +444,13 @@ def note(*, bench: Bench, spec: Mapping[str, Any], name: str) -> None:
 
 
 def tried(bench: Bench) -> set[str]:
-    """Return the identities of all judges that were ever tried on the dev part of a bench's split, of its
-    protocol (and scheme)."""
+    """Return the identities of all judges ever tried on the dev part of a bench's split, of its protocol (and
+    scheme).
+    """
     rows = Trial.objects.filter(split=bench.split, protocol=family(bench))
     return set(rows.values_list("fingerprint", flat=True))
 
 
 def count(bench: Bench) -> int:
-    """Return how many judges these are."""
+    """Return the number of these judges."""
     return len(tried(bench))

@@ -1,7 +1,7 @@
-"""Harmless changes of a text, made by rule: what it asks stays the same, how it says so does not.
+"""Harmless rewordings of a text, by rule: the same questions in other words.
 
-Variables stay untouched, and so do lines that show the form of the reply (`fluency - x`). Each rewording
-lists the lines that it changed.
+Variables stay untouched, and so do lines with the reply form (`fluency - x`). Each rewording lists the lines
+that it changed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from judges.protocols.wording import Wording
 
 BULLET = re.compile(r"^(\s*)[-*] ")
 FORM = re.compile(r"^\s*\S+ - x\s*$|^\s*[{}\[\]\"]|:\s*(x|\.\.\.)\s*$")
-"""A line that shows the form of the reply."""
+"""A line with the reply form."""
 WORDS: tuple[tuple[str, str], ...] = (
     ("Here is ", "Below is "),
     ("You see ", "You are shown "),
@@ -32,13 +32,13 @@ WORDS: tuple[tuple[str, str], ...] = (
     ("and with nothing else", "and nothing besides"),
     ("a whole number", "an integer"),
 )
-"""Phrases that frame a task, each with one that says the same."""
+"""Framing phrases of a task, each with an equivalent."""
 MOST_REWORDINGS = 3
 
 
 @dataclass(frozen=True)
 class Reworded:
-    """A changed text: what was done to it, and which lines became which."""
+    """A changed text: a description of the change, and the changed lines with their replacements."""
 
     key: str
     title: str
@@ -46,18 +46,18 @@ class Reworded:
     lines: tuple[tuple[str, str], ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Return what a draft keeps of the change."""
+        """Return the change as stored with a draft."""
         return {"title": self.title, "lines": [list(pair) for pair in self.lines]}
 
 
 def rewordings(wording: Wording) -> list[Reworded]:
-    """Return up to three rewordings of a text, always the same; fewer where the rules find less to change."""
+    """Return up to three rewordings of a text, deterministically; fewer if the rules find less to change."""
     candidates = (_reworded(key, title, change, wording) for key, (title, change) in CHANGES.items())
     return [candidate for candidate in candidates if candidate is not None][:MOST_REWORDINGS]
 
 
 def reordered(wording: Wording, seed: int = 0) -> list[Reworded]:
-    """Return a text with its worked examples turned round, and shuffled; none below two examples."""
+    """Return a text with its worked examples reversed, and shuffled; none below two examples."""
     examples = list(wording.examples)
     if len(examples) < 2:
         return []
@@ -88,7 +88,7 @@ def _reworded(key: str, title: str, change: Callable[[str], str], wording: Wordi
 
 
 def _pairs(before: str, after: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines that differ, each with what stands in its place."""
+    """Yield the lines that differ, each with its replacement."""
     old_lines, new_lines = before.split("\n"), after.split("\n")
     for tag, a, b, c, d in difflib.SequenceMatcher(None, old_lines, new_lines, autojunk=False).get_opcodes():
         if tag != "equal":
@@ -96,7 +96,7 @@ def _pairs(before: str, after: str) -> Iterator[tuple[str, str]]:
 
 
 def _layout(text: str) -> str:
-    """Indent lists, mark their items with stars, and put one blank line more between paragraphs."""
+    """Indent lists, mark their items with asterisks, and add one blank line between paragraphs."""
     if not text.strip():
         return text
     lines = (BULLET.sub(r"\1  * ", line) for line in text.split("\n"))
@@ -104,7 +104,7 @@ def _layout(text: str) -> str:
 
 
 def _words(text: str) -> str:
-    """Say the framing sentences in other words."""
+    """Replace framing sentences by equivalents."""
     lines = text.split("\n")
     for place, line in enumerate(lines):
         if not FORM.search(line):
@@ -115,7 +115,7 @@ def _words(text: str) -> str:
 
 
 def _order(text: str) -> str:
-    """Turn every list of single-line items round; one in which an item goes on over the next line stays."""
+    """Reverse every list of single-line items; a list with an item of several lines stays."""
     lines, ordered = text.split("\n"), []
     run: list[str] = []
     for line in [*lines, ""]:

@@ -1,4 +1,4 @@
-"""Options that commands of runs share, the drive of a run, and its last line."""
+"""Shared parts of commands for runs: options, driving a run, and the last line of output."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from judges.errors import JudgeError
 from judges.runs.lookup import NOTHING_FAILED, PARTS, Drive, selection_of, summary
 from judges.runs.selection import Selection
 
-# What `run_judge` and `run_metrics` share: options, the drive, the last line.
+# Shared by `run_judge` and `run_metrics`: options, driving a run, and the last line of output.
 
 INTERRUPTED = 130
 
 
 class RunCommand(DatabaseCommand):
-    """A command that starts or resumes runs and brings them to their end."""
+    """Base of commands that start or resume runs and drive them to their end."""
 
     requires_system_checks = []  # no page is served
 
     def add_scope(self, parser: CommandParser) -> None:
-        """Add the options that say what is covered and how the command behaves."""
+        """Add the options for coverage and for the command's behaviour."""
         where = parser.add_mutually_exclusive_group(required=True)
         where.add_argument("--corpus", default="", help="name of a corpus")
         where.add_argument("--campaign", default="", help="name of a campaign: its corpus, its items")
@@ -46,7 +46,7 @@ class RunCommand(DatabaseCommand):
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
     def selection(self, options: dict[str, Any], samples: int = 1) -> Selection:
-        """Return the selection that the options name."""
+        """Return the selection named by the options."""
         systems = [part.strip() for part in options["systems"].split(",") if part.strip()]
         return selection_of(
             corpus=options["corpus"],
@@ -58,7 +58,7 @@ class RunCommand(DatabaseCommand):
         )
 
     def drive(self, started: Sequence[Run], options: dict[str, Any]) -> list[dict[str, Any]]:
-        """Bring runs to their end and return their summaries."""
+        """Drive runs to their end and return their summaries."""
         if options["retry_failed"]:
             if not Call.objects.filter(run__in=started, state__in=AGAIN).exists():
                 self.stderr.write(NOTHING_FAILED)
@@ -74,7 +74,7 @@ class RunCommand(DatabaseCommand):
         return summaries
 
     def fail(self, summaries: Sequence[dict[str, Any]]) -> None:
-        """Exit with a line that says what failed, where something did."""
+        """Exit with a line about the failures, if there are any."""
         for run_summary in summaries:
             if run_summary["state"] != Run.State.DONE:
                 why = (
@@ -85,7 +85,7 @@ class RunCommand(DatabaseCommand):
                 raise CommandError(f"Run {run_summary['run']} of {run_summary['rater']}: {why}")
 
 
-# The option of commands that says whose answers a judge reads.
+# Command option for the raters whose answers a judge reads.
 
 
 def add_needs(parser: CommandParser) -> None:
@@ -101,7 +101,7 @@ def add_needs(parser: CommandParser) -> None:
 
 
 def needs_from_options(options: Mapping[str, Any]) -> dict[str, str]:
-    """Return the rater named for each role; raise JudgeError where the form is another."""
+    """Return the rater named for each role; raise JudgeError for another format."""
     pairs = [text.partition("=") for text in options["need"]]
     if bad := [role for role, sign, rater in pairs if not (role and sign and rater)]:
         raise JudgeError(f"--need {bad[0]}: say ROLE=RATER.")

@@ -1,4 +1,4 @@
-"""`manage.py check_sign_in`: whether single sign-on is set up, and the provider answers as it should."""
+"""`manage.py check_sign_in`: check the single sign-on settings and the provider's responses."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from config.environment import PREFIX, Provider
 
 
 class Command(BaseCommand):
-    """Tells the settings without the secret, asks the provider, and says what to register there."""
+    """Prints the settings without the secret, queries the provider, and prints what to register there."""
 
     help = "Check single sign-on: the settings, the provider's addresses and keys."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Where Concord is."""
+        """Add the option with Concord's URL."""
         parser.add_argument("--address", default=ADDRESS, help=f"where Concord is ({ADDRESS})")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Say what is set and found; the exit status tells whether people can sign in."""
+        """Print settings and results; the exit status tells whether people can sign in."""
         provider: Provider | None = settings.OIDC
         if provider is None:
             raise CommandError(f"Single sign-on is off. Set {PREFIX}ISSUER, CLIENT_ID and CLIENT_SECRET.")
@@ -58,7 +58,7 @@ class Command(BaseCommand):
 
 
 def _count_keys(provider: Provider, address: str) -> int:
-    """Return how many of the provider's keys can have signed a token; CommandError where none can."""
+    """Return the number of the provider's keys that can sign a token; CommandError if there are none."""
     try:
         fitting = single_sign_on.keys_for(single_sign_on.fetch_keys(provider, address), provider.algorithm)
     except SignOnRefused as refused:
@@ -69,7 +69,7 @@ def _count_keys(provider: Provider, address: str) -> int:
 
 
 def _try_client(provider: Provider, back: str) -> str:
-    """Try the client's secret with a made-up code; CommandError where the provider refuses it."""
+    """Test the client's secret with an invalid code; CommandError if the provider refuses it."""
     oidc_settings = single_sign_on.library_settings(provider)
     form = {
         "client_id": provider.client_id,

@@ -112,12 +112,12 @@ class _bar:
         self.bar.close()
 
     def update(self, done: int, total: int, _: ImportResult) -> None:
-        """Move the bar to where the import is."""
+        """Move the bar to the current position of the import."""
         self.bar.total = total
         self.bar.update(done - self.bar.n)
 
 
 def _as_help(sentence: str) -> str:
-    """Return a sentence as help texts are written; an abbreviation at its beginning keeps its capitals."""
+    """Return a sentence in the style of help texts; an abbreviation at its beginning keeps its capitals."""
     begins_small = sentence[1:2].islower() or sentence[1:2] == " "
     return (sentence[0].lower() + sentence[1:] if begins_small else sentence).rstrip(".")

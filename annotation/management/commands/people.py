@@ -1,4 +1,4 @@
-"""Accounts from the command line, for whoever runs this Concord and cannot sign in yet."""
+"""Accounts from the command line, for administrators of the server who cannot sign in yet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from config.commands import ADDRESS, DatabaseCommand
 
 
 class Command(DatabaseCommand):
-    """`manage.py people ACT [NAME]`: each act is a line of ACTS."""
+    """`manage.py people ACT [NAME]`: the subcommands are listed in ACTS."""
 
     help = (
         "Make the first administrator, or give an account a new password, a role or an API token. Each act "
@@ -25,7 +25,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """One sub-command an act."""
+        """Add one subcommand per action."""
         acts = parser.add_subparsers(dest="act", required=True, metavar="ACT")
         first = acts.add_parser("first-administrator", help="a one-time link to make the first administrator")
         reset = acts.add_parser("reset-link", help="a one-time link for a new password")
@@ -41,7 +41,7 @@ class Command(DatabaseCommand):
             act.add_argument("--address", default=ADDRESS, help=f"where Concord is ({ADDRESS})")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do the act and print what it gave."""
+        """Run the action and print its result."""
         try:
             self.stdout.write(ACTS[options["act"]](options))
         except AnnotationError as error:
@@ -49,7 +49,7 @@ class Command(DatabaseCommand):
 
 
 def address_of(link: links.IssuedLink, base: str) -> str:
-    """Return the address of a one-time link, where Concord is found at `base`."""
+    """Return the URL of a one-time link for the Concord at `base`."""
     return base.rstrip("/") + reverse("use-link", args=[link.token])
 
 

@@ -65,7 +65,7 @@ class Command(BaseCommand):
                 sections, entries, beside = _analyse_parts(file, plan, options)
             if opinions is not None:
                 sections[0] = _with_facts(sections[0], [_verification_fact(opinions.n_requested)])
-            if options["csv"] or options["latex"]:  # forms that hold figures alone
+            if options["csv"] or options["latex"]:  # formats that hold figures only
                 self.stderr.write("".join(f"{line}\n" for line in _notes(sections)), ending="")
             additions = [
                 _table_seven(file, sections, plan, options),
@@ -145,7 +145,7 @@ def _values(options: dict[str, Any]) -> list[str] | None:
 
 
 def _scale(file: RatingsFile, part: Part, options: dict[str, Any]) -> tuple[str, list[Any] | None]:
-    """Return a part's level and values: as the options say, else as the file declares them."""
+    """Return a part's level and values: from the options, else as declared in the file."""
     level = options["scale"] or part.declared.level
     if not level:
         where = f" for {part.question}" if part.question and "level" in file.columns else ""
@@ -218,7 +218,7 @@ def _verification_fact(count: int) -> str:
 
 
 def _notes(sections: Sequence[Section]) -> list[str]:
-    """Return what is said of options that had no effect or gave no figure, and of pairs left out."""
+    """Return notes on options without effect or figures, and on omitted pairs."""
     return [
         fact
         for section in sections
@@ -238,7 +238,7 @@ def _derived_raters(options: dict[str, Any]) -> judges.JudgeOptions:
 
 
 def _value_settings(file: RatingsFile, part: Part, options: dict[str, Any]) -> dict[str, Any]:
-    """Return how a part's values and repeated answers are read."""
+    """Return the settings for reading a part's values and repeated answers."""
     level, values = _scale(file, part, options)
     return {
         "level": cast(Level, level),
@@ -249,7 +249,7 @@ def _value_settings(file: RatingsFile, part: Part, options: dict[str, Any]) -> d
 
 
 def _read_repeats(file: RatingsFile, part: Part, options: dict[str, Any]) -> Ratings | None:
-    """Return a part's ratings with each repeated answer as a rater; None where nobody answered again."""
+    """Return a part's ratings with each repeated answer as a rater; None if there are no repeated answers."""
     how = _value_settings(file, part, options)
     return file.samples(part, level=how["level"], values=how["values"], positive=how["positive"])
 
@@ -267,7 +267,7 @@ def _table_seven(
 
 
 def _repeat_facts(part: Part, ratings: Ratings, options: dict[str, Any]) -> list[str]:
-    """Say what becomes of repeated answers, where there are any."""
+    """Return a sentence on the treatment of repeated answers, if there are any."""
     if not part.collector.repeated:
         return []
     policy = options["samples"] or default_samples(ratings.level)
@@ -280,7 +280,7 @@ def _repeat_facts(part: Part, ratings: Ratings, options: dict[str, Any]) -> list
 
 
 def _stand_ins(sections: list[Section]) -> list[dict[str, Any]]:
-    """Return whether each judge may stand in for a person, as the report words it."""
+    """Return whether each judge may replace a person, in the report's words."""
     return [
         {
             "question": section.title,
@@ -294,7 +294,7 @@ def _stand_ins(sections: list[Section]) -> list[dict[str, Any]]:
 
 
 def _describe_input(file: RatingsFile, sections: list[Section]) -> dict[str, Any]:
-    """Say back what was taken from the file, so that nothing is guessed silently."""
+    """Return what was understood from the file, so that nothing is guessed silently."""
     return {
         "file": file.path.name,
         "shape": file.shape,

@@ -30,7 +30,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Scope, rater, questions, rows, and how to count."""
+        """Add the options for scope, rater, questions, rows, and counting."""
         command_options.add_place_arguments(parser)
         parser.add_argument(
             "--rater", default="", metavar="NAME", help="a judge, person or key; people: together"
@@ -69,7 +69,7 @@ class Command(DatabaseCommand):
         parser.add_argument("--output", metavar="PATH", help="write into a file instead of standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Compute and print; exit with one line on a mistake."""
+        """Compute and print; exit with one line on an error."""
         command_options.refuse_purpose(options)
         try:
             counts = _compute_counts(options)

@@ -1,4 +1,4 @@
-"""Gold labels as a file, made first where that is asked."""
+"""Export of gold labels to a file, derived first if requested."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from config.commands import DatabaseCommand, refuse_unused
 
 
 class Command(DatabaseCommand):
-    """Write gold labels, with how they were chosen on the last line."""
+    """Write gold labels, with the rule that chose them on the last line."""
 
     help = (
         "Write gold labels as CSV, JSONL or Parquet: a stored derivation (--gold NUMBER), or one chosen now "
@@ -29,7 +29,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Which gold, or how to choose it; format, output."""
+        """Add the options for the gold or its rule, format and output."""
         parser.add_argument("--gold", type=int, metavar="NUMBER", help="a derivation that is stored")
         command_options.add_place_arguments(parser)
         parser.add_argument(
@@ -48,7 +48,7 @@ class Command(DatabaseCommand):
         command_options.add_export_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Find or make the gold, and write it."""
+        """Find or derive the gold, and write it."""
         if options["gold"]:
             unread = ["corpus", "campaign", "scheme", "rule", *rules.known_options(), "raters"]
             refuse_unused(options, unread, "gold that is stored is written as it was made")
@@ -80,7 +80,7 @@ def _derive_gold(options: dict[str, Any]) -> Gold:
 
 
 def _summary(gold: Gold) -> str:
-    """Return how many items have a value, and how many stay without one, as a line for standard error."""
+    """Return the number of items with and without a value, as a line for standard error."""
     ties = gold.labels.filter(reason__startswith=TIE).count() if gold.without else 0
     because = f", {ties:,} of them because answers tie" if ties else ""
     items = "item stays" if gold.without == 1 else "items stay"
@@ -88,7 +88,7 @@ def _summary(gold: Gold) -> str:
 
 
 def _find_version(corpus: Corpus, campaign: Campaign | None, scheme: str | None) -> SchemeVersion:
-    """Return the scheme version named, or the only one that people's labels are about."""
+    """Return the scheme version named, or the only version with labels by people."""
     if campaign is not None and not scheme:
         return campaign.scheme_version
     labelled = SchemeVersion.objects.filter(

@@ -1,4 +1,4 @@
-"""Labels as a ratings file."""
+"""Export of labels as a ratings file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from config.commands import DatabaseCommand
 
 
 class Command(DatabaseCommand):
-    """Write the live labels of a corpus or campaign, one row a label, in a fixed order."""
+    """Write the current labels of a corpus or campaign, one row per label, in a fixed order."""
 
     help = (
         "Write the labels of a corpus or campaign as CSV, JSONL or Parquet. The CSV is what import_corpus "
@@ -23,7 +23,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Place, format, output."""
+        """Add the options for place, format and output."""
         command_options.add_place_arguments(parser)
         command_options.add_export_arguments(parser)
         parser.add_argument(

@@ -31,7 +31,7 @@ from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODEL
 from calibration.statistics.preferences import Choices, preferences
 from config.commands import prepare_tables, refuse_unused
 
-# Reads answers to pairs and rankings from a ratings file, and says what line is at fault.
+# Reads answers to pairs and rankings from a ratings file; errors name the line.
 
 NEEDED = ("item", "rater", "value")
 PAIR_OF = ("first_system", "second_system")
@@ -43,9 +43,9 @@ Watch = Callable[[Table], Iterable[tuple[int, Row]]]
 
 @dataclass(frozen=True)
 class Selection:
-    """Filters for reading a file: questions and systems (all where empty), and the column of clusters.
+    """Filters for reading a file: questions and systems (all if empty), and the cluster column.
 
-    `names` says what becomes of names that differ in case or space alone (`calibration.agree.ratings_file`).
+    `names` is the treatment of names that differ only in case or spaces (`calibration.agree.ratings_file`).
     """
 
     questions: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Selection:
 
 @dataclass
 class VotesFile:
-    """A file's votes by question, and the column that clusters came from (empty: none)."""
+    """A file's votes by question, and its cluster column ('': none)."""
 
     path: Path
     cluster: str
@@ -68,7 +68,7 @@ class VotesFile:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What was understood, as sentences."""
+        """Return what was understood, as sentences."""
         sentences = [
             f"Clusters: column {self.cluster}."
             if self.cluster
@@ -80,7 +80,7 @@ class VotesFile:
 
 
 def read_votes(path: Path, selection: Selection, watch: Watch = lambda table: table.rows) -> VotesFile:
-    """Return the votes of a file; RatingsFileError for what cannot be one."""
+    """Return the votes of a file; RatingsFileError for an invalid file."""
     table = read_table(path)
     lacking = [name for name in NEEDED if name not in table.columns]
     if SYSTEMS not in table.columns and MEMBERS not in table.columns:
@@ -109,14 +109,14 @@ def read_votes(path: Path, selection: Selection, watch: Watch = lambda table: ta
 
 
 def _is_about_something_else(cells: dict[str, str]) -> bool:
-    """Whether a row of a label export answers no comparison: nothing is compared, or in words or numbers."""
+    """Whether a row of a label export is not a comparison: no members, or an answer in words or numbers."""
     if MEMBERS not in cells:
         return False
     return not cells[MEMBERS] or cells.get("level", "nominal") not in ("", "nominal", "ranking")
 
 
 class _Reader:
-    """Takes rows one by one, and knows what an item and an answer were said to be before."""
+    """Reads rows one by one, and remembers earlier items and answers."""
 
     def __init__(self, file: VotesFile, selection: Selection) -> None:
         self.file = file
@@ -180,7 +180,7 @@ class _Reader:
         return systems
 
     def _members(self, text: str, line: int) -> tuple[str, ...]:
-        """Return the systems of the members as a label export lists them."""
+        """Return the systems of the members, as listed in a label export."""
         try:
             return tuple(self.file.spelling.systems[str(member["system"])] for member in json.loads(text))
         except (ValueError, TypeError, KeyError):
@@ -204,7 +204,7 @@ class _Reader:
         return int(text or 0)
 
     def _check_repeats(self, vote: Vote, question: str, line: int) -> None:
-        """Refuse an answer given twice, and an item that is another than it was."""
+        """Reject a duplicate answer, and an item that differs from its earlier rows."""
         systems, place, before = self.items.setdefault(vote.item, (vote.systems, vote.place, line))
         if systems != vote.systems:
             message = (
@@ -239,7 +239,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """A file or a place, how votes are read, intervals, and the form of the answer."""
+        """Add the options for file or place, reading of votes, intervals, and output format."""
         parser.add_argument("ratings", nargs="?", type=Path, help="the ratings file")
         command_options.add_place_arguments(parser)
         parser.add_argument("--question", action="append", default=[], help="only this question (repeatable)")
@@ -281,7 +281,7 @@ class Command(BaseCommand):
         parser.add_argument("--output", metavar="PATH", help="write into a file instead of standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Read, compute, print; a mistake in the file or the options is one line on stderr."""
+        """Read, compute, print; an error in the file or the options is one line on stderr."""
         stored = options["corpus"] or options["campaign"]
         if bool(options["ratings"]) == bool(stored):
             raise CommandError("name a ratings file, or --corpus, or --campaign")

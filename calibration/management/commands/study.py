@@ -1,4 +1,4 @@
-"""A study's report, printed."""
+"""Print a study's report."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from calibration.studies.computing import Progress, result_of
 from config import request_json
 from config.commands import DatabaseCommand, refuse_unused
 
-# Computes a stored report again from its labels and compares every figure.
+# Recomputes a stored report from its labels and compares every figure.
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """How many figures a report holds, and every place whose digits are not the same now.
+    """Number of figures in a report, and every place whose digits differ now.
 
-    `second_opinions` of them were computed by a library as well, and found the same.
+    `second_opinions` of them were also computed by a library, with the same result.
     """
 
     figures: int
@@ -40,12 +40,11 @@ class Verification:
 
 
 def verify(report: Report, progress: Progress | None = None) -> Verification:
-    """Compute a report again and compare all that it holds, digit for digit. Nothing is stored or logged.
+    """Recompute a report and compare all of its content, digit for digit. Stores and logs nothing.
 
-    Kappa and MCC of two raters are computed by scikit-learn as well; a difference raises Disagreement.
-
-    Raises OlderFormat for a report of an older format, and StudyError where its inputs are no longer those of
-    now: labels came or changed, or the definition or the split did.
+    Kappa and MCC of two raters are also computed by scikit-learn; a difference raises Disagreement. Raises
+    OlderFormat for a report of an older format, and StudyError if its inputs have changed: new or changed
+    labels, or another definition or split.
     """
     snapshot = snapshot_of(report)
     read = inputs.read(report.study, report.part)
@@ -80,7 +79,7 @@ MOST = 20
 
 
 class Command(DatabaseCommand):
-    """Compute a study on the labels of now (or reuse the report of the same labels) and print it."""
+    """Compute a study on the current labels (or reuse the report of the same labels) and print it."""
 
     help = (
         "Print the report of a study: by its NAME, or the automatic one of a corpus (--corpus) or campaign "
@@ -89,7 +88,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Name, form, place, part."""
+        """Add the options for name, format, place and part."""
         parser.add_argument("name", nargs="?", help="the study's name")
         parser.add_argument("--format", choices=list(RENDERINGS), help="form of the report (md)")
         command_options.add_place_arguments(parser)
@@ -116,7 +115,7 @@ class Command(DatabaseCommand):
         parser.add_argument("--output", metavar="PATH", help="write into a file instead of standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Compute and print; exit with one line on a mistake."""
+        """Compute and print; exit with one line on an error."""
         if options["everyone"] and options["name"]:
             raise CommandError(
                 "--everyone is for automatic reports: a study says leave_out in its definition"
@@ -166,7 +165,7 @@ class Command(DatabaseCommand):
 
 
 def _create_study(options: dict[str, Any]) -> Study:
-    """Make the study that a file defines. Raises CommandError where it cannot be read."""
+    """Create the study defined by a file. Raises CommandError if the file is unreadable."""
     path = options["definition"]
     if not options["name"]:
         raise CommandError('--definition makes a study: give it a name, as in: study "table 4"')

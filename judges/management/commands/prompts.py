@@ -1,4 +1,4 @@
-"""`manage.py prompts`: prompts listed, shown, saved, copied, compared, carried from place to place."""
+"""`manage.py prompts`: list, show, save, copy, compare, export and import prompts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCHEME = "whose questions a rubric asks, where its prompt is for no scheme: key 
 
 
 class Command(DatabaseCommand):
-    """Do one thing with prompts; with --json the last line is one JSON value."""
+    """Runs one subcommand for prompts; with --json the last line is one JSON value."""
 
     help = (
         "Prompts of judges: list them, show a version, save the next one from a file, copy, compare, pick "
@@ -38,7 +38,7 @@ class Command(DatabaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add what to do, each with what it needs."""
+        """Add the subcommands, each with its arguments."""
         act = acts_of(parser)
         act("list", "all prompts: name, protocol, newest version, judges")
         act("show", "a version's text", "version")
@@ -64,7 +64,7 @@ class Command(DatabaseCommand):
         _add_request(act("request", "the exact request about an item; nothing is sent", "version"))
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do it, and say it."""
+        """Run the subcommand and print its result."""
         doing: Callable[[dict[str, Any]], Any] = getattr(self, f"_{options['act']}")
         try:
             result = doing(options)
@@ -255,7 +255,7 @@ def _diff_lines(row: versions.Row) -> list[str]:
 
 
 def _read_bytes(name: str) -> bytes:
-    """Return a file's content, or the input's for `-`; raise CommandError where it cannot be read."""
+    """Return the content of a file, or of standard input for `-`; raise CommandError if it is unreadable."""
     try:
         if name == "-":
             return sys.stdin.buffer.read(MOST_BYTES + 1)

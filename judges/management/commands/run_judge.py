@@ -21,7 +21,7 @@ from judges.runs.selection import Selection, judge_needs_opening, settings_of
 
 
 class Command(RunCommand):
-    """Start or resume a judge's run and bring it to its end."""
+    """Start or resume a judge's run and drive it to its end."""
 
     help = (
         "Run a judge over a corpus or a campaign, with a progress bar. The command does the work itself, "
@@ -117,7 +117,7 @@ class Command(RunCommand):
         return judge, self.selection(options, self._samples(judge, options))
 
     def _samples(self, judge: Judge, options: dict[str, Any]) -> int:
-        """Return the number that is asked for, else the judge's usual one."""
+        """Return the requested number of samples, else the judge's default."""
         samples: int | None = options["samples"]
         return judge.usual_samples() if samples is None else samples
 

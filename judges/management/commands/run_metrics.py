@@ -18,7 +18,7 @@ from judges.runs.selection import Selection
 
 
 class Command(RunCommand):
-    """Start or resume the runs of metrics and bring them to their end."""
+    """Start or resume the runs of metrics and drive them to their end."""
 
     help = (
         "Compute metrics over a corpus or a campaign, with a progress bar. A key may carry a variant and "
@@ -49,7 +49,7 @@ class Command(RunCommand):
         self.fail(summaries)
 
     def _warn(self, plans: list[RaterPlan], selection: Selection) -> None:
-        """Say what will have no value here, or values that mean little."""
+        """Warn of metrics that will have no value here, or barely meaningful ones."""
         by_metric = availability(selection.corpus)
         for plan in plans:
             status = by_metric[plan.rater.spec["metric"]]

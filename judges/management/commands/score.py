@@ -1,4 +1,4 @@
-"""Metrics from a file, without a database."""
+"""Compute metrics from a file, without a database."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Command(BaseCommand):
 
 
 def _run(options: dict[str, Any], out: TextIO, notes: OutputWrapper) -> int:
-    """Write the values; return how many there are."""
+    """Write the values; return their number."""
     path, target = options["path"], options["target"]
     instruments = _read_instruments(options)
     tools = Tools(embed=Embedder(options["embedding_model"] or settings.EMBEDDING_MODEL or DEFAULT_MODEL))
@@ -120,7 +120,7 @@ def _run(options: dict[str, Any], out: TextIO, notes: OutputWrapper) -> int:
 def _read_instruments(options: dict[str, Any]) -> list[Instrument]:
     """Return the instruments of `--metrics`, each once.
 
-    Raises CommandError for two whose lines in one file could not be told apart.
+    Raises CommandError for two instruments whose lines in one file would be indistinguishable.
     """
     keys = expand(key for text in options["metrics"] for key in split_keys(text))
     by_name = {
@@ -141,7 +141,7 @@ def _read_instruments(options: dict[str, Any]) -> list[Instrument]:
 
 
 def _note_mixed(dialogues: Iterable[Dialogue], mixed: list[str]) -> Iterator[Dialogue]:
-    """Yield dialogues, and note the first that has turns of its own beside continuations."""
+    """Yield dialogues, and note the first with both original turns and continuations."""
     for dialogue in dialogues:
         if not mixed and dialogue.turns and dialogue.continuations:
             mixed.append(dialogue.id)
@@ -149,7 +149,7 @@ def _note_mixed(dialogues: Iterable[Dialogue], mixed: list[str]) -> Iterator[Dia
 
 
 def _warn_unused(options: dict[str, Any], instruments: list[Instrument], notes: OutputWrapper) -> None:
-    """Say of each option from which no metric takes anything that it does nothing."""
+    """Warn of each option that no metric uses."""
     parameters = {name for instrument in instruments for name in instrument.settings.values}
     unused = {
         "window": "window" not in parameters and "no metric here has a local context",
@@ -171,7 +171,7 @@ def _put(line: Line, out: TextIO) -> int:
 
 
 def _fit(instrument: Instrument, options: dict[str, Any], tools: Tools) -> Instrument:
-    """Return the instrument, fitted on a corpus where its metric learns from one."""
+    """Return the instrument, fitted on a corpus if its metric learns from one."""
     if not instrument.learns:
         return instrument
     if learn_from := instrument.settings.values.get(LEARN_FROM):
@@ -188,7 +188,7 @@ def _fit(instrument: Instrument, options: dict[str, Any], tools: Tools) -> Instr
 
 
 def _shared_parameters(options: dict[str, Any]) -> dict[str, str]:
-    """Return the parameters that options set for every metric that has them."""
+    """Return the parameters that options set for every metric with such parameters."""
     shared = {"history": "0"} if options["no_history"] else {}
     if options["window"] is not None:
         if options["window"] < 1:
