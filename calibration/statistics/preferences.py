@@ -432,7 +432,7 @@ PEOPLE_NAME, ALL_NAME = "people", "all raters"
 
 @dataclass(frozen=True)
 class Choices:
-    """How votes are counted: treatment of ties and both-bad answers, and the system whose strength is 1000."""
+    """How votes are counted: treatment of ties and both-bad, and the system whose strength is 1000."""
 
     model: Model = "half"
     both_bad: BothBad = "tie"
