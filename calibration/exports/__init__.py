@@ -1,1 +1,1 @@
-"""Labels as files: which, in which form, of which part of the split."""
+"""Exports of labels as files: contents, file formats, and parts of the split."""

@@ -1,4 +1,4 @@
-"""Downloads: exports that were asked for, written in the background and kept for a while."""
+"""Downloads: requested exports, written in the background and kept for a limited time."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from jobs.kinds import JobKind, Progress
 from jobs.models.job import Job
 from jobs.tables import Table
 
-# What can be asked for as a file: labels, notes, gold, packages, transcripts, and what suites add.
+# Files on request: labels, notes, gold, packages, transcripts, and kinds added by suites.
 #
-# An order says what, of which corpus and part, in which form; it is written at once or by a job, which
-# keeps it as plain JSON.
+# An order names the content, its corpus and part, and the format; it is written at once or by a job, which
+# keeps the order as plain JSON.
 
 LABELS, NOTES, GOLD, TRANSCRIPTS = "labels", "notes", "gold", "transcripts"
 ZIP = "zip"
@@ -51,16 +51,16 @@ TITLES = {
     GOLD: "gold",
     TRANSCRIPTS: "transcripts",
 } | {key: package.title for key, package in PACKAGES.items()}
-"""What can be ordered, and what pages call it."""
+"""Kinds of files that can be ordered, with their names on pages."""
 
 
 @dataclass(frozen=True)
 class Content:
     """A kind of file that a suite adds.
 
-    `most` returns how many rows an order holds at most, `blocks` what is written; a row takes about as long
-    as `labels_a_row` labels. `offer` returns what a corpus's page of exports shows of it by `template`, None
-    where there is nothing of the kind.
+    `most` returns the maximum number of rows of an order, `blocks` its content; a row takes about as long as
+    `labels_a_row` labels. `offer` returns the context of `template` on a corpus's page of exports, None where
+    there is nothing of the kind.
     """
 
     title: str
@@ -72,15 +72,15 @@ class Content:
 
 
 CONTENTS: Table[Content] = Table("contents")
-"""By what can be ordered; suites add theirs."""
+"""Contents by kind of order; suites register theirs."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """A file that was asked for. `choice` narrows it: questions of a package; continuations and raters; what
-    the kinds of files of suites take.
+    """A requested file. `choice` narrows it: questions of a package; continuations and raters; options of
+    suites' kinds of files.
 
-    With an `other` gold it is the two side by side.
+    With an `other` gold the file compares the two side by side.
     """
 
     what: str
@@ -93,7 +93,7 @@ class Order:
     other: Gold | None = None
 
     def params(self) -> dict[str, Any]:
-        """Return the order as a job keeps it."""
+        """Return the order as job parameters."""
         return {
             "what": self.what,
             "corpus": self.corpus.pk,
@@ -107,7 +107,7 @@ class Order:
         }
 
     def about(self) -> dict[str, Any]:
-        """Return what the record of a download says of it."""
+        """Return the order's entry in the log of downloads."""
         params = self.params()
         return {
             "what": params["what"],
@@ -118,7 +118,7 @@ class Order:
         }
 
     def most(self) -> int:
-        """Return about how many rows it holds, at most."""
+        """Return an upper estimate of its rows."""
         if self.gold is not None:
             return self.gold.n + (self.other.n if self.other else 0)
         if self.what == TRANSCRIPTS:
@@ -129,23 +129,23 @@ class Order:
         return note_export.most(scope) if self.what == NOTES else scope.most()
 
     def weight(self) -> int:
-        """Return about how many labels it weighs, at most."""
+        """Return an upper estimate of its size in labels."""
         return self.most() * (CONTENTS[self.what].labels_a_row if self.what in CONTENTS else 1)
 
     @property
     def title(self) -> str:
-        """What pages call it."""
+        """Title on pages."""
         return CONTENTS[self.what].title if self.what in CONTENTS else TITLES[self.what]
 
     def check(self) -> None:
-        """Raise ExportRefused where it cannot be written, as far as that is known without writing it."""
+        """Raise ExportRefused where it cannot be written, as far as can be told without writing it."""
         if self.what == TRANSCRIPTS:
             self._sheet()
         if self.gold is not None and self.other is not None:
             gold_difference.shared_questions(self.gold, self.other)
 
     def write(self, file: IO[bytes]) -> FileSummary:
-        """Write it into a file. Raises ExportRefused where there is nothing to write."""
+        """Write the order into a file. Raises ExportRefused where there is nothing to write."""
         if self.what == TRANSCRIPTS:
             return write_blocks(FORMS[self.form][1](self._sheet()), file)
         if self.what in CONTENTS:
@@ -176,7 +176,7 @@ class Order:
         return FileSummary(rows, hashed.size, hashed.sha256)
 
     def fill(self, bundle: Bundle) -> int:
-        """Add a package's files and its manifest to a bundle; return how many labels they hold."""
+        """Add a package's files and its manifest to a bundle; return the number of labels in them."""
         scope = scope_of(self.corpus, self.campaign, self.export_part.part)
         questions = tuple(self.choice.get("questions", ()))
         rows = PACKAGES[self.what].write(Contents(scope, self.export_part, questions), bundle)
@@ -194,7 +194,7 @@ class Order:
 
     @property
     def name(self) -> str:
-        """How browsers save it, without its ending."""
+        """File name for browsers, without its extension."""
         if self.gold is not None:
             return f"gold-{self.gold.pk}" + (f"-and-{self.other.pk}" if self.other else "")
         place = f"campaign-{self.campaign.pk}" if self.campaign else f"corpus-{self.corpus.pk}"
@@ -202,7 +202,7 @@ class Order:
 
 
 def from_params(params: Mapping[str, Any]) -> Order:
-    """Return the order that a job keeps. Raises JobRefused where what it speaks of was deleted."""
+    """Return the order from a job's parameters. Raises JobRefused if one of its objects was deleted."""
     corpus = Corpus.objects.filter(pk=params["corpus"]).first()
     campaign = Campaign.objects.select_related("corpus").filter(pk=params["campaign"]).first()
     gold = Gold.objects.select_related("corpus", "campaign").filter(pk=params["gold"]).first()
@@ -217,7 +217,7 @@ def from_params(params: Mapping[str, Any]) -> Order:
 
 
 def send(*, order: Order, by: User | None) -> Download:
-    """Write an order, ready for download; it is recorded once all of it was sent. Raises ExportRefused."""
+    """Write an order, ready for download; it is logged once it was sent completely. Raises ExportRefused."""
     with ExitStack() as stack:
         file = stack.enter_context(tempfile.TemporaryFile())
         try:
@@ -231,25 +231,25 @@ def send(*, order: Order, by: User | None) -> Download:
     return Download(file, summary, order.form, order.about() | {"created_by": by})
 
 
-# The files that large downloads were written to: where they are, how long they are kept, and their end.
+# Files of large downloads: location, retention and removal.
 
 KIND = "export"
 RETENTION = timedelta(days=7)
-"""For so long a file is kept for the person who asked for it."""
+"""Retention of a file for the person who requested it."""
 
 
 def folder() -> Path:
-    """Return the folder of files that were written, made at first use and private."""
+    """Return the folder of written files, private and created at first use."""
     return private_folder("exports")
 
 
 def path_of(job: Job) -> Path:
-    """Return where the file of a job is."""
+    """Return the path of a job's file."""
     return folder() / str(job.pk)
 
 
 def is_kept(job: Job) -> bool:
-    """Whether the person who asked is still there, what the file speaks of too, and its time not over."""
+    """Whether the file is still available: requester and objects exist, and its retention has not expired."""
     return job.pk in _retained([job])
 
 
@@ -268,7 +268,7 @@ def _retained(jobs: Iterable[Job]) -> set[int]:
 
 
 def clear() -> int:
-    """Remove files whose time is over or that nobody may have any more. Workers call it every few seconds."""
+    """Remove files that are expired or that nobody may access any more. Workers call it every few seconds."""
     files = list(_files())
     if not files:
         return 0
@@ -284,10 +284,10 @@ def _files() -> Iterator[Path]:
     return (file for file in folder().iterdir() if file.stem.isdecimal())
 
 
-# Downloads of many labels: written by a worker, kept a while for the person who asked, then removed.
+# Downloads of many labels: written by a worker, kept for the person who requested them, then removed.
 
 AT_ONCE = 30_000
-"""Files of at most this many labels are written while the page waits, in a second or two."""
+"""Files of at most this many labels are written during the request, in a second or two."""
 
 
 def labels_or_job(
@@ -299,9 +299,9 @@ def labels_or_job(
     notes: bool = False,
     by: User,
 ) -> Download | Job:
-    """Write few labels, or what people noted beside them, at once; start a job for many.
+    """Write few labels, or the notes on them, at once; start a job for many.
 
-    What is taken out was allowed and logged before.
+    The export was permitted and logged before.
     """
     kind = NOTES if notes else LABELS
     return order_or_job(order=Order(kind, corpus, campaign, export_part, form), by=by)
@@ -322,7 +322,7 @@ def difference_or_job(
 
 
 def order_or_job(*, order: Order, by: User) -> Download | Job:
-    """Write a small file at once; start a job for a large one. Raises ExportRefused for what has no file."""
+    """Write a small file at once; start a job for a large one. Raises ExportRefused if it has no file."""
     order.check()
     if order.weight() <= AT_ONCE:
         return send(order=order, by=by)
@@ -337,7 +337,7 @@ def order_or_job(*, order: Order, by: User) -> Download | Job:
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:
-    """Write the file that a job describes; its result is {rows, size, sha256}."""
+    """Write the file that a job describes; the result is {rows, size, sha256}."""
     order = from_params(job.params)
     path = path_of(job)
     unfinished = path.with_suffix(".part")
@@ -353,32 +353,32 @@ def run(job: Job, progress: Progress) -> dict[str, Any]:
 
 
 class Watched:
-    """A file that tells how far it is with every block, in lines."""
+    """A file that reports progress, in lines, with every block."""
 
     def __init__(self, file: IO[bytes], progress: Progress, total: int) -> None:
         self.file, self.progress, self.total, self.lines = file, progress, total, 0
 
     def write(self, block: bytes) -> int:
-        """Write a block, and stop where the job is to stop."""
+        """Write a block; stop if the job is to stop."""
         self.lines += block.count(b"\n")
         self.progress(max(0, min(self.lines, self.total - 1)), self.total)
         return self.file.write(block)
 
 
 def _private(path: Path) -> IO[bytes]:
-    """Open a new file that nobody else may read."""
+    """Open a new file that only this user can read."""
     path.unlink(missing_ok=True)
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def of_person(person: User, corpus: Corpus) -> QuerySet[Job]:
-    """Return what a person asked for of a corpus that waits, runs or is kept, the latest first."""
+    """Return a person's waiting, running and kept exports of a corpus, newest first."""
     jobs = Job.objects.filter(kind=KIND, created_by=person, params__corpus=corpus.pk).order_by("-pk")
     return jobs.exclude(state=Job.State.DONE, finished_at__lte=timezone.now() - RETENTION)
 
 
 def download(job: Job) -> Download | None:
-    """Return the file of a job, ready to be sent as one that was just written; None where it is gone."""
+    """Return the file of a job, ready to send like a freshly written one; None where it is gone."""
     params, result = job.params, job.result
     if job.state != Job.State.DONE or not is_kept(job):
         return None
@@ -400,7 +400,7 @@ def download(job: Job) -> Download | None:
 
 
 def name_of(job: Job) -> str:
-    """Return how browsers save the file of a job, without its ending."""
+    """Return the file name of a job for browsers, without its extension."""
     params = job.params
     if params.get("other"):
         return f"gold-{params['gold']}-and-{params['other']}"

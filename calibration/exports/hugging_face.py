@@ -32,13 +32,13 @@ from calibration.ratings.scope import Census, Scope, census
 from jobs.fake_models import has_fake
 from judges.runs.material import Material, load
 
-# Labels and dialogues as a Hugging Face dataset: Parquet files and a card that says how to load them.
+# Labels and dialogues as a Hugging Face dataset: Parquet files and a card with loading instructions.
 #
-# Two configurations, `labels` (a row a label) and `dialogues` (a row a continuation, with its turns), each
-# with the splits that may be taken out: dev, test or both of a corpus that is split, `full` of one that is
-# not.
+# Two configurations, `labels` (a row per label) and `dialogues` (a row per continuation, with its turns),
+# each
+# with the splits that may be exported: dev, test or both of a corpus that is split, `full` otherwise.
 
-# The card of a dataset: what programs read of it (front matter), and what people do.
+# The card of a dataset: front matter for programs, and text for people.
 
 LICENCES = (
     *("apache-2.0", "mit", "cc0-1.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0"),
@@ -135,7 +135,7 @@ def _front(scope: Scope, splits: Sequence[Split]) -> dict[str, Any]:
     """Return the front matter; JSON is YAML, so every text is quoted safely."""
     corpus = scope.corpus
     licence = corpus.licence.strip().lower().replace(" ", "-")
-    licence = licence.removesuffix("-or-later").removesuffix("-only")  # the hub does not tell these apart
+    licence = licence.removesuffix("-or-later").removesuffix("-only")  # the hub does not distinguish these
     metadata: dict[str, Any] = {"pretty_name": scope.name}
     if licence in LICENCES:
         metadata["license"] = licence
@@ -259,11 +259,11 @@ def _yaml_value(value: Any) -> str:
 
 
 FULL = "full"
-"""What the only split of a corpus is called that is not split."""
+"""Name of the only split of a corpus without a split."""
 
 
 def write(contents: Contents, bundle: Bundle) -> int:
-    """Add the Parquet files of each split, and the card; return how many labels there are."""
+    """Add the Parquet files of each split, and the card; return the number of labels."""
     splits: list[Split] = []
     for export_part in _each(contents.export_part):
         name = export_part.part or FULL
@@ -278,14 +278,14 @@ def write(contents: Contents, bundle: Bundle) -> int:
 
 
 def _each(export_part: ExportPart) -> list[ExportPart]:
-    """Return what is taken, dev and test each by itself."""
+    """Return the selected parts, with dev and test separate."""
     if export_part.part == "all":
         return [ExportPart(export_part.split, "dev"), ExportPart(export_part.split, "test")]
     return [export_part]
 
 
 def _continuations(contents: Contents, export_part: ExportPart) -> QuerySet[Continuation]:
-    """Return the continuations of a part: of a campaign those that labels are about."""
+    """Return the continuations of a part: of a campaign those with labels."""
     scope = contents.scope
     continuations = Continuation.objects.filter(
         of_dialogues(scope.part, "dialogue__"), dialogue__corpus=scope.corpus

@@ -26,18 +26,18 @@ from judges.runs.material import Material
 
 # Labels as a Label Studio project: tasks with people's annotations and machines' predictions, and its setup.
 #
-# A task is a continuation with its history as a list of messages. What people and answer keys said is an
-# annotation each, what judges and metrics said a prediction; answers about a turn belong to its message's
-# region. What Label Studio has no place for (missing answers with reasons, evidence, samples, kinds) stands
-# in `concord`, which `annotation.formats.label_studio` reads back.
+# A task is a continuation with its history as a list of messages. Answers of people and answer keys are an
+# annotation each, those of judges and metrics a prediction; answers about a turn belong to its message's
+# region. Data without a place in Label Studio (missing answers with reasons, evidence, samples, kinds) is
+# stored in `concord`, which `annotation.formats.label_studio` reads back.
 
-# Questions as controls of Label Studio, and the labelling configuration that has them.
+# Questions as controls of Label Studio, and the labelling configuration that contains them.
 
 DIALOGUE = "dialogue"
-"""The name of what is annotated."""
+"""Name of the annotated object."""
 MOST_STARS = 10
 UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 has no place for."""
+"""Characters that XML 1.0 does not allow."""
 TAGS = {
     "choices": "Choices",
     "taxonomy": "Taxonomy",
@@ -59,7 +59,7 @@ class Control:
 
     @property
     def path_of(self) -> dict[str, list[str]]:
-        """How each tag is chosen: by its title, in a taxonomy after that of its group."""
+        """Path of each tag: its title, in a taxonomy after that of its group."""
         titles = [question.title for question in self.questions]
         titles_by_key = {q.key: q.title if titles.count(q.title) == 1 else q.key for q in self.questions}
         if self.type == "choices":
@@ -67,7 +67,7 @@ class Control:
         return {q.key: [q.group, titles_by_key[q.key]] for q in self.questions}
 
     def describe(self) -> dict[str, Any]:
-        """Return what the control asks, for an import."""
+        """Return the control's description for an import."""
         if self.is_tags:
             tags = [{"question": key, "path": path} for key, path in self.path_of.items()]
             return {"scheme": self.scheme, "tags": tags}
@@ -89,7 +89,7 @@ class Control:
         return {self.type: int(number) if number.is_integer() and abs(number) < 2**53 else number}
 
     def tags_value(self, keys: Sequence[str]) -> dict[str, Any]:
-        """Return the tags that were set as a result's value."""
+        """Return the selected tags as a result's value."""
         paths = [self.path_of[key] for key in keys]
         return {"choices": [path[0] for path in paths]} if self.type == "choices" else {"taxonomy": paths}
 
@@ -124,7 +124,7 @@ def controls_of(questions: Iterable[QuestionInfo]) -> list[Control]:
 
 
 def _tags(questions: Sequence[QuestionInfo]) -> list[QuestionInfo]:
-    """Return the questions that are tags of a group: answered 0 or 1, and 1 sets it."""
+    """Return the questions that are tags of a group: answered 0 or 1, where 1 sets the tag."""
     tags = [q for q in questions if q.group and q.level == "binary" and sorted(q.values) == [0, 1]]
     tags = [q for q in tags if q.positive in (None, 1)]
     return tags if len(tags) > 1 else []
@@ -141,7 +141,7 @@ def _type(question: QuestionInfo) -> str:
 
 
 def _name(wanted_name: str, scheme: str, used_names: set[str]) -> str:
-    """Return a name that no other control has: the question's, with its scheme's where that is taken."""
+    """Return a unique control name: the question's, with its scheme's where that is taken."""
     plain, longer = (
         re.sub(r"[^A-Za-z0-9_]+", "_", text).strip("_") for text in (wanted_name, f"{scheme}_{wanted_name}")
     )
@@ -229,7 +229,7 @@ Label Studio does not show them and drops them when it imports.
 
 
 def write(contents: Contents, bundle: Bundle) -> int:
-    """Add the files of tasks, the labelling configuration and a note; return how many labels there are."""
+    """Add the files of tasks, the labelling configuration and a note; return the number of labels."""
     controls = controls_of(census(contents.scope).questions.values())
     total, number = 0, 0
     tasks = _Tasks(controls).of(by_continuation(contents))
@@ -286,7 +286,7 @@ class _Tasks:
     def _task(self, number: int, material: Material, rows: list[Row]) -> dict[str, Any]:
         messages = _messages(material)
         history = len(messages) - len(material.continuation.turns)
-        voices = sorted(rows, key=_voice)  # stable: answers stay in their order
+        voices = sorted(rows, key=_voice)  # stable: answers keep their order
         annotations: list[dict[str, Any]] = []
         predictions: list[dict[str, Any]] = []
         for key, group in groupby(voices, key=_voice):
@@ -328,12 +328,12 @@ class _Tasks:
 
 
 def _voice(row: Row) -> tuple[Any, ...]:
-    """Return what an annotation or prediction holds together: one rater's answers on one occasion."""
+    """Return the sort key of an annotation or prediction: one rater's answers on one occasion."""
     return (row["rater"], row["kind"], row["sample"], row["occasion"], row["campaign"] or "")
 
 
 def _prediction(rater: str, voice: _Voice) -> dict[str, Any]:
-    """Return a prediction; of a metric with one value of the whole, that is its score."""
+    """Return a prediction; the single overall value of a metric is its score."""
     sample = voice.first["sample"]
     prediction: dict[str, Any] = {"model_version": f"{rater} (sample {sample})" if sample else rater}
     values = [row["value"] for row in voice.rows]
@@ -343,7 +343,7 @@ def _prediction(rater: str, voice: _Voice) -> dict[str, Any]:
 
 
 class _Voice:
-    """One rater's answers about a continuation, as results, and what results cannot say."""
+    """One rater's answers about a continuation, as results, and data that results cannot hold."""
 
     def __init__(
         self,
@@ -391,7 +391,7 @@ class _Voice:
                     self._add(control.name, control.type, value, turn, row["explanation"])
 
     def _tags(self, control: Control, rows: list[Row], place: dict[str, Any], turn: int | None) -> None:
-        """Add a set of tags as one result; those that were not answered are named beside it."""
+        """Add a set of tags as one result; unanswered tags are listed beside it."""
         by_question = {row["question"]: row for row in rows}
         selected_keys = []
         for question in control.questions:
@@ -431,7 +431,7 @@ class _Voice:
 
 
 def _messages(material: Material) -> list[dict[str, Any]]:
-    """Return the history and the continuation as messages, with what the native format knows of a turn."""
+    """Return the history and the continuation as messages, with the native format's fields of a turn."""
     names = Names(material.dialogue.participants, Blind())
     own = material.continuation.id == SELF
     history = () if own else material.dialogue.turns
@@ -458,7 +458,7 @@ def _message(turn: Turn, names: Names) -> dict[str, Any]:
 
 
 def _dialogue(dialogue: Dialogue) -> dict[str, Any]:
-    """Return what is known of a dialogue beside its turns, in the native format."""
+    """Return the fields of a dialogue other than its turns, in the native format."""
     fields = {
         "id": dialogue.id,
         "language": dialogue.language,

@@ -1,4 +1,4 @@
-"""Labels as a ratings file: what people, judges and metrics said, ready for other programs and for import."""
+"""Labels as a ratings file: answers of people, judges and metrics, for other programs and for import."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ RECORD_KEY = record_key_sql("d.key", "i.kind", "rec.key")
 ITEM = f"""CASE WHEN i.record_id IS NOT NULL THEN {RECORD_KEY}
   WHEN i.compared IS NULL THEN {item_key_sql("d.key", "c.key", "t.position")} ELSE {MEMBERS_KEY} END"""
 ALONE = "CASE WHEN i.compared IS NULL AND i.record_id IS NULL THEN {} END"
-"""What belongs to the item of one system: not to a comparison, whose members each have their own, and not to
-a record of a dialogue."""
+"""Values of an item of one system: not of a comparison, whose members each have their own, nor of a record of
+a dialogue."""
 MEMBERS = """CASE WHEN i.compared IS NOT NULL THEN (
   SELECT json_agg(json_build_object('continuation', pc.key, 'turn', pt.position, 'system', py.name)
                   ORDER BY pm.number)
     FROM annotation_itemmember pm JOIN annotation_continuation pc ON pc.id = pm.continuation_id
     JOIN annotation_system py ON py.id = pc.system_id LEFT JOIN annotation_turn pt ON pt.id = pm.turn_id
    WHERE pm.item_id = i.id) END"""
-"""What an item compares, in its own order, in which answers about it are told."""
+"""Members of a comparison, in the order that answers about it use."""
 PLACES = """
 JOIN annotation_item i ON i.id = l.item_id
 JOIN annotation_continuation c ON c.id = i.continuation_id
@@ -46,7 +46,7 @@ JOIN annotation_system y ON y.id = c.system_id
 LEFT JOIN annotation_turn t ON t.id = i.turn_id
 LEFT JOIN annotation_record rec ON rec.id = i.record_id
 """
-"""Where the item of a row l is."""
+"""Joins that locate the item of a row l."""
 IN_ORDER = f"""d.key COLLATE "C", c.key COLLATE "C", t.position NULLS FIRST,
   CASE WHEN i.compared IS NOT NULL THEN {MEMBERS_KEY} WHEN i.record_id IS NOT NULL THEN {RECORD_KEY} END
   COLLATE "C" NULLS FIRST"""
@@ -56,7 +56,7 @@ FAKE_MODEL = ALONE.format(
         for key in CONDITION_KEYS
     )
 )
-"""Whether a fake model wrote the continuation, or embedded what was looked up for it; null of a comparison,
+"""Whether a fake model wrote the continuation, or embedded its retrieved passages; null for a comparison,
 whose members each have their own."""
 PLACE_COLUMNS = (
     Column("dialogue", "d.key"),
@@ -126,7 +126,7 @@ SELECT l.item_id, row_number() OVER (ORDER BY {IN_ORDER}) AS place, ({ITEM}) AS 
 {PART_TABLE}
  WHERE {OF_PART}) AS p
 """  # noqa: S608  (own SQL)
-"""Where the items of labels are, and how they stand in order: once an item, of which many labels speak."""
+"""Locations of labels' items, and their sort order: computed once per item, as many labels share it."""
 LABEL_TABLES = """
 JOIN unnest(
   %s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[]
@@ -141,13 +141,13 @@ ORDER BY l.place, asked.n, named.n, l.sample, l.id
 
 
 def labels(scope: Scope, export_part: ExportPart | None = None) -> ExportQuery:
-    """Return the live labels of a scope, one row a label, in an order that the labels alone decide.
+    """Return the live labels of a scope, one row per label, in an order that depends on the labels alone.
 
-    Where the corpus is split, those of the part that is taken: dev unless told otherwise. The scope says
-    whether they are about training (`scope_of` with the part).
+    Where the corpus is split, those of the selected part: dev by default. The scope determines whether they
+    are about training (`scope_of` with the part).
 
     Raters are named as in reports: where two share a name, their kind (and number) is added. Questions and
-    raters are few, so what is written of them is sent along instead of being put together row by row.
+    raters are few, so their texts are sent along instead of being assembled row by row.
     """
     counted = census(scope)
     raters = sorted(counted.raters.values(), key=lambda info: info.name)
@@ -183,15 +183,16 @@ MEDIA = {form: media for form, (_, media) in FORMATS.items()} | {
     "tex": "application/x-tex; charset=utf-8",
     "html": "text/html; charset=utf-8",
 }
-"""The media type of each form of a file."""
+"""Media type of each file format."""
 
 
 @dataclass(frozen=True)
 class Download:
-    """A file that is ready for download. It is logged once all of it was sent.
+    """A file that is ready for download. It is logged once it was sent completely.
 
-    It is written whole before its first byte leaves: so its length, rows and hash are known and sent ahead,
-    what fails on the way to it is an error and no short file, and a slow reader holds no database connection.
+    It is written completely before its first byte is sent: so its length, rows and hash are known and sent
+    ahead, a failure while writing is an error instead of a truncated file, and a slow reader holds no
+    database connection.
     """
 
     file: IO[bytes]
@@ -210,15 +211,15 @@ class Download:
             Event.objects.create(by=export.created_by, verb="export", subject=subject, detail=detail)
 
     def close(self) -> None:
-        """Let go of a file that was not sent to its end."""
+        """Release a file that was not sent completely."""
         self.file.close()
 
     def response(self, name: str = "") -> StreamingHttpResponse:
-        """Return the HTTP answer, saved by browsers as `name`; cut off, it breaks the connection."""
+        """Return the HTTP response, saved by browsers as `name`; an interruption breaks the connection."""
         answer = StreamingHttpResponse(self, content_type=MEDIA[self.form])
         digest = base64.b64encode(bytes.fromhex(self.summary.sha256)).decode()
         answer["Content-Length"] = str(self.summary.size)
-        answer["Content-Encoding"] = "identity"  # compressing on the way would take the length away
+        answer["Content-Encoding"] = "identity"  # compression on the way would remove the length
         answer["Repr-Digest"] = f"sha-256=:{digest}:"
         answer["Concord-Rows"] = str(self.summary.rows)
         if name:
@@ -236,7 +237,7 @@ def stream(
     gold: Gold | None = None,
     by: User | None,
 ) -> Download:
-    """Write what a query reads in a format, ready for download."""
+    """Write the rows of a query in a format, ready for download."""
     with ExitStack() as stack:
         file = stack.enter_context(tempfile.TemporaryFile())
         summary = write(query, form, file)
@@ -255,7 +256,7 @@ def stream(
 
 
 def manifest(export: Export) -> dict[str, Any]:
-    """Return what a downloaded file must hold: its format, rows and SHA-256, of what and when it was."""
+    """Return the facts about a downloaded file: its format, rows and SHA-256, its content and date."""
     return {
         "what": export.what,
         "format": export.format,

@@ -1,7 +1,7 @@
-"""Notes as a file: what annotators said beside their answers, about a turn or about a whole task.
+"""Notes as a file: annotators' comments beside their answers, about a turn or about a whole task.
 
 People are called by their pseudonyms in the corpus, as in the file of labels. Bookmarks are private: no file
-has them.
+contains them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from calibration.exports.writing import Column, ExportQuery
 from calibration.ratings.scope import Scope
 
 COUNTED_STATES = ("submitted", "returned")
-"""States of assignments whose comment stands."""
+"""States of assignments whose comment is current."""
 COLUMNS = (
     Column("about", "l.about", "plain"),
     Column("item", f"({ITEM})"),
@@ -68,10 +68,10 @@ ORDER BY d.key COLLATE "C", c.key COLLATE "C", t.position NULLS FIRST,
 
 
 def notes(scope: Scope, export_part: ExportPart | None = None) -> ExportQuery:
-    """Return what annotators noted in the campaigns of a scope, as it stands, one row a note.
+    """Return annotators' current notes in the campaigns of a scope, one row per note.
 
     A row is about a turn (a comment or flag on it) or a task (the comment or flag of a submission). Where the
-    corpus is split, those of the part that is taken: dev unless told otherwise.
+    corpus is split, those of the selected part: dev by default.
     """
     campaigns = _campaigns(scope)
     names = _names(campaigns, scope.corpus.pk)
@@ -80,7 +80,7 @@ def notes(scope: Scope, export_part: ExportPart | None = None) -> ExportQuery:
 
 
 def most(scope: Scope) -> int:
-    """Return how many notes there are at most."""
+    """Return the maximum number of notes."""
     on_turns, on_tasks = _current_notes(_campaigns(scope))
     return on_turns.count() + on_tasks.count()
 
@@ -98,7 +98,7 @@ def _current_notes(campaigns: list[int]) -> tuple[QuerySet[TurnNote], QuerySet[A
 
 
 def _names(campaigns: list[int], corpus: int) -> dict[int, str]:
-    """Return the pseudonym of each who noted something, by account; who has no label yet gets theirs now."""
+    """Return the pseudonym of each author of a note, by account; created here for authors without a label."""
     on_turns, on_tasks = _current_notes(campaigns)
     people = User.objects.filter(
         Q(pk__in=on_turns.order_by().values("user")) | Q(pk__in=on_tasks.order_by().values("user"))

@@ -1,4 +1,4 @@
-"""Contents of a package: what is exported in another tool's form, and how it is read."""
+"""Contents of a package: labels and dialogues for another tool's format."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from calibration.exports.writing import Bundle, ExportQuery, jsonl_blocks
 from calibration.ratings.scope import Scope
 from judges.runs.material import Material, load
 
-# What a package is: several files in a form that another tool reads.
+# A package: several files in a format that another tool reads.
 
 TOGETHER = 100
-"""Continuations that are read together."""
+"""Continuations that are read in one batch."""
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a package holds: labels of a scope, of a part of the split; `questions` names some of them."""
+    """Contents of a package: labels of a scope, of a part of the split; `questions` selects some of them."""
 
     scope: Scope
     export_part: ExportPart
@@ -36,13 +36,13 @@ class Contents:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def refused(self, reason: str) -> ExportRefused:
-        """Return why the package cannot be written, to be raised."""
+        """Return an exception with the reason why the package cannot be written."""
         return ExportRefused(f"{self.scope.name}: {reason}")
 
 
 @dataclass(frozen=True)
 class Package:
-    """A kind of package. `write` adds its files to a bundle and returns how many labels they hold.
+    """A kind of package. `write` adds its files to a bundle and returns the number of labels in them.
 
     `by_question` packages may be narrowed to some questions.
     """
@@ -55,7 +55,7 @@ class Package:
 
 
 def rows_of(query: ExportQuery) -> Iterator[Row]:
-    """Yield the rows of a query as they stand in its JSONL; all are read before the first is given."""
+    """Yield the rows of a query as in its JSONL; all are read before the first is yielded."""
     with tempfile.TemporaryFile() as file:
         for block in jsonl_blocks(query):
             file.write(block)
@@ -65,7 +65,7 @@ def rows_of(query: ExportQuery) -> Iterator[Row]:
 
 
 def by_continuation(contents: Contents) -> Iterator[tuple[Material, list[Row]]]:
-    """Yield each continuation that labels are about, with their rows, in the order of their keys."""
+    """Yield each continuation with labels, with their rows, in the order of their keys."""
 
     def place(row: Row) -> tuple[str, str]:
         return row["dialogue"], row["continuation"]
@@ -85,5 +85,5 @@ def by_continuation(contents: Contents) -> Iterator[tuple[Material, list[Row]]]:
 
 
 def file_name(text: str) -> str:
-    """Return a text as a part of a file's name: letters, digits, `-`, `_` and `.`."""
+    """Return a text as part of a file name: letters, digits, `-`, `_` and `.`."""
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", text).strip("-.")[:80] or "x"

@@ -1,4 +1,4 @@
-"""Packages of labels in other tools' forms, in one table; the alternative annotator test's among them."""
+"""Packages of labels in other tools' formats, in one table, including the alternative annotator test's."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from calibration.ratings.ratings import Subject, automatic, load, places
 from calibration.ratings.scope import census
 from calibration.statistics import RatingError, Ratings
 
-# Labels as the alternative annotator test's own tool reads them: a dictionary of people, one of judges.
+# Labels for the alternative annotator test's own tool: a dictionary of people, one of judges.
 #
 # Per question `human_annotations.json` {annotator: {item: label}} and `llm_annotations.json` {judge: {item:
-# label}}, as Calderon, Reichart and Dror (2025) publish theirs. They hold what the test of a report
-# compares: repeated answers are one (their mean on ordered scales, else the first), and questions that
-# answer one another are on one scale. People in anonymous slots are left out: the test leaves out one
-# person at a time, and nobody knows who answered there.
+# label}}, as Calderon, Reichart and Dror (2025) publish theirs. They hold the data that the test of a report
+# compares: repeated answers are combined (their mean on ordered scales, else the first), and linked questions
+# share one scale. People in anonymous slots are left out: the test leaves out one person at a time, and a
+# slot's person is unknown.
 
 LEAST = 2
-"""People that the test needs."""
+"""Fewest people for the test."""
 INDEX = "questions.json"
 
 
 def write(contents: Contents, bundle: Bundle) -> int:
-    """Add the dictionaries of each question, and why others have none; return how many labels there are."""
+    """Add the dictionaries of each question, and why others have none; return the number of labels."""
     counted = census(contents.scope)
     subjects = [
         s for s in automatic(counted) if not contents.questions or s.question.ref in contents.questions
@@ -89,7 +89,7 @@ def _described(subject: Subject) -> dict[str, Any]:
 
 
 def _clusters(contents: Contents) -> frozenset[str] | None:
-    """Return the clusters of the part that is taken, None for all."""
+    """Return the clusters of the selected part, None for all."""
     export_part = contents.export_part
     if export_part.split is None or export_part.part == "all":
         return None
@@ -100,7 +100,7 @@ def _clusters(contents: Contents) -> frozenset[str] | None:
 def _dictionaries(
     ratings: Ratings, clusters: dict[str, str]
 ) -> tuple[Answers, Answers, dict[str, str]] | str:
-    """Return people's and judges' answers and the items' clusters, or why there is no test."""
+    """Return people's and judges' answers and the items' clusters, or the reason why there is no test."""
     if ratings.problem:
         return ratings.problem
     answered = {c for c in range(len(ratings.raters)) if not np.isnan(ratings.values[:, c]).all()}
@@ -126,7 +126,7 @@ def _answers(ratings: Ratings, columns: list[int]) -> Answers:
 
 
 def _label(ratings: Ratings, value: float) -> Any:
-    """Return a value as the tool writes one: a category's name, or a number."""
+    """Return a value in the tool's notation: a category's name, or a number."""
     if ratings.names:
         return ratings.names[int(value)]
     return int(value) if value.is_integer() else value

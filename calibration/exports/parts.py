@@ -1,4 +1,4 @@
-"""Which part of a split an export takes out. Taking test out is a look at it, logged with its purpose."""
+"""Parts of a split in exports. Exporting test is a look at it, logged with its purpose."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from calibration.models import Gold
 from config.permissions import is_researcher
 
 PART_SQL = "CASE WHEN d.part = 'training' THEN d.part ELSE coalesce(sc.part, nullif(d.part, '')) END"
-"""The part of a row: training, else that of the split, else evaluation where the dialogue is marked so."""
+"""The part of a row: training, otherwise that of the split, otherwise evaluation where the dialogue is marked
+so.
+"""
 PART_COLUMN = Column("part", PART_SQL, "plain")
 PART_TABLE = (
     "LEFT JOIN annotation_splitcluster sc ON sc.split_id = %s AND sc.cluster = coalesce(i.cluster, d.cluster)"
@@ -28,7 +30,7 @@ PARTS = ("dev", "test", "all", TRAINING)
 
 @dataclass(frozen=True, slots=True)
 class ExportPart:
-    """What an export takes: a part (dev, test, all) of a split, or training.
+    """Part of an export: dev, test or all of a split, or training.
 
     The part is empty where there is no split; all of them leave training out.
     """
@@ -43,9 +45,9 @@ class ExportPart:
 
 
 def taken_by_default(corpus: Corpus, *, training: bool = False) -> ExportPart:
-    """Return what may be taken without a look: dev of the split, all but training without a split.
+    """Return the part that needs no look: dev of the split, all but training without a split.
 
-    Of labels that are about `training` alone these are all.
+    Labels that are about `training` only need none either: training.
     """
     if training:
         return ExportPart(None, TRAINING)
@@ -62,11 +64,11 @@ def take(
     purpose: str = "",
     by: User | None,
 ) -> ExportPart:
-    """Return what an export takes; the split is fixed by it, and test or all is logged as a look.
+    """Return the part of an export; the split is fixed by it, and test or all is logged as a look.
 
-    `part` is dev, test, all, training, or empty for what may be taken without a look. Raises ExportRefused
-    for a part that there is not (a campaign or gold `about` training has no other), for test or all without a
-    purpose, and to who is no researcher.
+    `part` is dev, test, all, training, or empty for the part that needs no look. Raises ExportRefused for a
+    part that does not exist (a campaign or gold `about` training has no other), for test or all without a
+    purpose, and for anyone but researchers.
     """
     if about is not None and about.part == TRAINING:
         if part not in ("", TRAINING):

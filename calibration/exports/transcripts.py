@@ -1,4 +1,4 @@
-"""Transcripts with the tags of chosen raters: what is collected, and the forms it is written in."""
+"""Transcripts with the tags of selected raters: their rows and their formats."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope, ce
 from calibration.renderings import escaped
 from judges.runs.material import Material, load
 
-# Transcripts with the tags that chosen raters set: what stands in each row, whatever the form.
+# Transcripts with the tags that selected raters set: the content of each row, whatever the format.
 
 TOGETHER = 50
-"""Continuations that are read together."""
+"""Continuations that are read in one batch."""
 NOT_RATED = "not rated"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A turn: its number as annotators count it, its index from 0, what was said, and the tags per group."""
+    """A turn: its number as annotators count it, its index from 0, its text, and the tags per group."""
 
     number: int
     index: int
@@ -52,7 +52,7 @@ class Transcript:
 
 @dataclass(frozen=True)
 class Sheet:
-    """What is written: whose tags, in which groups, of which continuations (by id, in order)."""
+    """Contents of an export: raters, groups of tags, and continuations (by id, in order)."""
 
     scope: Scope
     raters: tuple[RaterInfo, ...]
@@ -61,7 +61,7 @@ class Sheet:
     continuations: tuple[int, ...]
 
     def transcripts(self) -> Iterator[Transcript]:
-        """Yield the transcripts; a continuation that was deleted meanwhile is refused."""
+        """Yield the transcripts; raise an error for a continuation that was deleted meanwhile."""
         for start in range(0, len(self.continuations), TOGETHER):
             together = self.continuations[start : start + TOGETHER]
             materials, tags, numbers = load(together), self._tags(together), of_continuations(together)
@@ -89,7 +89,7 @@ class Sheet:
         return Transcript(material.dialogue.id, part.id, part.system, lines)
 
     def _cells(self, answers: list[tuple[int, str, bool]], *, is_rated: bool) -> tuple[str, ...]:
-        """Return the tags of each group; with several raters those who set each are named."""
+        """Return the tags of each group; with several raters, the raters of each tag are named."""
         if not answers:
             return (NOT_RATED if is_rated else "",) * len(self.groups)
         cells = []
@@ -107,7 +107,7 @@ class Sheet:
         return tuple(cells)
 
     def _tags(self, continuations: Collection[int]) -> dict[int, dict[int, list[tuple[int, str, bool]]]]:
-        """Return per continuation and turn what was answered: question, rater, whether the tag was set."""
+        """Return answers per continuation and turn: question, rater, whether the tag was set."""
         rater_names = {rater.id: rater.name for rater in self.raters}
         rows = (
             self.scope.labels()
@@ -133,12 +133,12 @@ class Sheet:
 
 
 def group_of(question: QuestionInfo) -> str:
-    """Return the column that a tag stands in: its group, or itself where it has none."""
+    """Return the column of a tag: its group, or the tag itself where it has none."""
     return question.group or question.title
 
 
 def raters_of(counted: Census) -> list[RaterInfo]:
-    """Return who set tags on turns, people first."""
+    """Return the raters who set tags on turns, people first."""
     tags = {question.id for question in counted.questions.values() if _is_tag(question)}
     rater_ids = {rater for question, rater in counted.counts if question in tags}
     order = {"human": 0, "key": 1, "judge": 2, "metric": 3}
@@ -148,10 +148,10 @@ def raters_of(counted: Census) -> list[RaterInfo]:
 def sheet(
     scope: Scope, export_part: ExportPart, *, continuations: Sequence[int], raters: Sequence[str] = ()
 ) -> Sheet:
-    """Return what is to be written. Without names of raters: everybody who tagged, people alone if there are.
+    """Return the contents to write. Default raters: all people who tagged, otherwise everybody who did.
 
-    Raises ExportRefused for continuations that are not the corpus's or not of the part that is taken, and for
-    raters who set no tag.
+    Raises ExportRefused for continuations outside the corpus or the selected part, and for raters who set no
+    tag.
     """
     if not continuations:
         raise ExportRefused("choose at least one continuation")
@@ -179,7 +179,7 @@ def _is_tag(question: QuestionInfo) -> bool:
 
 
 def _refuse_locked(scope: Scope, export_part: ExportPart, continuations: Sequence[int]) -> None:
-    """Refuse continuations of another corpus, and such of a part that was not taken out."""
+    """Reject continuations of another corpus, or outside the selected part."""
     rows = Continuation.objects.filter(pk__in=continuations, dialogue__corpus=scope.corpus)
     other_part = rows.exclude(of_dialogues(scope.part, "dialogue__")).select_related("dialogue").first()
     if other_part is not None:
@@ -200,7 +200,7 @@ def _refuse_locked(scope: Scope, export_part: ExportPart, continuations: Sequenc
 
 
 def of_part(scope: Scope, export_part: ExportPart) -> list[int]:
-    """Return the continuations of a part on whose turns somebody set tags, in the order of their keys."""
+    """Return the continuations of a part with tags on their turns, in the order of their keys."""
     tags = [question.id for question in census(scope).questions.values() if _is_tag(question)]
     rated = Label.objects.filter(pk__in=scope.labels().order_by().values("pk"), question__in=tags)
     continuations = Continuation.objects.filter(pk__in=rated.values("item__continuation"))
@@ -210,7 +210,7 @@ def of_part(scope: Scope, export_part: ExportPart) -> list[int]:
     return list(continuations.order_by("dialogue__key", "key").values_list("pk", flat=True))
 
 
-# The forms of a transcript. Names, texts and tags are written by anybody: each form escapes them its way.
+# Formats of a transcript. Names, texts and tags are untrusted: each format escapes them its way.
 
 HEAD = ("turn_number", "turn", "speaker", "text")
 LATEX_NEEDS = r"% needs \usepackage{booktabs,longtable,array}"
@@ -296,7 +296,7 @@ def latex_blocks(sheet: Sheet) -> Blocks:
 
 
 def html_blocks(sheet: Sheet) -> Blocks:
-    """Yield one page that needs nothing else: no script, nothing fetched."""
+    """Yield one self-contained page: no script, no external resources."""
     title, rows = f"Transcripts of {quoted(sheet.scope.name)}", 0
     yield (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'

@@ -1,8 +1,8 @@
-"""Handing out query results as CSV, JSONL or Parquet, as they come from the database.
+"""Streams query results as CSV, JSONL or Parquet, as they come from the database.
 
 PostgreSQL formats the rows itself (`COPY ... TO STDOUT`), so memory stays small however many there are and
 numbers are written as the shortest text that reads back equal. Text cells of CSV are guarded as
-`annotation.text.table_cells` says.
+`annotation.text.table_cells` describes.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from django.db import connection, transaction
 from annotation.text import table_cells
 from annotation.text.views import one_line
 
-# Several files handed out as one: a zip, with a manifest that says what each of them holds.
+# Several files in one: a zip, with a manifest that describes each of them.
 #
-# The same files give the same zip, byte for byte: entries bear one date, in the order they were added.
+# The same files give the same zip, byte for byte: all entries have the same date, in the order added.
 
 MANIFEST = "manifest.json"
 DATE = (1980, 1, 1, 0, 0, 0)
@@ -34,7 +34,7 @@ PACKED = (".parquet",)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A file of a bundle: its name, how many labels (or rows) it holds, its bytes and their SHA-256."""
+    """A file of a bundle: its name, its number of labels (or rows), its bytes and their SHA-256."""
 
     name: str
     rows: int
@@ -43,7 +43,7 @@ class Part:
 
 
 class Bundle:
-    """A zip to which files are added, one after the other; it is written as it comes."""
+    """A zip to which files are added one by one; it is written as a stream."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.parts: list[Part] = []
@@ -57,7 +57,7 @@ class Bundle:
         return self._zip.open(entry, "w", force_zip64=True)
 
     def add(self, name: str, blocks: Iterable[bytes], rows: int = 0) -> Part:
-        """Write a file and remember what it holds; a generator's own value, at its end, is its rows."""
+        """Write a file and record its facts; a generator's return value is its number of rows."""
         digest, size, source = hashlib.sha256(), 0, iter(blocks)
         with self.open(name) as file:
             while True:
@@ -74,25 +74,25 @@ class Bundle:
         return part
 
     def add_json(self, name: str, content: Any, rows: int = 0) -> Part:
-        """Write a file of JSON, two spaces deep."""
+        """Write a JSON file, indented by two spaces."""
         text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
         return self.add(name, [text.encode(errors="backslashreplace")], rows)
 
     def finish(self, facts: Mapping[str, Any]) -> None:
-        """Write the manifest: what the bundle is, and each of its files."""
+        """Write the manifest: facts about the bundle, and each of its files."""
         self.add_json(MANIFEST, {**facts, "files": [asdict(part) for part in self.parts]})
 
     def close(self) -> None:
-        """Write the zip's own list of its entries."""
+        """Write the zip's central directory."""
         self._zip.close()
 
     def abandon(self) -> None:
-        """Write nothing more: what was to be in it failed."""
+        """Stop writing after a failure."""
         self._zip.fp = None
 
 
 class Hashed:
-    """A file that counts and hashes what is written to it; it cannot be wound back."""
+    """A file that counts and hashes the bytes written to it; it cannot be rewound."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file, self.size, self._digest = file, 0, hashlib.sha256()
@@ -105,45 +105,45 @@ class Hashed:
         return len(block)
 
     def flush(self) -> None:
-        """Nothing is held back here."""
+        """Do nothing: there is no buffer."""
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of what was written."""
+        """SHA-256 of the bytes written."""
         return self._digest.hexdigest()
 
 
-# Text that Markdown prints as it is.
+# Text that Markdown prints verbatim.
 
 MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 
 
 def plain(text: str) -> str:
-    """Return a text on one line that is no markup in Markdown, of a table's cell too."""
+    """Return a text on one line without Markdown markup, also safe in a table's cell."""
     return MARKUP.sub(r"\\\1", one_line(text))
 
 
 Blocks = Generator[bytes, None, int]
-"""The blocks of a file; the generator's own value, at its end, is how many rows they hold."""
+"""The blocks of a file; the generator's return value is the number of rows."""
 
 Kind = Literal["text", "plain", "number", "integer", "boolean", "value", "json"]
 ARROW = {"number": "float64", "integer": "int64", "boolean": "bool"}
-"""The types of Parquet columns, by what they hold; all others are texts."""
+"""Types of Parquet columns by content; all others are texts."""
 BLOCK = 1 << 18
 RISKY = ", ".join(str(ord(character)) for character in table_cells.RISKY)
 LAST_RISKY = max(ord(character) for character in table_cells.RISKY)
 APOSTROPHE = "''''"
 WORK_MEM = "64MB"
-"""What sorting the rows may take before PostgreSQL turns to temporary files."""
+"""Memory for sorting the rows before PostgreSQL uses temporary files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its name, its SQL expression, and what it holds.
+    """A column: its name, its SQL expression, and its kind of content.
 
     `text` is free text and guarded in CSV; `plain` is text of fixed words; `value` is a pair of expressions
-    (a number's, a text's) of which one is null at least. `cell_sql` is the guarded text, where the query has
-    it ready: guarding once what stands in many rows is faster.
+    (a number's, a text's) of which at least one is null. `cell_sql` is the guarded text, where the query has
+    it ready: guarding a text that many rows share only once is faster.
     """
 
     name: str
@@ -155,7 +155,7 @@ class Column:
 
 @dataclass(frozen=True)
 class ExportQuery:
-    """What an export reads: columns, the rest of the query from FROM on, and its parameters."""
+    """Query of an export: columns, the rest of the query from FROM on, and its parameters."""
 
     columns: tuple[Column, ...]
     rest: str
@@ -169,7 +169,7 @@ class ExportQuery:
 
 
 def _without_order(sql: str) -> str:
-    """Return a query up to its own ORDER BY, which is that outside of all parentheses and texts."""
+    """Return a query without its own ORDER BY, the one outside all parentheses and texts."""
     depth, is_text = 0, False
     for at, sign in enumerate(sql):
         if sign == "'":
@@ -192,19 +192,19 @@ def csv_blocks(query: ExportQuery) -> Blocks:
 
 
 def jsonl_blocks(query: ExportQuery) -> Blocks:
-    """Yield the rows as one JSON object a line."""
+    """Yield the rows as one JSON object per line."""
     selected = ", ".join(f'{_json(column)} AS "{column.name}"' for column in query.columns)
     sql = f"SELECT row_to_json(line)::text FROM (SELECT {selected} {query.rest}) AS line"  # noqa: S608  (own SQL)
     rows = Counting(_copied(sql, query.params, "FORMAT text"))
     for block in rows:
-        yield block.replace(b"\\\\", b"\\")  # JSON escapes all else that COPY would
+        yield block.replace(b"\\\\", b"\\")  # JSON escapes everything else that COPY would
     return rows.count
 
 
 def parquet_blocks(query: ExportQuery) -> Blocks:
-    """Yield the rows as a Parquet file, whose types do not depend on what the rows hold.
+    """Yield the rows as a Parquet file, whose types do not depend on the rows.
 
-    A value is a text as in CSV, and beside it a number where it is one.
+    A value is a text as in CSV, with an additional number column where it is numeric.
     """
     import pyarrow as pa
     import pyarrow.csv as pa_csv
@@ -239,7 +239,7 @@ def typed_columns(columns: Iterable[Column]) -> Iterator[Column]:
 
 
 class Counting:
-    """Passes blocks on and keeps, once they have ended, how many rows they hold."""
+    """Passes blocks through and keeps the number of rows once they have ended."""
 
     count = 0
 
@@ -260,7 +260,7 @@ FORMATS: dict[str, tuple[Callable[[ExportQuery], Blocks], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class FileSummary:
-    """What was written into a file: rows, bytes, and the SHA-256 of the bytes."""
+    """Facts about a written file: rows, bytes, and the SHA-256 of the bytes."""
 
     rows: int
     size: int
@@ -268,7 +268,7 @@ class FileSummary:
 
 
 def write(query: ExportQuery, form: str, file: IO[bytes]) -> FileSummary:
-    """Write a query into a file. Rows are counted as they come, in the same look at the database."""
+    """Write a query into a file. Rows are counted on the way, in the same snapshot of the database."""
     return write_blocks(FORMATS[form][0](query), file)
 
 
@@ -284,7 +284,7 @@ def write_blocks(content: Blocks, file: IO[bytes]) -> FileSummary:
 
 
 def _copied(query: str, params: Sequence[Any], options: str) -> Blocks:
-    """Yield what COPY sends, gathered into larger blocks."""
+    """Yield the output of COPY, gathered into larger blocks."""
     with transaction.atomic(), connection.cursor() as cursor, connection.wrap_database_errors:
         cursor.execute(f"SET LOCAL work_mem = '{WORK_MEM}'")
         gathered = bytearray()
@@ -302,9 +302,9 @@ def _copied(query: str, params: Sequence[Any], options: str) -> Blocks:
 def _rows(query: ExportQuery, *more: str, cells: bool = False) -> str:
     """Return the query of the rows as texts, in order, with more expressions at the end.
 
-    With `cells` texts are guarded already where the query has them so.
+    With `cells` texts use the guarded version where the query has one.
 
-    A sorted query is a fence to the planner: what reads it computes nothing twice.
+    A sorted query is an optimisation fence for the planner: outer expressions compute nothing twice.
     """
     texts = [(column.cell_sql if cells else "") or _raw(column) for column in query.columns]
     selected = [f'{text} AS "{column.name}"' for text, column in zip(texts, query.columns, strict=True)]

@@ -232,9 +232,7 @@ def pair_tables(patterns: Floats, divisor: Floats) -> sparse.csr_array:
     lengths = np.diff(starts)
     most = int(lengths.max(initial=0))
     parts = []
-    for step in range(
-        most
-    ):  # pair each value of a pattern with the value `step` places further on, as a ring
+    for step in range(most):  # pair each value of a pattern with the one `step` places further on, in a ring
         place = np.arange(len(rows)) - starts[rows]
         partner = starts[rows] + (place + step) % lengths[rows]
         in_pattern = step < lengths[rows]
