@@ -562,7 +562,7 @@ def spread_of(*, corpus: Corpus, column: Column, by: User | None, points: str = 
 
 
 def _kept_or_job(corpus: Corpus, by: User | None, again: bool) -> CachedFigures | Job:
-    subject = f"profile of corpus {corpus.pk}: {corpus.name}"[:300]
+    subject = f"metric scores of corpus {corpus.pk}: {corpus.name}"[:300]
     return kept_or_job(
         kind=KIND,
         subject=subject,
