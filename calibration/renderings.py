@@ -51,10 +51,13 @@ def markdown(text: str) -> str:
     return " ".join("".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text).split())
 
 
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], numbers: int) -> list[str]:
-    """Return a table whose last columns, so many, hold numbers."""
-    marks = ["---"] * (len(head) - numbers) + ["---:"] * numbers
-    return [_line(head), f"| {' | '.join(marks)} |", *map(_line, rows)]
+def markdown_table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], left: Iterable[int] = (0,)
+) -> list[str]:
+    """Return a table whose columns are aligned to the right, except those numbered ``left``."""
+    at_left = frozenset(left)
+    ruler = ["---" if at in at_left else "---:" for at in range(len(head))]
+    return [_line(head), f"| {' | '.join(ruler)} |", *map(_line, rows)]
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
@@ -25,10 +24,11 @@ from annotation.errors import SplitRefused
 from annotation.models import Corpus, Rater, Split, TestLook
 from annotation.text.display import number
 from annotation.text.table_cells import guarded
+from calibration.comparisons.tables import latex_comment, latex_line, latex_small, latex_table
 from calibration.errors import CalibrationError
 from calibration.management.options import list_existing, refuse_purpose, write_output
 from calibration.ratings.scope import PARTS, scope_of, shown_part
-from calibration.renderings import NEEDS, Rendering, aligned, escaped, fitted, printable
+from calibration.renderings import NEEDS, Rendering, aligned, escaped, markdown, markdown_table, printable
 from calibration.reports import charts
 from calibration.statistics import Plan, Result
 from calibration.statistics.core.engine import FLAGS
@@ -324,15 +324,14 @@ def write_markdown(
     limits: Sequence[str] = (),
 ) -> str:
     """Return a report as Markdown; `caveats` heads its limits and what is not defined."""
-    lines = [f"# {_plain(title)}", "", *(f"- {_plain(fact)}" for fact in facts)]
+    lines = [f"# {markdown(title)}", "", *(f"- {markdown(fact)}" for fact in facts)]
     for table in tables:
-        marks = ["---", *(["---:"] * len(table.heads))]
-        lines += ["", f"## {_plain(table.title)}", "", _row(["", *table.heads]), f"| {' | '.join(marks)} |"]
-        lines += [_row([line.name, *_texts(table, line)]) for line in table.lines]
-        lines += ["", *map(_plain, table.notes)] if table.notes else []
-    remarks = [f"- {_plain(sentence)}" for sentence in limits]
-    remarks += [f"- Not defined: {_plain(reason)}" for reason in reasons]
-    remarks += [f"- {_plain(flag)}: {_plain(meaning)}" for flag, meaning in flags(tables)]
+        rows = [[line.name, *_texts(table, line)] for line in table.lines]
+        lines += ["", f"## {markdown(table.title)}", "", *markdown_table(["", *table.heads], rows)]
+        lines += ["", *map(markdown, table.notes)] if table.notes else []
+    remarks = [f"- {markdown(sentence)}" for sentence in limits]
+    remarks += [f"- Not defined: {markdown(reason)}" for reason in reasons]
+    remarks += [f"- {markdown(flag)}: {markdown(meaning)}" for flag, meaning in flags(tables)]
     lines += ["", f"## {caveats}", "", *remarks] if remarks else []
     return "\n".join([*lines, ""])
 
@@ -341,47 +340,25 @@ def _texts(table: Table, line: Line) -> list[str]:
     return [cell_text(cell, table.printed) for cell in line.cells]
 
 
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(map(_plain, cells)) + " |"
-
-
-def _plain(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
-    escaped_text = "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text)
-    return " ".join(escaped_text.split())
-
-
 def write_latex(
     comments: Sequence[str], tables: Sequence[Table], value: Callable[[Cell, bool], str] = value_text
 ) -> str:
     """Return tables as LaTeX (booktabs), under each value its interval."""
-    lines = [f"% {' '.join(text.split())}" for text in comments]
+    lines = [latex_comment(text) for text in comments]
     lines.append(f"{NEEDS}; under each value its interval")
     for table in tables:
         head = [rf"\rotatebox{{60}}{{{escaped(column)}}}" for column in table.heads]
-        tabular = [
-            rf"\begin{{tabular}}{{l{'r' * len(table.heads)}}}",
-            r"\toprule",
-            _tex(["", *head]),
-            r"\midrule",
-            *(text for line in table.lines for text in _latex_lines(table, line, value)),
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-        lines += [f"% {table.title}", *fitted(tabular)]
+        body = [text for line in table.lines for text in _latex_lines(table, line, value)]
+        lines += [f"% {table.title}", *latex_table("l" + "r" * len(table.heads), ["", *head], body)]
     return "\n".join([*lines, ""])
 
 
 def _latex_lines(table: Table, line: Line, value: Callable[[Cell, bool], str]) -> list[str]:
-    values = _tex([escaped(line.name), *(escaped(value(cell, table.printed)) for cell in line.cells)])
+    values = latex_line([escaped(line.name), *(escaped(value(cell, table.printed)) for cell in line.cells)])
     scale = PERCENT if table.printed else 1.0
     under = [interval(result, scale) if (result := result_of(cell)) else "" for cell in line.cells]
-    small = [rf"{{\scriptsize {escaped(text)}}}" if text else "" for text in under]
-    return [values, _tex(["", *small])] if any(small) else [values]
-
-
-def _tex(cells: Sequence[str]) -> str:
-    return " & ".join(cells) + r" \\"
+    small = list(map(latex_small, under))
+    return [values, latex_line(["", *small])] if any(small) else [values]
 
 
 def write_csv(tables: Sequence[Table], head: Sequence[str]) -> str:
@@ -415,11 +392,6 @@ def _csv_cell(cell: Cell) -> dict[str, Any]:
     elif isinstance(cell, str):
         own["text"] = guarded(cell)
     return own
-
-
-def write_json(content: Mapping[str, Any]) -> str:
-    """Return plain data as one JSON object."""
-    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def table_json(table: Table) -> dict[str, Any]:

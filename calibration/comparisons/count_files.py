@@ -22,11 +22,9 @@ from calibration.comparisons.tables import (
     latex_line,
     latex_small,
     latex_table,
-    markdown_escaped,
-    markdown_table,
     report_renderings,
 )
-from calibration.renderings import NEEDS, aligned, escaped, printable
+from calibration.renderings import NEEDS, aligned, escaped, markdown, markdown_table, printable
 from calibration.reports import charts
 from calibration.reports.charts import alt
 from calibration.reports.kinds import ReportKind
@@ -434,8 +432,8 @@ def _latex_value(result: Result | None) -> str:
 
 def write_markdown(counts: Counts) -> str:
     """Render the facts, the tables and the meaning of their flags."""
-    lines = [f"# {markdown_escaped(f'Counts of {counts.query.scope.name}')}", ""]
-    lines += map(markdown_escaped, facts(counts))
+    lines = [f"# {markdown(f'Counts of {counts.query.scope.name}')}", ""]
+    lines += map(markdown, facts(counts))
     head = ["Row", "Continuations", "Clusters", "Missing", *counts.headings]
     for kind in kinds(counts):
         rows = [
@@ -457,13 +455,12 @@ def write_markdown(counts: Counts) -> str:
         title = "With all missing at the lowest and at the highest"
         lines += _section(title, ["Row", "Column", "Between"], missing)
     if noted := flags(counts):
-        lines += ["", *(f"- {markdown_escaped(flag)}: {markdown_escaped(text)}" for flag, text in noted)]
+        lines += ["", *(f"- {markdown(flag)}: {markdown(text)}" for flag, text in noted)]
     return "\n".join([*lines, ""])
 
 
 def _section(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    escaped_rows = [[markdown_escaped(cell) for cell in row] for row in rows]
-    return ["", f"## {title}", "", *markdown_table([*map(markdown_escaped, head)], escaped_rows)]
+    return ["", f"## {title}", "", *markdown_table(head, rows)]
 
 
 def _joined(*parts: str) -> str:

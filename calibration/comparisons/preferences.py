@@ -30,13 +30,12 @@ from calibration.comparisons.tables import (
     latex_comment,
     latex_line,
     latex_table,
-    markdown_table,
     report_renderings,
 )
 from calibration.errors import PreferencesRefused
 from calibration.ratings import votes as reading
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, census
-from calibration.renderings import NEEDS, escaped
+from calibration.renderings import NEEDS, Markdown, escaped, markdown_table
 from calibration.reports import charts as drawing
 from calibration.reports.charts import Chart, Point
 from calibration.reports.kinds import (
@@ -363,7 +362,7 @@ def _rows(sheet: Sheet) -> list[list[str]]:
 
 
 def _markdown_table(sheet: Sheet) -> list[str]:
-    head, *rows = ([text.replace("|", "\\|") for text in row] for row in _rows(sheet))
+    head, *rows = ([Markdown(text.replace("|", "\\|")) for text in row] for row in _rows(sheet))
     return markdown_table(head, rows, [at for at, name in enumerate(sheet.head) if name in LEFT_ALIGNED])
 
 

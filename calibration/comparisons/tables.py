@@ -74,21 +74,6 @@ def latex_small(text: str) -> str:
     return rf"{{\scriptsize {escaped(text)}}}" if text else ""
 
 
-def markdown_table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], left: Iterable[int] = (0,)
-) -> list[str]:
-    """Return a table of cells that are Markdown; its columns are at their right but those named ``left``."""
-    at_left = frozenset(left)
-    ruler = ["---" if at in at_left else "---:" for at in range(len(head))]
-    return [f"| {' | '.join(cells)} |" for cells in (head, ruler, *rows)]
-
-
-def markdown_escaped(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
-    plain = "".join(f"\\{c}" if c in "\\`*_[]<>|#" else c for c in text)
-    return " ".join(plain.split())
-
-
 # The forms of a report that has tables and a chart.
 
 Report = TypeVar("Report")

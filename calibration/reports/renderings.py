@@ -342,7 +342,7 @@ def write_markdown(report: Report) -> str:
         ]
         rows = _under_headings(table, rows)
         lines += [f"## {markdown(table.title)}", ""]
-        lines += [*markdown_table(head, rows, len(head) - (2 if table.compares else 1)), ""]
+        lines += [*markdown_table(head, rows, range(2 if table.compares else 1)), ""]
         lines += [
             *(f"- {markdown(sentence)}" for sentence in table.remarks),
             *([""] if table.remarks else []),
@@ -352,7 +352,7 @@ def write_markdown(report: Report) -> str:
         lines += [
             "## Not compared",
             "",
-            *markdown_table(["Question", "Scheme", "Answered by", "Why"], rows, 0),
+            *markdown_table(["Question", "Scheme", "Answered by", "Why"], rows, range(4)),
             "",
         ]
     rater_rows = [
@@ -361,7 +361,7 @@ def write_markdown(report: Report) -> str:
     lines += [
         "## Who answered",
         "",
-        *markdown_table(["Rater", "Kind", "Questions", "Items", "Missing"], rater_rows, 3),
+        *markdown_table(["Rater", "Kind", "Questions", "Items", "Missing"], rater_rows, (0, 1)),
         "",
     ]
     lines += [

@@ -8,6 +8,7 @@ from typing import Any
 
 from annotation.scenario_records import STAGES
 from annotation.text.display import number
+from calibration.comparisons.tables import json_text
 from calibration.reports import charts
 from calibration.reports.charts import alt
 from suites.group_chat.cascade import score_figures
@@ -23,7 +24,6 @@ from suites.reports import (
     table_json,
     value_text,
     write_csv,
-    write_json,
     write_latex,
     write_markdown,
     write_text,
@@ -151,7 +151,7 @@ def as_csv(report: CascadeReport) -> str:
 
 def as_json(report: CascadeReport) -> str:
     """Return the report as one JSON object."""
-    return write_json(content(report))
+    return json_text(content(report))
 
 
 def content(report: CascadeReport) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
+from calibration.comparisons.tables import json_text
 from calibration.reports import charts
 from calibration.reports.charts import alt
 from suites.long_dialogue.answers.answers import Agreement
@@ -29,7 +30,6 @@ from suites.reports import (
     table_json,
     table_view,
     write_csv,
-    write_json,
     write_latex,
     write_markdown,
     write_text,
@@ -315,7 +315,7 @@ def as_csv(report: AnswersReport) -> str:
 
 def as_json(report: AnswersReport) -> str:
     """Return the report as one JSON object."""
-    return write_json(content(report))
+    return json_text(content(report))
 
 
 RENDERINGS = forms(csv=as_csv, md=as_markdown, latex=as_latex, html=as_html, json=as_json)
