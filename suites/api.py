@@ -15,9 +15,9 @@ from rest_framework.response import Response
 
 from annotation.errors import QuestionsRefused, ScriptRefused
 from annotation.formats.source import ImportProblem
+from calibration.reports.kinds import MOST_RESAMPLES
 from config.lists import Pages
 from jobs.errors import JobError
-from suites.reports import MOST_RESAMPLES
 
 Plain = serializers.Serializer[Any]
 Answer = TypeVar("Answer", bound=HttpResponseBase)

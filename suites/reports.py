@@ -9,27 +9,25 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import vl_convert
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from annotation.corpora import splits
-from annotation.errors import SplitRefused
-from annotation.models import Corpus, Rater, Split, TestLook
+from annotation.models import Corpus, Rater, TestLook
 from annotation.text.display import number
 from annotation.text.table_cells import guarded
 from calibration.comparisons.tables import latex_comment, latex_line, latex_small, latex_table
 from calibration.errors import CalibrationError
 from calibration.management.options import list_existing, refuse_purpose, write_output
-from calibration.ratings.scope import PARTS, scope_of, shown_part
+from calibration.ratings.scope import PARTS
 from calibration.renderings import NEEDS, Rendering, aligned, escaped, markdown, markdown_table, printable
-from calibration.reports import charts
+from calibration.reports import charts, kinds
+from calibration.reports.kinds import MOST_RESAMPLES, CorpusQuery, fix_part, part_of
 from calibration.statistics import Plan, Result
 from calibration.statistics.core.engine import FLAGS
 
@@ -39,18 +37,6 @@ class ReportRefused(CalibrationError):
 
 
 # What a report is asked for, in the same words by page, command and API.
-
-MOST_RESAMPLES = 20_000
-
-
-class ReportQuery(Protocol):
-    """A question put to a corpus: of which part, with which intervals."""
-
-    @property
-    def corpus(self) -> Corpus: ...
-
-    @property
-    def part(self) -> str: ...
 
 
 def read_texts(values: Mapping[str, Any]) -> dict[str, str]:
@@ -95,68 +81,27 @@ def read_plan(text: Mapping[str, str], level: float = 0.95) -> Plan:
     return Plan(resamples, read_integer("seed", text.get("seed") or "0", 0, 2**31), level)
 
 
-# The gate of the test part: a split is fixed by every look at labels, and each opening of test is logged.
-
-Raters = Callable[[], Sequence[Rater]]
-"""Returns the judges that a report reads; raises ReportRefused for one that there is not."""
-
-
-def part_of(query: ReportQuery) -> tuple[Split | None, str]:
-    """Return the split that locks the corpus and the part to show: dev unless test or training is asked for.
-
-    Raises ReportRefused for test before it was opened, and for a part that there is not.
-    """
-    try:
-        return shown_part(scope_of(query.corpus, None, query.part), query.part)
-    except SplitRefused as error:
-        raise ReportRefused(str(error)) from error
+# The gate of the test part: that of all reports, with the judges whose answers a report reads.
 
 
 @dataclass(frozen=True)
-class ReportPart:
+class ReportPart(kinds.ReportPart):
     """The part of a corpus that a report shows, its clusters (None: all), and the judges that are read."""
 
-    split: Split | None
-    name: str
     clusters: frozenset[str] | None
     judges: Sequence[Rater]
 
-    @property
-    def looks(self) -> tuple[TestLook, ...]:
-        """The looks at test, where it is shown."""
-        if self.split is None or self.name != "test":
-            return ()
-        return tuple(self.split.looks.select_related("by"))
 
-
-def report_part(query: ReportQuery, by: User | None, raters: Raters) -> ReportPart:
+def report_part(query: CorpusQuery, by: User | None, raters: Callable[[], Sequence[Rater]]) -> ReportPart:
     """Return the part that a query shows, and fix its split.
 
     Raises ReportRefused for a part that there is not, and for test where it was not opened for a judge.
     """
-    split, part = part_of(query)
-    if split is not None:
-        splits.fix(split=split, by=by)
-    clusters = None if split is None else splits.clusters(split=split, part=part)
+    part = part_of(query, ReportRefused)
+    clusters = fix_part(part, by)
     judges = raters()
-    if split is not None and part == "test" and (closed := splits.unopened_raters(split, judges)):
-        raise ReportRefused(f"test was not opened for {closed[0].name}: open it, and say what for")
-    return ReportPart(split, part, clusters, judges)
-
-
-@transaction.atomic
-def log_look(query: ReportQuery, by: User | None, purpose: str, raters: Raters) -> TestLook:
-    """Log a look at test, with who and for what.
-
-    Raises ReportRefused without a purpose, or where the corpus has no split.
-    """
-    split = splits.lock_of(query.corpus)
-    if split is None:
-        raise ReportRefused(f"the corpus {query.corpus.name} has no split, so there is no test part to open")
-    try:
-        return splits.open_test(split=split, by=by, purpose=purpose, raters=raters())
-    except SplitRefused as error:
-        raise ReportRefused(str(error)) from error
+    part.check_opened(judges, ReportRefused)
+    return ReportPart(part.split, part.name, clusters, judges)
 
 
 # Tables of figures, counts and words.

@@ -31,7 +31,7 @@ from calibration.comparisons.count_inputs import (
 from calibration.errors import CountsRefused
 from calibration.figure_cache import CachedFigures, is_small, kept_or_job, stamp_of
 from calibration.ratings.scope import QuestionInfo, census
-from calibration.reports.kinds import Dated, ReportPart, adapter, fix_part, log_look, part_of
+from calibration.reports.kinds import Dated, ReportPart, adapter, fix_part, log_look, part_of, rater_rows
 from calibration.reports.wording import counted as count_text
 from calibration.reports.wording import crowd_of, join_names
 from calibration.statistics.core.ratings import Floats
@@ -181,7 +181,7 @@ def ground_of(*, query: CountsQuery, by: User | None) -> Ground:
     part = part_of(query, CountsRefused)
     clusters = fix_part(part, by)
     selection = count_inputs.choose(query, census(query.scope))
-    part.check_opened(selection.raters, CountsRefused)
+    part.check_opened(rater_rows(selection.raters), CountsRefused)
     return Ground(query, selection, part, clusters)
 
 
@@ -239,7 +239,9 @@ def open_test(*, query: CountsQuery, by: User | None, purpose: str) -> TestLook:
         raters = count_inputs.choose(query, census(query.scope)).raters
     except CountsRefused:
         raters = ()  # it will be refused for that when it is counted
-    return log_look(query=query, raters=raters, by=by, purpose=purpose, refusal=CountsRefused)
+    return log_look(
+        query=query, raters=lambda: list(rater_rows(raters)), by=by, purpose=purpose, refusal=CountsRefused
+    )
 
 
 @dataclass(frozen=True, slots=True)

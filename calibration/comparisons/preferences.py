@@ -46,6 +46,7 @@ from calibration.reports.kinds import (
     fix_part,
     log_look,
     part_of,
+    rater_rows,
 )
 from calibration.statistics.core.engine import Result
 from calibration.statistics.preference_strengths import (
@@ -134,7 +135,7 @@ def compute(*, query: PreferencesQuery, by: User | None) -> Report:
     counted = census(query.scope)
     questions = _select_questions(query, reading.comparing(counted))
     clusters = fix_part(part, by)
-    part.check_opened(_raters(questions, counted), PreferencesRefused)
+    part.check_opened(rater_rows(_raters(questions, counted)), PreferencesRefused)
     votes = reading.read_votes(query.scope, questions, counted, clusters)
     among = {
         question: reading.among(question_votes, query.systems) for question, question_votes in votes.items()
@@ -158,7 +159,13 @@ def open_test(*, query: PreferencesQuery, by: User | None, purpose: str) -> Test
     """
     counted = census(query.scope)
     raters = _raters(reading.comparing(counted), counted)
-    return log_look(query=query, raters=raters, by=by, purpose=purpose, refusal=PreferencesRefused)
+    return log_look(
+        query=query,
+        raters=lambda: list(rater_rows(raters)),
+        by=by,
+        purpose=purpose,
+        refusal=PreferencesRefused,
+    )
 
 
 def _select_questions(query: PreferencesQuery, comparing: list[QuestionInfo]) -> list[QuestionInfo]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, cached_property
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotation.corpora import splits
 from annotation.errors import SplitRefused
@@ -117,12 +118,11 @@ class ReportPart:
             return ()
         return tuple(self.split.looks.select_related("by"))
 
-    def check_opened(self, raters: Iterable[RaterInfo], refusal: Refusal) -> None:
+    def check_opened(self, raters: Iterable[Rater], refusal: Refusal) -> None:
         """Refuse to show test where it was not opened for one of the raters."""
         if self.split is None or self.name != "test":
             return
-        rows = Rater.objects.filter(pk__in=[rater.id for rater in raters])
-        if closed := splits.unopened_raters(self.split, rows):
+        if closed := splits.unopened_raters(self.split, raters):
             raise refusal(f"test was not opened for {closed[0].name}: open it, and say what for")
 
 
@@ -146,20 +146,29 @@ def fix_part(part: ReportPart, by: User | None) -> frozenset[str] | None:
 
 
 def log_look(
-    *, query: CorpusQuery, raters: Iterable[RaterInfo], by: User | None, purpose: str, refusal: Refusal
+    *,
+    query: CorpusQuery,
+    raters: Callable[[], Collection[Rater]],
+    by: User | None,
+    purpose: str,
+    refusal: Refusal,
 ) -> TestLook:
-    """Log a look at test for the judges among raters, with who and for what.
+    """Log a look at test for the judges among the raters that a report reads, with who and for what.
 
     Raises the refusal without a purpose, or where the corpus has no split.
     """
     split = splits.lock_of(query.corpus)
     if split is None:
         raise refusal(f"the corpus {query.corpus.name} has no split, so there is no test part to open")
-    judges = Rater.objects.filter(pk__in={rater.id for rater in raters}, kind=Rater.Kind.JUDGE)
     try:
-        return splits.open_test(split=split, by=by, purpose=purpose, raters=list(judges))
+        return splits.open_test(split=split, by=by, purpose=purpose, raters=raters())
     except SplitRefused as error:
         raise refusal(str(error)) from error
+
+
+def rater_rows(raters: Iterable[RaterInfo]) -> QuerySet[Rater]:
+    """Return the rows of raters."""
+    return Rater.objects.filter(pk__in={rater.id for rater in raters})
 
 
 # The age of figures: those of many labels are computed by a worker and shown until newer ones are ready.

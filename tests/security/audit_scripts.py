@@ -129,6 +129,6 @@ TRACED = {
 }
 PASSED_ON = {
     "suites.long_dialogue.answers.report.compute": "report_part",
-    "suites.long_dialogue.answers.report.compute_on_test": "open_test",
+    "suites.long_dialogue.answers.report.compute_on_test": "compute_on_test",
     "suites.long_dialogue.answers.report.open_test": "log_look",
 }

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from annotation.corpora import splits
 from annotation.models import Split, TestLook
 from annotation.records import Dialogue
 from annotation.scenario_records import PROBES, STAGES, VISIBLE
 from annotation.text.display import number
+from calibration.reports import kinds
+from calibration.reports.kinds import log_look
 from calibration.reports.wording import counted
 from calibration.statistics.core.engine import Result
 from suites.group_chat.answer_keys import scenarios
@@ -54,7 +55,7 @@ from suites.group_chat.cascade.score_tables import (
     reliability,
 )
 from suites.group_chat.scenarios.agents import AGENTS
-from suites.reports import Cell, Line, ReportPart, ReportRefused, Table, interval, log_look, report_part
+from suites.reports import Cell, Line, ReportPart, ReportRefused, Table, interval, report_part
 
 # A report system by system, as programs read it: the figures of its tables under fixed names.
 
@@ -381,16 +382,20 @@ def compute(*, query: CascadeQuery, by: User | None) -> CascadeReport:
     return _report(query, source, part)
 
 
-@transaction.atomic
 def compute_on_test(*, query: CascadeQuery, by: User | None, purpose: str) -> CascadeReport:
     """Log a look at test and return the report there; where it cannot be made, there was no look."""
-    open_test(query=query, by=by, purpose=purpose)
-    return compute(query=replace(query, part="test"), by=by)
+    return kinds.compute_on_test(compute, open_test, query=query, by=by, purpose=purpose)
 
 
 def open_test(*, query: CascadeQuery, by: User | None, purpose: str) -> TestLook:
     """Log a look at test, with who and for what. Its report can then be computed."""
-    return log_look(query, by, purpose, lambda: raters_named(query.corpus, query.judges))
+    return log_look(
+        query=query,
+        raters=lambda: raters_named(query.corpus, query.judges),
+        by=by,
+        purpose=purpose,
+        refusal=ReportRefused,
+    )
 
 
 def _report(query: CascadeQuery, source: Material, part: ReportPart) -> CascadeReport:

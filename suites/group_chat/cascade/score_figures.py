@@ -12,6 +12,7 @@ import numpy as np
 
 from annotation.models import Corpus
 from annotation.scenario_records import STAGES, CascadeSettings
+from calibration.reports.kinds import CorpusQuery
 from calibration.statistics.core.engine import Result, finished
 from calibration.statistics.core.ratings import Floats
 from calibration.statistics.core.resampling import Plan, Resampling
@@ -40,7 +41,7 @@ USUAL_K = (1, 2, 4, 8)
 
 
 @dataclass(frozen=True)
-class CascadeQuery:
+class CascadeQuery(CorpusQuery):
     """A question put to the decisions of a corpus.
 
     ``judges`` name the raters whose answers count beside what is observed; ``by`` says whether a system has a
@@ -48,15 +49,12 @@ class CascadeQuery:
     decision has competence 1, or with ``success`` turn_score at least ``threshold``.
     """
 
-    corpus: Corpus
     judges: tuple[str, ...] = ()
     by: tuple[str, ...] = BY
     k: tuple[int, ...] = USUAL_K
     success: str = COMPETENCE
     threshold: float = 1.0
     settings: CascadeSettings = field(default_factory=CascadeSettings)
-    part: str = ""
-    plan: Plan = field(default_factory=Plan)
 
 
 def read(values: Mapping[str, Any], corpus: Corpus) -> CascadeQuery:

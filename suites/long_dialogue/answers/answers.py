@@ -17,6 +17,7 @@ from annotation.models.corpora import ITEM_CLUSTER, Continuation, Corpus, Item
 from annotation.models.labels import Label, Rater
 from annotation.script_records import LETTERS, date_record
 from annotation.work.labels import name_of
+from calibration.reports.kinds import part_of
 from calibration.statistics import Plan, Record, Result, analyse, ratings_from_records
 from suites.long_dialogue.answer_match import UNDECIDED
 from suites.long_dialogue.answers.rows import (
@@ -38,7 +39,7 @@ from suites.long_dialogue.answers.rows import (
 )
 from suites.long_dialogue.editing.question_records import find_question_set, spellings
 from suites.long_dialogue.scripts.answers import ABSTAINED, LENIENT, RIGHT, STRICT, UNKNOWN_TEXT, Rule
-from suites.reports import Cell, Line, ReportRefused, Table, part_of
+from suites.reports import Cell, Line, ReportRefused, Table
 
 # From the database to rows: the answers of a corpus's scripts, and what raters said of them.
 
@@ -345,8 +346,9 @@ def listing(query: AnswersQuery, filters: Mapping[str, str]) -> Listing:
 
     ``filters`` may name a `system`, and a value of each key of NARROWED; other values narrow nothing.
     """
-    split, part = part_of(query)
-    clusters = None if split is None else splits.clusters(split=split, part=part)
+    shown = part_of(query, ReportRefused)
+    part = shown.name
+    clusters = None if shown.split is None else splits.clusters(split=shown.split, part=part)
     judge = judge_named(query.corpus, query.judge)
     items = answers(query.corpus, clusters, part)
     systems = sorted(set(items.order_by().values_list("continuation__system__name", flat=True).distinct()))

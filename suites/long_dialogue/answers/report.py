@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from django.contrib.auth.models import User
-from django.db import transaction
 
 from annotation.models import Rater, Split, TestLook
 from annotation.script_records import NAMES as KINDS
+from calibration.reports import kinds
+from calibration.reports.kinds import log_look
 from calibration.reports.wording import counted
 from suites.long_dialogue.answers import answers as reading
 from suites.long_dialogue.answers.answers import Agreement, agreements, judge_named, rows
@@ -51,7 +52,7 @@ from suites.long_dialogue.answers.tables import (
     table3,
     table4,
 )
-from suites.reports import Cell, Line, ReportPart, ReportRefused, Table, log_look, report_part
+from suites.reports import Cell, Line, ReportPart, ReportRefused, Table, report_part
 
 # From a query to an Answers report: the figures of its rows, and the tables of its layout.
 
@@ -305,16 +306,14 @@ def compute(*, query: AnswersQuery, by: User | None) -> AnswersReport:
     return _report(query, answer_rows, part, agreed)
 
 
-@transaction.atomic
 def compute_on_test(*, query: AnswersQuery, by: User | None, purpose: str) -> AnswersReport:
     """Log a look at test and return the report there; where it cannot be made, there was no look."""
-    open_test(query=query, by=by, purpose=purpose)
-    return compute(query=replace(query, part="test"), by=by)
+    return kinds.compute_on_test(compute, open_test, query=query, by=by, purpose=purpose)
 
 
 def open_test(*, query: AnswersQuery, by: User | None, purpose: str) -> TestLook:
     """Log a look at test, with who and for what. Its report can then be computed."""
-    return log_look(query, by, purpose, lambda: _raters(query))
+    return log_look(query=query, raters=lambda: _raters(query), by=by, purpose=purpose, refusal=ReportRefused)
 
 
 def _raters(query: AnswersQuery) -> list[Rater]:

@@ -21,7 +21,7 @@ from annotation.models import Continuation
 from annotation.models.corpora import Corpus
 from annotation.script_records import NAMES as NAME_KINDS
 from annotation.script_records import UNKNOWN
-from calibration.statistics import Plan
+from calibration.reports.kinds import CorpusQuery
 from calibration.statistics.core.ratings import Floats, Ints
 from suites.long_dialogue.scripts.answers import (
     ABSTAINED,
@@ -473,7 +473,7 @@ LEVELS = (0.5, 0.999)
 
 
 @dataclass(frozen=True)
-class AnswersQuery:
+class AnswersQuery(CorpusQuery):
     """A question put to the answers of a corpus's scripts.
 
     ``by`` says what a row is by: `system`, `condition` (each setting that varies), `script`, or settings by
@@ -481,14 +481,11 @@ class AnswersQuery:
     ``sets`` are the names of question sets, all where none are named.
     """
 
-    corpus: Corpus
     by: tuple[str, ...] = BY
     rule: Rule = "strict"
     judge: str = ""
     sets: tuple[str, ...] = ()
     layout: str = REPORT
-    part: str = ""
-    plan: Plan = field(default_factory=Plan)
 
 
 def read(values: Mapping[str, Any], corpus: Corpus) -> AnswersQuery:
