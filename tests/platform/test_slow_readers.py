@@ -71,5 +71,7 @@ def test_slow_readers_hold_up_nobody_who_signs_in(new_home: Path) -> None:
         finally:
             over.set()
             reading.join()
+        held.close()
+        alone = max(alone, *(sign_in(port, NAME, PASSWORD) for _ in range(5)))
     # A machine that is busy with other things too may take longer for everything.
     assert max(seconds) < max(3, 6 * alone), (alone, seconds)
