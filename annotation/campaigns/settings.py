@@ -142,7 +142,7 @@ GROUPS = {
             ),
             Setting(
                 "include_self",
-                "The dialogues' own turns, too",
+                "Also rate the original turns",
                 "They are rated anyway where a dialogue has nothing else.",
             ),
             Setting(

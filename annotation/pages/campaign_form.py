@@ -26,7 +26,7 @@ class CampaignForm(forms.Form):
     """A new campaign over one corpus, or a draft to be changed; `SETTINGS` adds a field for each setting."""
 
     name = forms.CharField(max_length=120, help_text="Annotators see this name. Do not name a system in it.")
-    scheme = forms.ChoiceField(label="What is asked")
+    scheme = forms.ChoiceField(label="Annotation scheme")
     systems = forms.ModelMultipleChoiceField(
         queryset=System.objects.none(),
         required=False,

@@ -65,10 +65,10 @@ class Study:
         page.get_by_role("link", name="Travel desk").first.click()
         page.get_by_role("link", name="New campaign").click()
         page.get_by_label("Name", exact=True).fill("Replies at the desk")
-        page.get_by_label("What is asked").select_option("help_at_the_desk@1")
+        page.get_by_label("Annotation scheme").select_option("help_at_the_desk@1")
         page.get_by_label("Raters per item").fill("4")
         page.get_by_label("Consent text").fill("Your answers are **published** under a pseudonym.")
-        page.get_by_role("button", name="Set up as a draft").click()
+        page.get_by_role("button", name="Create draft").click()
         self.campaign = page.url
         for occasion in ("training", "test", "test", "hidden checks", "hidden checks"):
             self._key(occasion)

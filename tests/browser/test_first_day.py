@@ -69,7 +69,7 @@ def test_from_nothing_to_gold(page_of, tmp_path) -> None:
     page.get_by_label("Name", exact=True).fill("First round")
     page.get_by_label("ann", exact=True).check()
     page.get_by_label("ben", exact=True).check()
-    page.get_by_role("button", name="Set up as a draft").click()
+    page.get_by_role("button", name="Create draft").click()
     page.get_by_role("button", name="Open", exact=True).click()
     campaign = page.url
 

@@ -68,10 +68,10 @@ def test_a_scheme_is_made_seen_saved_asked_and_answered(page_of):
 
     page.goto(f"/campaigns/new/?corpus={corpus.pk}")
     page.get_by_role("textbox", name="Name").fill("Pilot")
-    page.get_by_label("What is asked").select_option("politeness@1")
+    page.get_by_label("Annotation scheme").select_option("politeness@1")
     page.get_by_label("Raters per item").fill("1")
     page.get_by_role("checkbox", name="ana", exact=True).check()
-    page.get_by_role("button", name="Set up as a draft").click()
+    page.get_by_role("button", name="Create draft").click()
     page.get_by_role("button", name="Open", exact=True).click()
     expect(page.get_by_text("0 of 1 ratings in")).to_be_visible()
 

@@ -80,9 +80,9 @@ def test_the_form_sets_it_up_and_the_preview_shows_it(page_of: Any) -> None:
     page = page_of(campaign.created_by)
     page.goto(f"/campaigns/new/?corpus={campaign.corpus_id}")
     page.get_by_role("textbox", name="Name").fill("Beside")
-    page.get_by_label("What is asked").select_option("comperdial_turn")
+    page.get_by_label("Annotation scheme").select_option("comperdial_turn")
     page.get_by_label("Show all systems' responses to one point on one screen").check()
-    page.get_by_role("button", name="Set up as a draft").click()
+    page.get_by_role("button", name="Create draft").click()
     expect(page.get_by_text("all systems' responses to one point")).to_be_visible()
     page.goto(page.url + "preview/")
     frame = page.frame_locator("iframe").first
