@@ -19,7 +19,7 @@ from annotation.models.corpora import Corpus
 from annotation.models.schemes import SchemeVersion
 from annotation.scheme_store import is_used
 from annotation.schemes import SCHEMES
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from annotation.schemes.rules import KEY, LONGEST_KEY, Problem, place, problems, quoted
 from config.models import Event
 

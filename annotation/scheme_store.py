@@ -13,7 +13,7 @@ from django.db.models import Count, ForeignKey, ManyToOneRel, Max, Model, QueryS
 from annotation.kinds import COMPARING
 from annotation.models.schemes import Question, Scheme, SchemeVersion
 from annotation.schemes import SCHEMES
-from annotation.schemes.base import (
+from annotation.schemes.definitions import (
     QuestionDefinition,
     SchemeDefinition,
     Value,

@@ -171,7 +171,7 @@ def _campaign(tasks: int, turns: int, order: str = "drawn") -> int:
     """Import a corpus with as many turns as tasks, and open a campaign that rates each of them."""
     from django.contrib.auth.models import User
 
-    from annotation.campaigns import actions as campaigns
+    from annotation.campaigns import campaign_actions as campaigns
     from annotation.corpora.import_file import import_path
     from annotation.models import Corpus
 
@@ -211,7 +211,7 @@ def _people(campaign: int, count: int) -> list[tuple[str, str]]:
     from django.contrib.sessions.backends.db import SessionStore
     from django.utils.crypto import get_random_string
 
-    from annotation.campaigns import actions as campaigns
+    from annotation.campaigns import campaign_actions as campaigns
     from annotation.models import Campaign
 
     found = Campaign.objects.select_related("created_by").get(pk=campaign)

@@ -130,7 +130,7 @@ def _bare_copy() -> None:
 
 def _report() -> None:
     from annotation.models import Corpus
-    from calibration.studies import actions as studies
+    from calibration.studies import study_actions as studies
 
     study = studies.automatic(corpus=Corpus.objects.get())
     studies.compute(study=study, part="all", by=None)

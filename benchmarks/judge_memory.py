@@ -53,14 +53,14 @@ def _run(home: Path, early: int) -> tuple[list[tuple[int, float]], float]:
     from config.embedded import supervisor
     from config.embedded.layout import layout
     from jobs.models import Endpoint, Run
-    from judges.runs import actions
+    from judges.runs import run_actions
     from judges.runs.plans import Judge
     from judges.runs.selection import Selection
 
     judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get())
     found = supervisor.worker_programs(_home.PROJECT, broker=False, run=home)
     worker = Child(next(one for one in found if one.makes_calls), layout(home), _home.PROJECT)
-    started = actions.start(by=None, plan=judge.plan(), selection=Selection(Corpus.objects.get()))
+    started = run_actions.start(by=None, plan=judge.plan(), selection=Selection(Corpus.objects.get()))
     begun, sizes = time.perf_counter(), list[tuple[int, float]]()
     worker.start()
     try:

@@ -116,13 +116,13 @@ def _ours(number: int, connections: int) -> tuple[float, float]:
     from jobs.calls.queue import work_slice as work
     from jobs.models import Endpoint, Run
     from jobs.queue.worker import Heartbeat
-    from judges.runs import actions
+    from judges.runs import run_actions
     from judges.runs.plans import Judge
     from judges.runs.selection import Selection
 
     Endpoint.objects.update(concurrency=connections)
     judge = Judge("cpdscore_simple", endpoint=Endpoint.objects.get(), parameters={"seed": number})
-    run = actions.start(by=None, plan=judge.plan(), selection=Selection(Corpus.objects.get()))
+    run = run_actions.start(by=None, plan=judge.plan(), selection=Selection(Corpus.objects.get()))
     begun, used = time.perf_counter(), time.process_time()
     with Heartbeat("calls") as heartbeat:
         counts = work("calls", seconds=600, heartbeat=heartbeat)

@@ -18,7 +18,7 @@ import numpy as np
 
 from annotation.records import Dialogue, Participant, Turn
 from annotation.script_records import Date, Question, Script, Session, Use
-from suites.continuation.generators.base import Done, Reply
+from suites.continuation.generators.generator import Done, Reply
 from suites.long_dialogue.agent.agent import DialsimAgent
 from suites.long_dialogue.agent.memory import SESSION, USUAL_K, UTTERANCE, Heard, Material
 from suites.long_dialogue.agent.walking import World

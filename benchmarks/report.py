@@ -137,7 +137,7 @@ def _filled(folder: Path, labels: int) -> tuple[int, int]:
     from annotation.corpora.import_file import import_path
     from annotation.models import Corpus, Label
     from annotation.schemes import SCHEMES
-    from calibration.studies import actions as studies
+    from calibration.studies import study_actions as studies
 
     tags = [q.key for q in SCHEMES["cocoeval_behaviours"].questions if q.level == "binary"]
     path = folder / "labels.jsonl"

@@ -82,7 +82,7 @@ def _run(home: Path, url: str, temperature: float, pauses: list[float], server: 
     from config.embedded import supervisor
     from config.embedded.layout import layout
     from jobs.models import Endpoint
-    from judges.runs import actions
+    from judges.runs import run_actions
     from judges.runs.plans import Judge
     from judges.runs.selection import RunSettings, Selection
 
@@ -93,7 +93,7 @@ def _run(home: Path, url: str, temperature: float, pauses: list[float], server: 
     begun = time.perf_counter()
     how = RunSettings(mode="batch" if server is _batching_llm else None)
     whole = Selection(Corpus.objects.get())
-    started = actions.start(by=None, plan=judge.plan(), selection=whole, settings=how)
+    started = run_actions.start(by=None, plan=judge.plan(), selection=whole, settings=how)
     worker.start()
     try:
         _watch(started.pk, worker, url, pauses, server)

@@ -32,7 +32,7 @@ from calibration.models import (
     SearchText,
     Study,
 )
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from config.files import row_id
 from config.permissions import Viewer, is_researcher
 from jobs.models import Job

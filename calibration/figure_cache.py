@@ -12,7 +12,7 @@ from django.db.models import Sum
 
 from annotation.work import labels
 from calibration.ratings.scope import Scope
-from jobs import actions
+from jobs import job_actions
 from jobs.models import Call, CallCount, Job
 
 # Figures that take long: a worker computes them; they are shown with their time until newer ones are there.
@@ -80,7 +80,7 @@ def kept_or_job(
         return _cached_figures(done, stamp, None if last == done else last)
     is_failed = last is not None and last.state != Job.State.DONE and last.params["stamp"] == stamp
     if last is None or not (last.active or (is_failed and not again)):
-        last = actions.start(kind=kind, subject=subject, params={**params, "stamp": stamp}, by=by)
+        last = job_actions.start(kind=kind, subject=subject, params={**params, "stamp": stamp}, by=by)
     return last if done is None else _cached_figures(done, stamp, last)
 
 

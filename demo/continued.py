@@ -24,10 +24,10 @@ from demo.fake_model.role import planted_number, shows_planted
 from demo.loading import label_lines
 from demo.raters import BEHAVIOURS, RATERS, SimulatedAnswer, behaviours
 from jobs.models import Endpoint, Run
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
-from suites.continuation.productions import actions as generating
+from suites.continuation.productions import production_actions as generating
 from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.plans import Generation
 
@@ -169,7 +169,7 @@ def load(*, by: User, endpoint: Endpoint, finish: Finish) -> list[Run]:
     if all(run.state == Run.State.DONE for run in runs):
         _rate(corpus, by)
     judged = [
-        actions.start(by=by, plan=Judge(key, endpoint=endpoint).plan(), selection=Selection(corpus))
+        run_actions.start(by=by, plan=Judge(key, endpoint=endpoint).plan(), selection=Selection(corpus))
         for key in JUDGES
     ]
     for run in judged:

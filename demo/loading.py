@@ -16,7 +16,7 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth.models import Group, User
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.corpora import splits
 from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
@@ -25,7 +25,7 @@ from annotation.models.corpora import Corpus
 from annotation.text.references import parse_item_key
 from annotation.work import labels as raters
 from calibration.models import Report
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from config.permissions import RESEARCHERS
 from demo import build
 from demo import raters as simulate
@@ -34,15 +34,15 @@ from demo.fake_model.serving import MODEL
 from demo.raters import RATERS, SimulatedAnswer
 from jobs import runs
 from jobs.calls.queue import work_slice as work
-from jobs.endpoints import actions as endpoints
+from jobs.endpoints import endpoint_actions as endpoints
 from jobs.fake_models import ENDPOINT
 from jobs.models import Endpoint
 from jobs.models.run import Run
 from jobs.queue.worker import Heartbeat
 from judges.models import Prompt
-from judges.prompts import actions as prompts
+from judges.prompts import prompt_actions as prompts
 from judges.prompts import versions
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
 
@@ -107,7 +107,7 @@ def start_judge_runs(url: str, *, by: User) -> list[Run]:
         Judge("cpdscore_simple", endpoint=fake_model),
         Judge(prompt=own_prompt(by=by), endpoint=fake_model),
     )
-    return [actions.start(by=by, plan=judge.plan(), selection=selection) for judge in judges]
+    return [run_actions.start(by=by, plan=judge.plan(), selection=selection) for judge in judges]
 
 
 ROLES = ("annotator", "researcher", "administrator")
@@ -300,7 +300,7 @@ def judge(*, by: User) -> Run:
         return ran
     split = splits.lock_of(corpus)
     selection = Selection(corpus, split=split, part="dev") if split else Selection(corpus)
-    run = actions.start(by=by, plan=Judge(JUDGE).plan(), selection=selection)
+    run = run_actions.start(by=by, plan=Judge(JUDGE).plan(), selection=selection)
     finish(run)
     return run
 

@@ -13,19 +13,19 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.corpora.import_file import import_path
 from annotation.models import Campaign, Corpus, QuestionSet
 from demo import loading, series
 from jobs.models import Endpoint, Run
 from jobs.runs import OPEN
-from suites.continuation.productions import actions as generating
+from suites.continuation.productions import production_actions as generating
 from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.plans import Generation
 from suites.long_dialogue import schemes as long_dialogues
 from suites.long_dialogue.editing import question_sets
 from suites.long_dialogue.models import Simulation
-from suites.long_dialogue.simulations import actions as simulation_actions
+from suites.long_dialogue.simulations import simulation_actions
 from suites.long_dialogue.simulations.steps import Order
 
 SERIES = loading.DemoCorpus("Demo series", series.SET, {})

@@ -15,14 +15,14 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation import scheme_actions
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.corpora.import_file import import_path
 from annotation.models import Assignment, Campaign, CampaignMember, Corpus, Scheme
 from annotation.people import accounts, participants
 from annotation.scheme_store import questionnaire_of
 from annotation.schemes.files import definition_from
-from annotation.work import actions as labelling
 from annotation.work import check_actions, check_stages, labels, messages, notes, task_page
+from annotation.work import task_actions as labelling
 from annotation.work.check_stages import Key
 from annotation.work.leases import Hold
 from annotation.work.screens import Screen, load

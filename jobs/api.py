@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from config import api
 from config.lists import Filters, holds, one_of, since
-from jobs import access, actions
+from jobs import access, job_actions
 from jobs.kinds import KINDS
 from jobs.models import Job
 
@@ -65,13 +65,13 @@ def job(request: Request, pk: int) -> Job:
 @api.post(gives=JobSerializer)
 def cancel(request: Request, pk: int) -> Job:
     """Cancel a job: a waiting one at once, a running one at its next step."""
-    return actions.cancel(job=access.job(pk), by=api.user(request))
+    return job_actions.cancel(job=access.job(pk), by=api.user(request))
 
 
 @api.post(gives=JobSerializer)
 def retry(request: Request, pk: int) -> Job:
     """Do a job again that failed or was cancelled."""
-    return actions.retry(job=access.job(pk), by=api.user(request))
+    return job_actions.retry(job=access.job(pk), by=api.user(request))
 
 
 urlpatterns: list[URLPattern] = [

@@ -10,7 +10,7 @@ from django.urls import URLPattern, path
 from django.views.decorators.http import require_GET, require_POST
 
 from config.permissions import researcher_only, user_of
-from jobs import access, actions
+from jobs import access, job_actions
 from jobs.errors import JobError
 from jobs.models import Job
 
@@ -33,7 +33,7 @@ def job_list(request: HttpRequest) -> HttpResponse:
 @researcher_only
 def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: cancel a job."""
-    actions.cancel(job=access.job(pk), by=user_of(request))
+    job_actions.cancel(job=access.job(pk), by=user_of(request))
     return redirect("jobs")
 
 
@@ -42,7 +42,7 @@ def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
 def retry_job(request: HttpRequest, pk: int) -> HttpResponse:
     """Researchers: do a job again that failed or was cancelled."""
     try:
-        actions.retry(job=access.job(pk), by=user_of(request))
+        job_actions.retry(job=access.job(pk), by=user_of(request))
     except JobError as error:
         messages.error(request, f"Not done again: {error}.")
     return redirect("jobs")

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from jobs import runs
 from jobs.calls.batch_actions import batch_note
-from jobs.endpoints.actions import key_note
+from jobs.endpoints.endpoint_actions import key_note
 from jobs.errors import OLDER, describe_kind
 from jobs.fake_models import is_fake
 from jobs.models import Call, Run

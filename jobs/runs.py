@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce, NullIf
 from django.utils import timezone
 
 from config.models import Event, Tally
-from jobs import actions
+from jobs import job_actions
 from jobs.endpoints.parameters import Parameter
 from jobs.errors import ERROR_KINDS, JobError, commonest
 from jobs.kinds import JobKind, Progress, run_kind
@@ -129,7 +129,7 @@ def retry(*, by: User | None, run: Run) -> Run | Job:
 
 
 def _job(change: str, run: Run, by: User | None) -> Job:
-    return actions.start(
+    return job_actions.start(
         kind=KIND, subject=f"{change} run {run.pk}", by=by, params={"run": run.pk, "what": change}
     )
 

@@ -27,7 +27,7 @@ from yarl import URL
 
 from config.models import Event
 from config.permissions import is_administrator
-from jobs.endpoints.actions import METADATA_NAMES
+from jobs.endpoints.endpoint_actions import METADATA_NAMES
 from jobs.endpoints.wire import AddressRefused, Guard, literal, proxy_for, refusal
 from jobs.errors import WebhookRefused
 from jobs.kinds import CALLS

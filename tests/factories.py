@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib.auth.models import Group, User
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.models import Campaign, Continuation, Corpus, Dialogue, Item, System, Turn
 from annotation.models.schemes import SchemeVersion
 from annotation.work import labels

@@ -20,8 +20,8 @@ from rest_framework.response import Response
 from annotation import access
 from annotation.access import IsCampaignResearcher, IsResearcherSomewhere
 from annotation.api.work import GuidelinesSerializer
-from annotation.campaigns import actions, comparing, editing, sampling
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions, comparing, editing, sampling
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import tasks as campaign_tasks
 from annotation.campaigns.settings import SETTINGS, Setting
@@ -254,13 +254,13 @@ def campaign_batches(request: Request, campaign: int) -> Any:
 )
 def open_next_batch(request: Request, campaign: int) -> Any:
     """Researchers: open a campaign's next batch."""
-    actions.open_next(by=api.user(request), campaign=access.campaign(campaign))
+    campaign_actions.open_next(by=api.user(request), campaign=access.campaign(campaign))
     return _batches(access.campaign(campaign))
 
 
-def _batches(campaign: Campaign) -> actions.Batches | dict[str, Any]:
+def _batches(campaign: Campaign) -> campaign_actions.Batches | dict[str, Any]:
     nothing: dict[str, Any] = {"batch_size": None, "total": 0, "opened": 0, "listed": []}
-    return actions.batches(campaign) or nothing | {"next_batch": campaign.next_batch}
+    return campaign_actions.batches(campaign) or nothing | {"next_batch": campaign.next_batch}
 
 
 # The API of roles in one campaign.

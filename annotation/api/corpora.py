@@ -27,7 +27,7 @@ from annotation.corpora.import_file import import_path
 from annotation.corpora.import_staging import ImportResult
 from annotation.corpora.splits import EVALUATION, TRAINING
 from annotation.formats import FORMATS
-from annotation.formats.base import SETTINGS, SIZE, columns_of, guess, settings_of
+from annotation.formats.corpus_format import SETTINGS, SIZE, columns_of, guess, settings_of
 from annotation.models import Continuation, Dialogue, Item, Split, System, turn_numbers
 from annotation.models.corpora import Corpus
 from config import api

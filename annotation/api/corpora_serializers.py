@@ -12,7 +12,7 @@ from rest_framework import serializers
 from annotation import hooks
 from annotation.corpora import splits, uploads
 from annotation.formats import FORMATS
-from annotation.formats.base import MOST, SETTINGS, Setting
+from annotation.formats.corpus_format import MOST, SETTINGS, Setting
 from annotation.models import Continuation, Corpus, Dialogue, Import, Item, ItemMember, Split, Turn
 from annotation.work import labels as label_counts
 from config import api

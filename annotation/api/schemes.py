@@ -16,7 +16,7 @@ from annotation.errors import SchemeRefused
 from annotation.kinds import KINDS
 from annotation.models import Corpus, SchemeVersion
 from annotation.scheme_store import SchemeSummary
-from annotation.schemes.base import SchemeDefinition
+from annotation.schemes.definitions import SchemeDefinition
 from annotation.schemes.files import definition_from, difference, read
 from annotation.schemes.rules import LONGEST, LONGEST_KEY, Problem
 from annotation.text.yaml_tree import MOST_BYTES

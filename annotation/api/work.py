@@ -12,8 +12,8 @@ from rest_framework.request import Request
 from annotation import access
 from annotation.models import Assignment, CampaignMember, Guidelines
 from annotation.scheme_store import ScreenQuestion, questionnaire_of
-from annotation.work import actions as labelling
 from annotation.work import check_stages, task_page
+from annotation.work import task_actions as labelling
 from annotation.work.check_stages import ACCEPTED
 from annotation.work.leases import Hold, Seat, limits_of
 from annotation.work.own_work import progress

@@ -13,7 +13,7 @@ from annotation.models import Campaign, Continuation, SchemeVersion
 from annotation.records import SELF
 from annotation.scenario_records import POINTS
 from annotation.schemes import SCHEMES
-from annotation.schemes.base import NO_CONVERSATION, STATIC
+from annotation.schemes.definitions import NO_CONVERSATION, STATIC
 
 SELECTION = """(d.part = 'training') = %(training)s AND
        (%(of_records)s AND c.key = 'self' OR NOT %(of_records)s AND

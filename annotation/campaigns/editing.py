@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotation import scheme_store
 from annotation.campaigns import choice, comparing, rules, sampling, settings, tasks
-from annotation.campaigns.actions import (
+from annotation.campaigns.campaign_actions import (
     add_member,
     check_askable,
     guidelines_of,

@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 
 from annotation.campaigns import sampling, settings, tasks
-from annotation.campaigns.actions import locked, log
+from annotation.campaigns.campaign_actions import locked, log
 from annotation.campaigns.tasks import PARTICIPANTS
 from annotation.models import PeopleGroup, RequiredGroup, StratumGroup
 from annotation.models.campaigns import Campaign

@@ -19,7 +19,7 @@ from annotation.models import Scheme
 from annotation.models.corpora import Corpus
 from config.models import Event
 from config.permissions import is_administrator
-from jobs import actions
+from jobs import job_actions
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
@@ -208,12 +208,12 @@ def start_deletion(*, corpus: Corpus, by: User, confirmation: str) -> dict[str, 
         return delete_corpus(corpus=corpus, by=by, confirmation=confirmation)
     check(by, confirmation, corpus.name)
     params = {"corpus": corpus.pk}
-    return actions.start(kind=KIND, subject=_subject(corpus), params=params, by=by)
+    return job_actions.start(kind=KIND, subject=_subject(corpus), params=params, by=by)
 
 
 def under_way(corpus: Corpus) -> Job | None:
     """Return the running job that deletes a corpus, None where there is none."""
-    return actions.active_job(KIND, _subject(corpus))
+    return job_actions.active_job(KIND, _subject(corpus))
 
 
 def _subject(corpus: Corpus) -> str:

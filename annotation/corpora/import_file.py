@@ -28,8 +28,8 @@ from annotation.corpora.import_dialogues import Writer
 from annotation.corpora.import_labels import place_labels
 from annotation.corpora.import_names import Tidying, known_scheme
 from annotation.corpora.import_staging import ImportResult, close_staging, open_staging, stage, staged
-from annotation.formats import FORMATS, base
-from annotation.formats.base import Format, SourceRecord, settings_of
+from annotation.formats import FORMATS, corpus_format
+from annotation.formats.corpus_format import Format, SourceRecord, settings_of
 from annotation.formats.source import MOST, Faults, ImportProblem, Source
 from annotation.hooks import LABEL_CONTINUATIONS
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Record, Turn
@@ -256,8 +256,8 @@ def import_path(
     concurrent imports of the same content one is kept. `scheme` lists, comma-separated, the schemes whose
     questions the labels answer; `name` is the file's name where the path is a temporary one; `sha256` is the
     expected hash of the content, from its manifest; `columns` are a table's own column names, by Concord's;
-    `settings` are declarations missing in the file itself (`annotation.formats.base`). Raises `ImportProblem`
-    for any error (with the further problems, up to 20), and then nothing is stored.
+    `settings` are declarations missing in the file itself (`annotation.formats.corpus_format`). Raises
+    `ImportProblem` for any error (with the further problems, up to 20), and then nothing is stored.
     """
     import_format = _format(format, into, columns or {})
     checked_settings = settings_of(settings or {}, import_format.key, import_format.settings)
@@ -298,7 +298,7 @@ class _Order:
 def _perform(order: _Order, progress: Progress | None) -> ImportResult:
     """Import in one transaction, after any other import into the same corpus."""
     content_hash = order.origin.content_hash()
-    base.check(content_hash, order.sha256)
+    corpus_format.check(content_hash, order.sha256)
     result = ImportResult(order.corpus)
     try:
         with transaction.atomic():

@@ -13,8 +13,8 @@ from annotation.corpora.import_staging import NOTHING, ImportResult, copy_rows, 
 from annotation.formats.source import Faults, ImportProblem
 from annotation.models import Import, Question, Rater
 from annotation.models.corpora import Corpus
-from annotation.schemes.base import RANKING, Value, describe_bounds
 from annotation.schemes.cocoeval import BEHAVIOUR_COUNTS as COUNTS
+from annotation.schemes.definitions import RANKING, Value, describe_bounds
 from annotation.work import labels
 from config.planner import tell_planner
 

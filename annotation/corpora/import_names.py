@@ -15,7 +15,7 @@ from django.db.models.functions import Length
 from annotation import scheme_store
 from annotation.corpora import import_staging
 from annotation.formats import FORMATS, Rating, Source, SourceRecord
-from annotation.formats.base import FOLD_NAMES, JUDGES, MISSING
+from annotation.formats.corpus_format import FOLD_NAMES, JUDGES, MISSING
 from annotation.formats.source import Faults, ImportProblem
 from annotation.kinds import KINDS
 from annotation.models import Campaign, Import, LabelCount, Rater, Scheme, SchemeVersion
@@ -25,8 +25,8 @@ from annotation.models.labels import Label
 from annotation.models.schemes import Question, asks_about
 from annotation.records import HUMAN, Continuation, Dialogue, LabelRecord, Turn
 from annotation.schemes import SCHEMES
-from annotation.schemes.base import COMPARISON, LEVELS, RANKING, QuestionDefinition, SchemeDefinition
 from annotation.schemes.cocoeval import PAPER_NAMES
+from annotation.schemes.definitions import COMPARISON, LEVELS, RANKING, QuestionDefinition, SchemeDefinition
 from annotation.text.table_cells import (
     Names,
     describe_clashes,

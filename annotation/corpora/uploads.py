@@ -21,9 +21,9 @@ from annotation.formats import FORMATS
 from annotation.formats.source import PARTS, ImportProblem
 from annotation.models.corpora import Upload
 from config.permissions import is_researcher
-from jobs import actions
-from jobs.actions import private_folder
+from jobs import job_actions
 from jobs.errors import JobError, JobRefused
+from jobs.job_actions import private_folder
 from jobs.kinds import JobKind, Progress
 from jobs.models.job import Job
 
@@ -117,7 +117,7 @@ def receive(*, by: User, file: UploadedFile[Any], more: Files = (), **fields: An
     upload = Upload.objects.create(by=by, file_name=name, total_bytes=size, **fields)
     write(files, stored_file(upload))
     subject = f"upload {upload.pk}: {name} into {upload.corpus_name}"[:300]
-    upload.job = actions.start(kind=KIND, subject=subject, params={"upload": upload.pk}, by=by)
+    upload.job = job_actions.start(kind=KIND, subject=subject, params={"upload": upload.pk}, by=by)
     upload.save(update_fields=["job"])
     return upload
 
@@ -131,14 +131,14 @@ def repeat(*, upload: Upload, by: User) -> Upload:
     """Queue a cancelled or failed import again. Raises JobError where that is impossible."""
     if upload.job is None or not can_be_repeated(upload):
         raise JobError("this import cannot be done again: send the file again")
-    actions.retry(job=upload.job, by=by)
+    job_actions.retry(job=upload.job, by=by)
     return upload
 
 
 def cancel(*, upload: Upload, by: User) -> None:
     """Cancel an import: nothing of the file is stored."""
     if upload.job is not None:
-        actions.cancel(job=upload.job, by=by)
+        job_actions.cancel(job=upload.job, by=by)
 
 
 def discard(upload: Upload) -> None:
@@ -151,7 +151,7 @@ def clear() -> int:
     files = [file for file in folder().iterdir() if file.name.isdecimal() and _is_old(file)]
     if not files:
         return 0
-    waiting = Q(job__state__in=actions.ACTIVE) | Q(job__finished_at__gt=timezone.now() - RETENTION)
+    waiting = Q(job__state__in=job_actions.ACTIVE) | Q(job__finished_at__gt=timezone.now() - RETENTION)
     open_ended = Upload.objects.filter(waiting, result__isnull=True, problems__isnull=True)
     needed = set(open_ended.values_list("pk", flat=True))
     gone = [file for file in files if int(file.name) not in needed]

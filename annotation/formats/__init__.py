@@ -11,7 +11,7 @@ from annotation.formats import (
     ratings,
     tables,
 )
-from annotation.formats.base import Format, Rating, SourceRecord
+from annotation.formats.corpus_format import Format, Rating, SourceRecord
 from annotation.formats.source import Faults, ImportProblem, Source
 from jobs.tables import Table
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from annotation.formats.base import JUDGES, Format, Head, Rating, SourceRecord
+from annotation.formats.corpus_format import JUDGES, Format, Head, Rating, SourceRecord
 from annotation.formats.fields import NAME_LIMIT, Fields, decode, kind_of, require
 from annotation.formats.jsonl import MEMBERS, QUESTION_LIMIT, order
 from annotation.formats.source import ImportProblem, Source
 from annotation.formats.tables import csv_cells, row_of
 from annotation.records import Continuation, Dialogue, LabelRecord, Participant, SaidKind, Turn
-from annotation.schemes.base import BOTH_BAD, FIRST, SECOND, TIE, ranking_text
+from annotation.schemes.definitions import BOTH_BAD, FIRST, SECOND, TIE, ranking_text
 from annotation.text.table_cells import unsaid_judges
 
 # Content of one line of a comparison file, whichever form it has.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from annotation.formats.base import Format, Head, SourceRecord
+from annotation.formats.corpus_format import Format, Head, SourceRecord
 from annotation.formats.fields import Fields, decode_python, plain, require
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import SELF, Dialogue, LabelRecord, Participant, Turn

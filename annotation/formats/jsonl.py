@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from annotation.formats.base import JUDGES, Format, SourceRecord, entries
-from annotation.formats.base import MISSING as MISSING_WORDS
+from annotation.formats.corpus_format import JUDGES, Format, SourceRecord, entries
+from annotation.formats.corpus_format import MISSING as MISSING_WORDS
 from annotation.formats.fields import (
     ID_LIMIT,
     NAME_LIMIT,
@@ -32,7 +32,7 @@ from annotation.records import (
     Participant,
     Turn,
 )
-from annotation.schemes.base import LEVELS
+from annotation.schemes.definitions import LEVELS
 from jobs.tables import Table
 
 DIALOGUE = frozenset(

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.formats import jsonl
-from annotation.formats.base import MISSING, Format, Head, SourceRecord
+from annotation.formats.corpus_format import MISSING, Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, decode, require
 from annotation.formats.label_studio_results import (
     Answered,

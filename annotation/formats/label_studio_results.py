@@ -17,7 +17,7 @@ from typing import Any
 from annotation.formats.fields import NAME_LIMIT, Fields, evidence, is_number, kind_of, require
 from annotation.formats.source import ImportProblem
 from annotation.records import SELF, LabelRecord, Passage, RaterKind
-from annotation.schemes.base import LEVELS
+from annotation.schemes.definitions import LEVELS
 from annotation.text.references import MOST, in_order
 
 OPTIONS = ("choices", "taxonomy", "paragraphlabels", "labels")

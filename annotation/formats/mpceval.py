@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.formats import jsonl
-from annotation.formats.base import Format, Head, SourceRecord
+from annotation.formats.corpus_format import Format, Head, SourceRecord
 from annotation.formats.fields import (
     ID_LIMIT,
     NAME_LIMIT,

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from annotation.formats.base import Format, Head, Rating, SourceRecord
+from annotation.formats.corpus_format import Format, Head, Rating, SourceRecord
 from annotation.formats.fields import (
     ID_LIMIT,
     NAME_LIMIT,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from annotation.formats.base import JUDGES, MISSING, Format, Rating, SourceRecord, entries
+from annotation.formats.corpus_format import JUDGES, MISSING, Format, Rating, SourceRecord, entries
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, evidence
 from annotation.formats.jsonl import order
 from annotation.formats.source import ImportProblem, Source

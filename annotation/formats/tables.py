@@ -15,7 +15,7 @@ from itertools import chain, groupby, pairwise
 from typing import Any, BinaryIO
 from xml.etree.ElementTree import ParseError
 
-from annotation.formats.base import Format, SourceRecord, delimiter, renamed
+from annotation.formats.corpus_format import Format, SourceRecord, delimiter, renamed
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, check_static
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import HUMAN, SELF, Continuation, Dialogue, Turn

@@ -203,7 +203,7 @@ class Campaign(models.Model):
     asks the same of each.
 
     With a `batch_size`, annotators get tasks of the first `batches_open` batches of that many tasks each;
-    `next_batch` sets when the next one opens (`annotation.campaigns.actions`).
+    `next_batch` sets when the next one opens (`annotation.campaigns.campaign_actions`).
 
     With `balance_by` ("", "system", "part" or "metadata.FIELD"), the next task of an annotator is from the
     stratum of which they have done least.

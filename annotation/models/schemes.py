@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.kinds import KINDS
-from annotation.schemes.base import EVIDENCE, LEVELS, accepts
+from annotation.schemes.definitions import EVIDENCE, LEVELS, accepts
 
 
 class Scheme(models.Model):
@@ -81,11 +81,11 @@ class Question(models.Model):
     """One question. `values` lists the possible answers (empty: any number, or any text).
 
     `values` is a list of numbers (binary, ordinal, interval, ratio) or strings (nominal); `anchors` maps a
-    value, as a string, to its wording. `show_if` (`annotation.schemes.base`) is for a question asked only
-    after some answers to an earlier one. `minimum`, `maximum` and `whole` bound answers to a question that
-    takes any number. `evidence`, `evidence_for` and `evidence_required` are its evidence settings
-    (`annotation.schemes.base.takes_evidence`). `item_kind` is its kind of item where it differs from its
-    version's, '' where it is the same: `about` gives it in any case.
+    value, as a string, to its wording. `show_if` (`annotation.schemes.definitions`) is for a question
+    asked only after some answers to an earlier one. `minimum`, `maximum` and `whole` bound answers to a
+    question that takes any number. `evidence`, `evidence_for` and `evidence_required` are its evidence
+    settings (`annotation.schemes.definitions.takes_evidence`). `item_kind` is its kind of
+    item where it differs from its version's, '' where it is the same: `about` gives it in any case.
     """
 
     class Level(models.TextChoices):

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import access
 from annotation.access import campaign_researcher_only
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import editing, rules, sampling, tasks
 from annotation.campaigns import progress as campaign_progress
 from annotation.campaigns import rules as campaign_rules

@@ -29,8 +29,8 @@ from annotation.corpora.import_file import NAME
 from annotation.corpora.import_names import OWN
 from annotation.corpora.splits import openings
 from annotation.errors import DeletionRefused, FamilyRefused, SplitRefused
-from annotation.formats import FORMATS, base
-from annotation.formats.base import SETTINGS, SIZE, Setting, columns_of, guess, settings_of
+from annotation.formats import FORMATS, corpus_format
+from annotation.formats.corpus_format import SETTINGS, SIZE, Setting, columns_of, guess, settings_of
 from annotation.formats.source import MOST, ImportProblem
 from annotation.models import Continuation, Dialogue, Turn, turn_numbers
 from annotation.models.corpora import Corpus, Upload
@@ -43,7 +43,7 @@ from annotation.work.notes import notes_of_turns as of_turns
 from config.files import row_id
 from config.lists import LongPaginator
 from config.permissions import administrator_only, researcher_only, user_of
-from jobs import actions as jobs
+from jobs import job_actions as jobs
 from jobs.errors import JobError
 from jobs.models import Job
 
@@ -191,7 +191,7 @@ class ImportForm(forms.Form):
         for chunk in file.chunks():
             digest.update(chunk)
         try:
-            base.check(digest.hexdigest(), sha256)
+            corpus_format.check(digest.hexdigest(), sha256)
         except ImportProblem as problem:
             self.add_error("sha256", f"The file {problem.reason}.")
 

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET
 
 from annotation import access
 from annotation.access import campaign_researcher_only
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.errors import JoinRefused
 from annotation.models import Campaign, JoinLink
 from annotation.pages.campaign_form import MOMENT

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from string import ascii_lowercase
 from typing import Any
 
-from annotation.schemes.base import UNSCALED, QuestionDefinition, SchemeDefinition, is_met, plain
+from annotation.schemes.definitions import UNSCALED, QuestionDefinition, SchemeDefinition, is_met, plain
 from annotation.schemes.rules import EVIDENCE_KEY, PAGE_KEYS, Problem
 
 # What the scheme editor fills in where a researcher leaves it empty: keys, groups and hot keys.

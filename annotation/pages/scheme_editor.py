@@ -37,7 +37,7 @@ from annotation.pages.schemes import ROOM
 from annotation.scheme_actions import imported_definition
 from annotation.scheme_store import is_used
 from annotation.schemes import SCHEMES, files
-from annotation.schemes.base import COMPARISON, UNSCALED, SchemeDefinition
+from annotation.schemes.definitions import COMPARISON, UNSCALED, SchemeDefinition
 from annotation.schemes.rules import Problem
 from annotation.text.yaml_tree import dump
 from config.files import row_id

@@ -21,7 +21,7 @@ from annotation.models.schemes import SchemeVersion
 from annotation.pages import work
 from annotation.pages.scheme_draft import ANSWERED_BY, POINTS_AT, draft_of
 from annotation.schemes import SCHEMES, files
-from annotation.schemes.base import SchemeDefinition
+from annotation.schemes.definitions import SchemeDefinition
 from annotation.schemes.files import Change, difference
 from annotation.schemes.rules import KEY
 from config.files import row_id

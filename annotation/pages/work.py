@@ -29,7 +29,7 @@ from annotation.models.campaigns import Campaign
 from annotation.people.preferences import comfort_of, for_page
 from annotation.scheme_store import Questionnaire, ScreenQuestion, questionnaire_from, questionnaire_of
 from annotation.schemes import SchemeDefinition
-from annotation.schemes.base import (
+from annotation.schemes.definitions import (
     BOTH_BAD,
     FIRST,
     SECOND,
@@ -39,8 +39,8 @@ from annotation.schemes.base import (
     describe_bounds,
     is_comparison,
 )
-from annotation.work import actions as labelling
 from annotation.work import check_stages, messages, notes, screens, task_page
+from annotation.work import task_actions as labelling
 from annotation.work.checking import parse
 from annotation.work.leases import Hold, Seat
 from annotation.work.own_work import Progress, has_later, others_are_busy, progress, with_work

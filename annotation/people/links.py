@@ -30,7 +30,7 @@ from annotation.models.people import OneTimeLink
 from annotation.people import accounts, names, sign_in
 from annotation.people.names import shown_address as shown
 from config.models import Event
-from jobs import actions as jobs
+from jobs import job_actions as jobs
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job

@@ -17,7 +17,7 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.errors import JoinRefused, TooManyTries
 from annotation.models import Campaign, CampaignMember, JoinLink, JoinTry, Participant, ParticipantBrowser
 from config.models import Event

@@ -1,7 +1,7 @@
 """Table of the built-in schemes; schemes of one family share a file."""
 
 from annotation.schemes import cocoeval, ratings
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from jobs.tables import Table
 
 SCHEMES: Table[SchemeDefinition] = Table(

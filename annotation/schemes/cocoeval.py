@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 
 # CoCoEval's ten inconsistent and uncollaborative behaviours, tagged on every turn of a continuation.
 #

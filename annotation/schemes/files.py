@@ -23,7 +23,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, NoReturn
 
 from annotation.errors import SchemeRefused
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition, plain
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition, plain
 from annotation.schemes.rules import (
     MOST_QUESTIONS,
     MOST_VALUES,

@@ -1,6 +1,6 @@
 """Small rating schemes: ComperDial, FED and USR of responses; comparisons; constraints of a conversation."""
 
-from annotation.schemes.base import COMPARISON, Level, QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import COMPARISON, Level, QuestionDefinition, SchemeDefinition
 
 # ComperDial's rating of one response: overall quality from 1 to 5, with six aspects to consider.
 #

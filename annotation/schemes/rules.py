@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, TypeGuard
 
 from annotation.kinds import COMPARING, KINDS
-from annotation.schemes.base import (
+from annotation.schemes.definitions import (
     EVIDENCE,
     FIRST,
     LEVELS,

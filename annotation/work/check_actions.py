@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import F, Min
 from django.utils import timezone
 
-from annotation.campaigns.actions import locked, log
+from annotation.campaigns.campaign_actions import locked, log
 from annotation.campaigns.choice import refused, selected_continuations
 from annotation.campaigns.settings import Setting, When, check_blind, check_values, refuse
 from annotation.models import CampaignMember, CheckResult, Continuation, Label, Standing

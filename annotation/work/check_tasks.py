@@ -163,8 +163,8 @@ def with_hidden(seat: Sitting, tasks: int, *, has_task: bool, most: int) -> int:
 
 # Task assignment in a campaign with checks: training, the test, main work, and hidden tasks within it.
 #
-# Called where tasks are claimed and submitted (`annotation.work.actions`), while the member's row is locked.
-# Training, test and check tasks hold no slot: they use up no place of the main work.
+# Called where tasks are claimed and submitted (`annotation.work.task_actions`), while the member's row is
+# locked. Training, test and check tasks hold no slot: they use up no place of the main work.
 
 State = Assignment.State
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from annotation.errors import AnswerRefused
 from annotation.records import Passage
 from annotation.scheme_store import Questionnaire, ScreenQuestion
-from annotation.schemes import base
-from annotation.schemes.base import describe_bounds
+from annotation.schemes import definitions
+from annotation.schemes.definitions import describe_bounds
 from config import commands, request_json
 
 # JSON from a browser or a program, cleaned for storage.
@@ -122,7 +122,7 @@ def place_of(plan: Questionnaire, number: int, items: int) -> str:
     if plan.is_mixed and number == turns:
         return "The whole dialogue: "
     if items > 1 and not plan.is_multiple:
-        return f"Response {base.LETTERS[number]}: "
+        return f"Response {definitions.LETTERS[number]}: "
     return f"Turn {number + 1} of {turns}: " if items > 1 else ""
 
 
@@ -145,10 +145,12 @@ def in_own_order(plan: Questionnaire, answers: Any, order: Sequence[int] | None)
 def _own(question: ScreenQuestion | None, value: Any, order: Sequence[int]) -> Any:
     if question is None or value in (None, ""):
         return value
-    if question.level == base.RANKING and not (isinstance(value, str) and base.is_ranking(value, len(order))):
+    if question.level == definitions.RANKING and not (
+        isinstance(value, str) and definitions.is_ranking(value, len(order))
+    ):
         rule = f"put each of the {len(order)} into one order, best first, such as 1>0=2"
         raise AnswerRefused(f"“{question.wording}” does not take {_shorten(value)}: {rule}.")
-    return base.in_own_order(value, order, question.level, question.values)
+    return definitions.in_own_order(value, order, question.level, question.values)
 
 
 def _check_item(
@@ -201,6 +203,6 @@ def _shorten(value: Any) -> str:
 def _scale(question: ScreenQuestion) -> str:
     if question.values:
         return f": choose one of {', '.join(str(value) for value in question.values)}"
-    if question.level in ("nominal", "text", base.RANKING):
+    if question.level in ("nominal", "text", definitions.RANKING):
         return ""
     return f": write {describe_bounds(question)}"

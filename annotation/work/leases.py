@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.campaigns import actions
+from annotation.campaigns import campaign_actions
 from annotation.errors import CampaignNotOpen, ConsentNeeded, LimitReached, NotTaskHolder
 from annotation.models import CampaignMember
 from annotation.models.campaigns import Campaign
@@ -482,7 +482,7 @@ def claim(*, seat: Seat) -> Hold | None:
     while hold is None and (return_expired(campaign=seat.campaign) or _settle(seat)):
         hold = _from_start(seat, values)
     if hold is None and seat.opens_batches:
-        upto = actions.open_where_complete(seat.campaign)
+        upto = campaign_actions.open_where_complete(seat.campaign)
         if upto > seat.upto:
             hold = _from_start(seat, values | {"upto": upto})
     return hold

@@ -17,7 +17,7 @@ from annotation.kinds import DECISION, KINDS
 from annotation.models import Campaign, Continuation, Corpus, Item
 from annotation.scenario_records import KIND as SCENARIO
 from annotation.scheme_store import questionnaire_from, questionnaire_of
-from annotation.schemes.base import SchemeDefinition
+from annotation.schemes.definitions import SchemeDefinition
 from annotation.script_records import KIND as LONGFORM
 from annotation.script_records import date_record
 from annotation.text import views

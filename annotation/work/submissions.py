@@ -13,7 +13,7 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Extract, Greatest
 from django.utils import timezone
 
-from annotation.campaigns.actions import log
+from annotation.campaigns.campaign_actions import log
 from annotation.campaigns.settings import check_blind
 from annotation.errors import CampaignRefused, NotTaskHolder, SubmissionRefused
 from annotation.models.campaigns import Campaign, CampaignMember

@@ -10,8 +10,8 @@ from annotation.errors import AnswerRefused
 from annotation.models import Assignment, Continuation
 from annotation.records import SELF, Passage
 from annotation.scheme_store import Questionnaire, ScreenQuestion, questionnaire_of
-from annotation.schemes import base
-from annotation.schemes.base import TURNS, takes_evidence
+from annotation.schemes import definitions
+from annotation.schemes.definitions import TURNS, takes_evidence
 from annotation.text import references
 from annotation.text.views import Blind, Traced, spoken, untouched
 from annotation.work.checking import CheckedAnswer, item_number, place_of
@@ -206,7 +206,7 @@ def current_answers(assignment: Assignment) -> dict[str, dict[str, float | str]]
     for item, key, number, text in live:
         value = (text or "") if number is None else number
         if key in plan:
-            value = base.as_shown(value, assignment.shown, plan[key].level, plan[key].values)
+            value = definitions.as_shown(value, assignment.shown, plan[key].level, plan[key].values)
         answers.setdefault(str(item_number(item, assignment.pk)), {})[key] = value
     return answers
 

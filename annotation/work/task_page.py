@@ -14,10 +14,10 @@ from annotation.people import participants
 from annotation.text.display import Row
 from annotation.text.display import difference_rows as rows
 from annotation.work import check_stages, messages, own_work
-from annotation.work.actions import TAKEN_BACK
 from annotation.work.leases import Hold, Seat, take_seat
 from annotation.work.notes import notes_on
 from annotation.work.screens import Screen
+from annotation.work.task_actions import TAKEN_BACK
 
 # Before the next task: a consent text to agree to, and guidelines that changed since last read.
 #

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from annotation.kinds import ANSWER, DECISION, FACT, KINDS
-from annotation.schemes.base import LETTERS
+from annotation.schemes.definitions import LETTERS
 
 # Queries for a screen: the task's head and its turns, prepared for every connection.
 

@@ -22,7 +22,7 @@ from calibration.models import Export, Gold, Report, Study
 from calibration.reports.kinds import MOST_RESAMPLES
 from calibration.statistics import Result
 from calibration.statistics.core.engine import FLAGS, STATUSES
-from calibration.studies.actions import is_stale, under_way
+from calibration.studies.study_actions import is_stale, under_way
 from config import api
 
 # The rules of gold as the API shows and takes them, built from the one table.

@@ -39,7 +39,7 @@ from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import is_readable
 from calibration.reports.tables import PEOPLE
-from calibration.studies import actions, plan_texts
+from calibration.studies import plan_texts, study_actions
 from calibration.studies.disagreements import Listing, Place, listing, points_of, table
 from calibration.studies.plans import GOALS, PLANNED, newer_job, plan_or_job, read
 from config.lists import Filters, Pages, holds, numbered, paged, since, with_name
@@ -200,7 +200,7 @@ def campaign_plan(request: Request, campaign: int) -> Response:
     """Return the plan from a campaign as its own pilot: that of its automatic study."""
     about = loading.campaign(campaign)
     user: Any = request.user
-    return _planned(request, actions.automatic(corpus=about.corpus, campaign=about, by=user))
+    return _planned(request, study_actions.automatic(corpus=about.corpus, campaign=about, by=user))
 
 
 def _planned(request: Request, study: Study) -> Response:
@@ -345,7 +345,7 @@ def studies(request: Request) -> Response:
     serializer.is_valid(raise_exception=True)
     data = serializer.validated_data
     try:
-        new_study = actions.create(
+        new_study = study_actions.create(
             name=data["name"],
             corpus=data["corpus"],
             campaign=data.get("campaign"),
@@ -382,7 +382,7 @@ def report(request: Request, pk: int) -> Response:
 def corpus_report(request: Request, pk: int) -> Response:
     """Return the automatic report of a corpus."""
     corpus, everyone = loading.corpus(pk), _everyone(request)
-    return _report(request, actions.automatic(corpus=corpus, everyone=everyone, by=_user(request)))
+    return _report(request, study_actions.automatic(corpus=corpus, everyone=everyone, by=_user(request)))
 
 
 @extend_schema(parameters=[PART, EVERYONE], responses={200: ReportSerializer, 202: ReportJobSerializer})
@@ -391,7 +391,7 @@ def corpus_report(request: Request, pk: int) -> Response:
 def campaign_report(request: Request, campaign: int) -> Response:
     """Return the automatic report of a campaign."""
     about, everyone = loading.campaign(campaign), _everyone(request)
-    study = actions.automatic(corpus=about.corpus, campaign=about, everyone=everyone, by=_user(request))
+    study = study_actions.automatic(corpus=about.corpus, campaign=about, everyone=everyone, by=_user(request))
     return _report(request, study)
 
 
@@ -415,7 +415,7 @@ def open_test(request: Request, pk: int) -> Response:
     serializer.is_valid(raise_exception=True)
     study = access.study(pk)
     try:
-        actions.open_test(study=study, by=_user(request), purpose=serializer.validated_data["purpose"])
+        study_actions.open_test(study=study, by=_user(request), purpose=serializer.validated_data["purpose"])
     except CalibrationError as error:
         raise ValidationError({"purpose": [str(error)]}) from error
     return _answer(_computed(request, study, "test"))
@@ -429,7 +429,7 @@ def report_file(request: Request, pk: int, form: str) -> HttpResponse:
     study, rendering = access.study(pk), RENDERINGS.get(form)
     serializer = PartSerializer(data=request.query_params.dict())
     serializer.is_valid(raise_exception=True)
-    newest = actions.latest(study, serializer.validated_data.get("part") or _default(study))
+    newest = study_actions.latest(study, serializer.validated_data.get("part") or _default(study))
     if rendering is None or newest is None:
         raise Http404
     return HttpResponse(rendering.write(newest), content_type=rendering.media_type)
@@ -441,10 +441,10 @@ def _report(request: Request, study: Study) -> Response:
     part = serializer.validated_data.get("part") or _default(study)
     if part != "test":
         try:
-            return _answer(actions.current(study=study, part=part, by=_user(request)))
+            return _answer(study_actions.current(study=study, part=part, by=_user(request)))
         except CalibrationError as error:
             raise ValidationError({"part": [str(error)]}) from error
-    newest = actions.latest(study, part)
+    newest = study_actions.latest(study, part)
     if newest is None:
         raise ValidationError(
             {"part": ["Test was not opened for this study: use open-test, with a purpose."]}
@@ -460,17 +460,17 @@ def _everyone(request: Request) -> bool:
 
 def _default(study: Study) -> str:
     try:
-        return actions.default_part(study)
+        return study_actions.default_part(study)
     except CalibrationError as error:
         raise ValidationError({"definition": [str(error)]}) from error
 
 
 def _computed(request: Request, study: Study, part: str) -> Report | Job:
-    newest = actions.latest(study, part)
-    if newest is not None and is_readable(newest) and part != "test" and not actions.is_stale(newest):
+    newest = study_actions.latest(study, part)
+    if newest is not None and is_readable(newest) and part != "test" and not study_actions.is_stale(newest):
         return newest
     try:
-        return actions.report_or_job(study=study, part=part, by=_user(request))
+        return study_actions.report_or_job(study=study, part=part, by=_user(request))
     except CalibrationError as error:
         raise ValidationError({"part": [str(error)]}) from error
 

@@ -25,7 +25,7 @@ from calibration.workbench.versions import DIRECTIONS, Difference, differences, 
 from config import api
 from jobs import runs
 from jobs.endpoints.parameter_inputs import parameter_serializer_fields, serializer_field
-from judges.drafts import actions, benches
+from judges.drafts import benches, draft_actions
 from judges.drafts.benches import USUAL, begun_from, options_of, parent_of, picked, wording_from
 from judges.models import Bench
 from judges.prompts import versions
@@ -166,7 +166,7 @@ def try_draft(request: Request, pk: int) -> Response | dict[str, Any]:
     begin = begun_from(bench, data["begin"])
     variant = data.get("variant", begin["variant"])
     wording = wording_from(bench, data["begin"], data)
-    draft = actions.write(
+    draft = draft_actions.write(
         by=by,
         bench=bench,
         wording=picked(bench, variant, wording, data["examples"]),
@@ -176,9 +176,9 @@ def try_draft(request: Request, pk: int) -> Response | dict[str, Any]:
         parent=parent_of(bench, data["begin"]),
     )
     if data["estimate"]:
-        estimate = actions.estimate(draft, data["targets"], data["samples"])
+        estimate = draft_actions.estimate(draft, data["targets"], data["samples"])
         return Response({"draft": draft.number, "estimate": estimate.as_json()})
-    actions.run(by=by, draft=draft, targets=data["targets"], samples=data["samples"])
+    draft_actions.run(by=by, draft=draft, targets=data["targets"], samples=data["samples"])
     return as_json.draft(access.draft(bench, draft.number))
 
 
@@ -194,11 +194,11 @@ def act_on_draft(request: Request, pk: int, number: int, verb: str) -> dict[str,
     draft, by = access.draft(access.bench(pk), number), api.user(request)
     if verb not in VERBS:
         raise NotFound(f"There is no {verb}; there are {', '.join(VERBS)}.")
-    data, run = api.data(request), actions.run_of(draft)
+    data, run = api.data(request), draft_actions.run_of(draft)
     if verb == "keep":
-        actions.keep(by=by, draft=draft, **data)
+        draft_actions.keep(by=by, draft=draft, **data)
     elif verb == "discard":
-        actions.discard(by=by, draft=draft)
+        draft_actions.discard(by=by, draft=draft)
     elif run is not None and verb == "cancel":
         runs.cancel(by=by, run=run)
     elif run is not None:

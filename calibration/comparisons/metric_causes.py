@@ -15,7 +15,7 @@ from annotation.text.display import language_tag
 from annotation.text.display import number as written
 from annotation.text.views import Blind
 from judges.metrics import METRICS
-from judges.metrics.kit.base import PAPER, Cause
+from judges.metrics.kit.metric import PAPER, Cause
 from judges.runs.material import Material, load
 
 # One continuation's metric values, with the turns that caused them.

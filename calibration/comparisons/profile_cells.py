@@ -13,7 +13,7 @@ from django.db.models import Avg, Case, CharField, Count, Max, Min, Q, QuerySet,
 from annotation.models import Label, Rater
 from annotation.models.corpora import Corpus
 from annotation.models.schemes import Question
-from judges.metrics.kit.base import GIVEN, HALVES
+from judges.metrics.kit.metric import GIVEN, HALVES
 
 # The figures of a profile's cells: per metric, system and what the system was given, from the labels.
 

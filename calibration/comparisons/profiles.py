@@ -61,7 +61,7 @@ from jobs.fake_models import MARK
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
 from judges.metrics import METRICS, Aspect, Metric, aspects
-from judges.metrics.kit.base import HALVES, PAPER
+from judges.metrics.kit.metric import HALVES, PAPER
 from judges.runs.estimates import Doubt, doubtful_values, fitted_on_themselves
 
 # A corpus's profile: systems as rows, metrics as columns, each cell a mean with its spread.

@@ -31,9 +31,9 @@ from calibration.gold import difference as gold_difference
 from calibration.gold import export as gold_export
 from calibration.models import Gold
 from calibration.ratings.scope import scope_of
-from jobs import actions
-from jobs.actions import private_folder
+from jobs import job_actions
 from jobs.errors import JobRefused
+from jobs.job_actions import private_folder
 from jobs.kinds import JobKind, Progress
 from jobs.models.job import Job
 from jobs.tables import Table
@@ -333,7 +333,7 @@ def order_or_job(*, order: Order, by: User) -> Download | Job:
     number = f"{order.corpus.pk}/{order.campaign.pk if order.campaign else '-'}"
     choice_text = f", choice {sha256(repr(sorted(order.choice.items())).encode()).hexdigest()[:8]}"
     subject = f"{about[:180]}{part}{choice_text if order.choice else ''}, for account {by.pk} ({number})"
-    return actions.start(kind=KIND, subject=subject, params=order.params(), by=by)
+    return job_actions.start(kind=KIND, subject=subject, params=order.params(), by=by)
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as xml
 import orjson
 
 from annotation.corpora.rows import agenda_json, participants_json
-from annotation.formats import base
+from annotation.formats import corpus_format
 from annotation.formats.label_studio_results import REGION
 from annotation.formats.source import MAX_DOCUMENT
 from annotation.records import SELF, Dialogue, Turn
@@ -238,7 +238,7 @@ def write(contents: Contents, bundle: Bundle) -> int:
         part = bundle.add(name, _as_json_list(text for text, _ in group), rows=sum(rows for _, rows in group))
         total += part.rows
         promise = {"rows": part.rows, "format": "label-studio", "sha256": part.sha256}
-        bundle.add_json(base.manifest_path(name).name, promise)
+        bundle.add_json(corpus_format.manifest_path(name).name, promise)
     if not number:
         raise contents.refused("there are no labels to export")
     bundle.add("config.xml", [configuration(controls)])

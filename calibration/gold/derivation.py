@@ -22,7 +22,7 @@ from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus
 from annotation.models.labels import Occasion
 from annotation.models.schemes import SchemeVersion
-from annotation.schemes.base import UNSCALED
+from annotation.schemes.definitions import UNSCALED
 from annotation.work.check_stages import LeftOut, left_out
 from annotation.work.labels import name_of
 from calibration.errors import CalibrationError, GoldRuleError
@@ -34,7 +34,7 @@ from calibration.statistics import Ratings, Record
 from calibration.statistics.gold import DECIDED, GoldLabels
 from config.models import Event
 from config.planner import WORTH_TELLING, tell_planner
-from jobs import actions
+from jobs import job_actions
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
@@ -561,7 +561,7 @@ def gold_or_job(
     }
     digest = hashlib.sha256(json.dumps(params, sort_keys=True).encode()).hexdigest()[:8]
     name = campaign.name if campaign else corpus.name
-    return actions.start(kind=KIND, subject=f"{rule} over {name}, {digest}"[:300], params=params, by=by)
+    return job_actions.start(kind=KIND, subject=f"{rule} over {name}, {digest}"[:300], params=params, by=by)
 
 
 def preview_gold(

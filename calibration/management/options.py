@@ -11,14 +11,14 @@ from typing import IO, Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
-from annotation.formats.base import manifest_path
+from annotation.formats.corpus_format import manifest_path
 from annotation.models.campaigns import Campaign
 from annotation.models.corpora import Corpus
 from calibration.errors import CalibrationError
 from calibration.exports.parts import PARTS, ExportPart, take
 from calibration.exports.writing import FORMATS, ExportQuery, FileSummary, write
 from calibration.models import Gold, Study
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from config.commands import refuse_unused
 
 # Command options that name gold labels.

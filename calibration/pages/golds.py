@@ -22,7 +22,7 @@ from annotation.corpora import splits
 from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign, Corpus, Item, Question, SchemeVersion, turn_numbers
 from annotation.pages.campaigns import choose
-from annotation.schemes.base import UNSCALED
+from annotation.schemes.definitions import UNSCALED
 from calibration import access
 from calibration.access import (
     SCOPE_HELP,

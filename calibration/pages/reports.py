@@ -36,8 +36,8 @@ from calibration.reports.tables import PEOPLE as ALL_PEOPLE
 from calibration.reports.view import charts_of, pairs_of, view_of
 from calibration.reports.wording import crowd_of
 from calibration.statistics.planning import GAP
-from calibration.studies import actions as studies
 from calibration.studies import plan_texts, plans
+from calibration.studies import study_actions as studies
 from calibration.studies.disagreements import Listing, items_with_answers, listing, table, value_name
 from calibration.studies.inputs import split_of
 from calibration.studies.plans import PEOPLE, PLANNED, Choices, PlanAnswer, read

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET
 from annotation.corpora.splits import TRAINING
 from annotation.models import Campaign, Corpus
 from annotation.pages.campaigns import choose
-from annotation.schemes.base import UNSCALED
+from annotation.schemes.definitions import UNSCALED
 from calibration import access
 from calibration.access import SCOPE_HELP, place_of, study_researcher_only
 from calibration.errors import CalibrationError, MapError
@@ -33,7 +33,7 @@ from calibration.statistics.core.engine import Family
 from calibration.statistics.panels import RULES
 from calibration.statistics.preference_strengths import BOTH_BAD_POLICIES, MODELS
 from calibration.statistics.table import described
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from config.permissions import researcher_only
 
 # The part of a study's form that asks for levels above items.

@@ -44,7 +44,7 @@ from jobs.endpoints.parameter_inputs import WithParameters, form_field
 from jobs.endpoints.parameters import PARAMETERS
 from jobs.errors import JobError
 from jobs.models import Endpoint
-from judges.drafts import actions, benches
+from judges.drafts import benches, draft_actions
 from judges.drafts.benches import USUAL, begun_from, options_of, parent_of, picked, text_of, versions_for
 from judges.errors import JudgeError
 from judges.models import Bench, Draft
@@ -214,7 +214,7 @@ class DraftForm(WithExamples, WithParameters, EditorForm):
         )
 
     def draft(self) -> dict[str, Any]:
-        """Return what `judges.drafts.actions.write` takes beside bench and person."""
+        """Return what `judges.drafts.draft_actions.write` takes beside bench and person."""
         data = self.cleaned_data
         sent = {name: data[name] for name in PARAMETERS if name in data}
         return {
@@ -331,12 +331,12 @@ def _try(request: HttpRequest, about: Bench) -> HttpResponse:
         samples = form.cleaned_data["samples"]
         try:
             if "show" in request.POST:
-                requests = actions.requests_of(about, key, later=user_of(request), **form.draft())
+                requests = draft_actions.requests_of(about, key, later=user_of(request), **form.draft())
                 return _page(request, about, None, form, requests=requests, counted=COUNTED, key=key)
-            draft = actions.write(by=user_of(request), bench=about, **form.draft())
+            draft = draft_actions.write(by=user_of(request), bench=about, **form.draft())
             if estimate := _to_confirm(request, draft, HOW_MANY[requested], samples):
                 return _page(request, about, draft, form, asked=estimate, wanted=requested)
-            actions.run(by=user_of(request), draft=draft, targets=HOW_MANY[requested], samples=samples)
+            draft_actions.run(by=user_of(request), draft=draft, targets=HOW_MANY[requested], samples=samples)
             return redirect(_address(draft))
         except JobError as error:
             form.refuse(error)
@@ -347,8 +347,8 @@ def _to_confirm(request: HttpRequest, draft: Draft, targets: int | None, samples
     """Return what it takes, where somebody should see it first."""
     if "confirmed" in request.POST:
         return None
-    estimate = actions.estimate(draft, targets, samples)
-    return estimate if estimate.calls > UNASKED or not actions.is_known(draft) else None
+    estimate = draft_actions.estimate(draft, targets, samples)
+    return estimate if estimate.calls > UNASKED or not draft_actions.is_known(draft) else None
 
 
 def _page(
@@ -431,10 +431,10 @@ def draft_act(request: HttpRequest, pk: int, number: int, verb: str) -> HttpResp
     try:
         if verb == "keep":
             name, note = request.POST.get("name", ""), request.POST.get("note", "")
-            version = actions.keep(by=by, draft=draft, name=name, note=note)
+            version = draft_actions.keep(by=by, draft=draft, name=name, note=note)
             messages.success(request, f"Kept as {version.kept}: its answers are labels of that judge now.")
         elif verb == "discard":
-            actions.discard(by=by, draft=draft)
+            draft_actions.discard(by=by, draft=draft)
             messages.info(request, f"Draft {draft.number} was thrown away. It stays counted as tried.")
             return redirect("bench", pk)
         elif verb in ("cancel", "retry"):
@@ -447,7 +447,7 @@ def draft_act(request: HttpRequest, pk: int, number: int, verb: str) -> HttpResp
 
 
 def _change_run(request: HttpRequest, draft: Draft, verb: str) -> None:
-    run = actions.run_of(draft)
+    run = draft_actions.run_of(draft)
     if run is None:
         return
     change = runs.cancel if verb == "cancel" else runs.retry_failed

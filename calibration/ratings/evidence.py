@@ -11,7 +11,7 @@ from django.db.models.functions import Length
 
 from annotation.models import Item, Question, Turn, turn_numbers
 from annotation.records import Passage
-from annotation.schemes.base import takes_evidence
+from annotation.schemes.definitions import takes_evidence
 from annotation.text import references
 from calibration.ratings.ratings import CHUNK, Place
 from calibration.ratings.scope import Census, QuestionInfo, Scope

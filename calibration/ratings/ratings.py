@@ -13,7 +13,7 @@ from django.db.models import Count, Max, Q, QuerySet
 from annotation.corpora import comparisons, splits
 from annotation.models import Item, Label, LabelCount, Occasion
 from annotation.models.corpora import ITEM_PARTS
-from annotation.schemes.base import RANKING, UNSCALED
+from annotation.schemes.definitions import RANKING, UNSCALED
 from annotation.text.references import item_key, key_of_item
 from calibration.errors import DefinitionError
 from calibration.ratings.definitions import (

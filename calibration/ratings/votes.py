@@ -11,7 +11,7 @@ from typing import Any
 from annotation.corpora import splits
 from annotation.kinds import COMPARING, KINDS
 from annotation.models import ItemMember
-from annotation.schemes.base import RANKING, is_comparison
+from annotation.schemes.definitions import RANKING, is_comparison
 from calibration.ratings.definitions import Definition
 from calibration.ratings.ratings import METRIC, TEXT, Subject, found_question
 from calibration.ratings.scope import Census, QuestionInfo, RaterInfo, Scope

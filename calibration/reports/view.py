@@ -36,7 +36,7 @@ from calibration.reports.wording import counted
 from calibration.statistics.analysis import MEAN_OF_PEOPLE
 from calibration.statistics.panel import POOLED
 from calibration.statistics.table import STATISTICS
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 
 # The sections of a report, in the order of its page.
 

@@ -45,7 +45,7 @@ from calibration.statistics.planning import (
     width_of,
 )
 from calibration.statistics.table import STATISTICS
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from calibration.studies.inputs import ALL_TAGS, clusters_of, in_sets, pooled, split_of
 from calibration.studies.inputs import POOLED as POOLED_RATERS
 from jobs.errors import JobRefused

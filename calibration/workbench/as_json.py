@@ -18,7 +18,7 @@ from calibration.workbench.versions import Difference, Row, SideBySide, Table
 from jobs.models import Call, Run
 from jobs.progress import Progress, progress
 from judges.drafts import benches
-from judges.drafts.actions import run_of
+from judges.drafts.draft_actions import run_of
 from judges.models import Bench, Draft
 
 # How far a draft is, what it has cost and what went wrong, for its page, the API and the command.

@@ -22,7 +22,7 @@ from calibration.statistics.judge_errors import family_preference, length_bias, 
 from calibration.statistics.repeats import self_consistency
 from calibration.workbench.sheets import Judged, Sheet, items_of, sheets, statistics_of
 from calibration.workbench.versions import item_systems
-from judges.drafts import actions
+from judges.drafts import draft_actions
 from judges.drafts.rewordings import Reworded, reordered, rewordings
 from judges.models import Draft
 from judges.prompts import versions
@@ -177,11 +177,11 @@ def start(*, by: User | None, draft: Draft, key: str) -> list[Draft]:
     """
     _refuse(draft, key)
     if key == "consistency":
-        actions.run(by=by, draft=draft, targets=draft.targets, samples=max(SAMPLES, draft.samples))
+        draft_actions.run(by=by, draft=draft, targets=draft.targets, samples=max(SAMPLES, draft.samples))
         return [draft]
     drafts = _write_variants(by, draft, key)
     for variant_draft in drafts:
-        actions.run(by=by, draft=variant_draft, targets=draft.targets)
+        draft_actions.run(by=by, draft=variant_draft, targets=draft.targets)
     return drafts
 
 
@@ -189,9 +189,11 @@ def cost(draft: Draft, key: str) -> Estimate:
     """Return what starting a check takes; nothing is kept. Raises WorkbenchRefused as starting does."""
     _refuse(draft, key)
     if key == "consistency":
-        return actions.estimate(draft, draft.targets, max(SAMPLES, draft.samples))
+        return draft_actions.estimate(draft, draft.targets, max(SAMPLES, draft.samples))
     with transaction.atomic():
-        each = [actions.estimate(estimate, draft.targets) for estimate in _write_variants(None, draft, key)]
+        each = [
+            draft_actions.estimate(estimate, draft.targets) for estimate in _write_variants(None, draft, key)
+        ]
         transaction.set_rollback(True)
     prices = [estimate.cost for estimate in each if estimate.cost is not None]
     return replace(
@@ -226,7 +228,7 @@ def _asking() -> list[str]:
 
 def _write_variants(by: User | None, draft: Draft, key: str) -> list[Draft]:
     return [
-        actions.write(
+        draft_actions.write(
             by=by,
             bench=draft.bench,
             wording=changed.wording,

@@ -22,10 +22,10 @@ from jobs.kinds import JobKind, Progress
 from jobs.models import Job
 from jobs.models.run import Call, Run
 from jobs.prompt import Prompt, Tokens
-from judges.drafts import actions as drafts
 from judges.drafts import benches
+from judges.drafts import draft_actions as drafts
 from judges.models import BenchTarget, DraftAnswer, PromptVersion
-from judges.prompts import actions as prompts
+from judges.prompts import prompt_actions as prompts
 from judges.prompts import search as reflection
 from judges.prompts import versions
 from judges.prompts.search import (
@@ -41,7 +41,7 @@ from judges.prompts.search import (
     evolve,
 )
 from judges.protocols import PROTOCOLS, Wording
-from judges.protocols.base import Asking
+from judges.protocols.protocol import Asking
 from judges.runs.material import answers_for_needs, case_of, load
 from judges.runs.plans import asker_of
 

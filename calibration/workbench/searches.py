@@ -37,7 +37,7 @@ from jobs.prompt import Prompt as SentPrompt
 from jobs.prompt import about_tokens
 from judges.drafts import benches
 from judges.models import Bench, BenchTarget, Prompt, PromptVersion
-from judges.prompts import actions, versions
+from judges.prompts import prompt_actions, versions
 from judges.prompts.search import OutOfBudget, ScoredQuestion, Target, TooFew, Value, folds
 from judges.prompts.versions import Version
 from judges.protocols import Asking
@@ -277,8 +277,8 @@ def start(
 ) -> Search:
     """Start a search from a version, on all of a bench's dev; its proposals go into that version's prompt.
 
-    `options` are those of the judge, as `judges.drafts.actions.write` takes them (its `parameters` among
-    them); `improver_parameters` are the sampling parameters of the model that proposes.
+    `options` are those of the judge, as `judges.drafts.draft_actions.write` takes them (its `parameters`
+    among them); `improver_parameters` are the sampling parameters of the model that proposes.
 
     From a text that comes with Concord they go into a new prompt `name`, a copy of it. Raises
     WorkbenchRefused or JudgeError for what does not fit together, and where dev has too few answers.
@@ -393,7 +393,7 @@ def _prompt(by: User | None, bench: Bench, version: Version, name: str) -> Promp
             "proposals go to."
         )
     over = replace(version, scheme_version=bench.scheme_version)
-    return actions.copy(by=by, version=over, name=name).prompt
+    return prompt_actions.copy(by=by, version=over, name=name).prompt
 
 
 def _rater(improver: Endpoint, bench: Bench, improver_parameters: Mapping[str, Any]) -> Rater:
@@ -414,7 +414,7 @@ def adopt(*, by: User | None, text: SearchText) -> PromptVersion:
     """Adopt a proposal of a search: judges may use it from now on. Raises JudgeError or WorkbenchRefused."""
     if text.version is None:
         raise WorkbenchRefused("Only a proposal of a search that has ended can be adopted.")
-    return actions.adopt(by=by, version=text.version)
+    return prompt_actions.adopt(by=by, version=text.version)
 
 
 VERBS = {"cancel": cancel, "resume": resume}

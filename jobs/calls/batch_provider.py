@@ -14,7 +14,6 @@ from typing import IO, Any, TypeVar
 import openai
 from openai import AsyncOpenAI
 
-from jobs.endpoints.actions import remember
 from jobs.endpoints.client import (
     TROUBLE,
     Again,
@@ -27,6 +26,7 @@ from jobs.endpoints.client import (
     status_error,
     transport_error,
 )
+from jobs.endpoints.endpoint_actions import remember
 from jobs.endpoints.responses import decoded, redact
 from jobs.fake_models import has_mark, is_fake
 from jobs.models import Endpoint

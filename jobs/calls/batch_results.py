@@ -21,9 +21,9 @@ from jobs.calls.batch_provider import NOT_DONE, Line, chunked, read_lines
 from jobs.calls.dispatcher import Taker
 from jobs.calls.outcomes import Counts, Outcome, write
 from jobs.calls.prepared import PreparedCall
-from jobs.endpoints.actions import key_of, remember
 from jobs.endpoints.client import FormRefused, Malformed, Refused, Shut, Withheld, meaning
 from jobs.endpoints.costs import request_body
+from jobs.endpoints.endpoint_actions import key_of, remember
 from jobs.endpoints.parameters import FORMS, TEXT
 from jobs.endpoints.responses import Again, CallError, Reply, completion
 from jobs.errors import JobError

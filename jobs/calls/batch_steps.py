@@ -22,10 +22,10 @@ from jobs.calls.batch_results import Working, collect
 from jobs.calls.dispatcher import Taker
 from jobs.calls.outcomes import DEFECTS, Counts, Outcome, write
 from jobs.calls.prepared import PreparedCall
-from jobs.endpoints import actions
-from jobs.endpoints.actions import remember
+from jobs.endpoints import endpoint_actions
 from jobs.endpoints.client import FakeModelAnswers, Refused
 from jobs.endpoints.costs import request_body
+from jobs.endpoints.endpoint_actions import remember
 from jobs.endpoints.parameters import TEXT, forms_for
 from jobs.endpoints.responses import Again, CallError
 from jobs.kinds import CALLS
@@ -186,7 +186,9 @@ def ready(only: Sequence[int] | None = None) -> QuerySet[Run]:
     )
     blocking = Batch.objects.filter(run=OuterRef("pk"), state__in=BLOCKING)
     runs_ready = Run.objects.filter(mode=Run.Mode.BATCH, queue=CALLS, state__in=runs.ACTIVE)
-    runs_ready = runs_ready.filter(Exists(waiting), ~Exists(blocking)).exclude(endpoint__in=actions.lacking())
+    runs_ready = runs_ready.filter(Exists(waiting), ~Exists(blocking)).exclude(
+        endpoint__in=endpoint_actions.lacking()
+    )
     return runs_ready if only is None else runs_ready.filter(pk__in=only)
 
 

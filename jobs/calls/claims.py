@@ -13,7 +13,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from jobs import errors, runs
-from jobs.endpoints import actions
+from jobs.endpoints import endpoint_actions
 from jobs.models import Batch, Call, Run, Share
 from jobs.queue import timing
 
@@ -240,7 +240,7 @@ def due(only: Sequence[int] | None = None) -> QuerySet[Batch]:
     now = timezone.now()
     batches = Batch.objects.filter(Q(state__in=DUE) | Q(files=Batch.Files.THERE), next_look__lte=now)
     batches = batches.filter(Q(lease_expires=None) | Q(lease_expires__lte=now))
-    batches = batches.exclude(endpoint__in=actions.lacking())
+    batches = batches.exclude(endpoint__in=endpoint_actions.lacking())
     return batches if only is None else batches.filter(run__in=only)
 
 
@@ -248,7 +248,7 @@ def claim_batch(*, worker: str, only: Sequence[int] | None = None) -> Batch | No
     """Lease the batch that has been due longest to a worker; None if none is due."""
     run_ids = None if only is None else list(only)
     with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, [worker, timing.lease(), run_ids, run_ids, actions.lacking()])
+        cursor.execute(_CLAIM, [worker, timing.lease(), run_ids, run_ids, endpoint_actions.lacking()])
         row = cursor.fetchone()
     return None if row is None else loaded(row[0])
 

@@ -24,8 +24,8 @@ from jobs.calls import prepared as cache
 from jobs.calls.outcomes import Counts, Outcome, Probation, write
 from jobs.calls.prepared import PreparedCall, Preparer
 from jobs.endpoints import limits
-from jobs.endpoints.actions import has_key, remember
 from jobs.endpoints.client import Again, Clients, Malformed, Refused, Shut, Withheld
+from jobs.endpoints.endpoint_actions import has_key, remember
 from jobs.endpoints.limits import Grant, Wish
 from jobs.kinds import run_kind
 from jobs.models import Call, Endpoint, Run

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from jobs.calls import claims
 from jobs.calls.outcomes import Counts, Outcome, write
-from jobs.endpoints import actions, client
+from jobs.endpoints import client, endpoint_actions
 from jobs.errors import JobError
 from jobs.kinds import CALLS, never, run_kind
 from jobs.models.run import Call, Run
@@ -106,7 +106,7 @@ def ready(queue: str) -> bool:
             dispatcher,  # noqa: F401  (a second to import, while nothing waits for it yet)
         )
 
-        lacks = actions.lacking()
+        lacks = endpoint_actions.lacking()
         servable = any(endpoint_id not in lacks for endpoint_id in claims.ready_endpoints(queue))
         return servable or batch_steps.is_due() or webhooks.is_due()
     return bool(claims.ready_endpoints(queue))
@@ -162,6 +162,6 @@ def waiting(queue: str) -> str:
     pending = Call.objects.filter(run__queue=queue, run__state__in=ACTIVE, state=Call.State.PENDING)
     pending = pending.filter(run__mode=Run.Mode.AT_ONCE)
     ready_now = pending.filter(Q(not_before=None) | Q(not_before__lte=timezone.now()))
-    if ready_now.exclude(run__endpoint__in=actions.lacking()).exists():
+    if ready_now.exclude(run__endpoint__in=endpoint_actions.lacking()).exists():
         return "ready"
     return "later" if pending.exists() else ""

@@ -35,9 +35,9 @@ from django.utils import timezone
 from openai import AsyncOpenAI
 
 from jobs import errors
-from jobs.endpoints import actions
-from jobs.endpoints.actions import key_of, remember
+from jobs.endpoints import endpoint_actions
 from jobs.endpoints.costs import as_sent, request_body
+from jobs.endpoints.endpoint_actions import key_of, remember
 from jobs.endpoints.parameters import PARAMETERS, forms_for
 from jobs.endpoints.responses import Again, CallError, Malformed, Reply, Withheld, received, redact
 from jobs.endpoints.wire import MOST_BYTES, AddressRefused, TooLong, http_client
@@ -80,7 +80,9 @@ def waiting() -> list[Endpoint]:
 def _mine() -> list[Endpoint]:
     """Return endpoints waiting for a test whose key this process has, or no process has."""
     return [
-        endpoint for endpoint in waiting() if actions.has_key(endpoint) or not actions.others_have(endpoint)
+        endpoint
+        for endpoint in waiting()
+        if endpoint_actions.has_key(endpoint) or not endpoint_actions.others_have(endpoint)
     ]
 
 

@@ -167,9 +167,9 @@ class Heartbeat:
     def _say(self) -> None:
         seen = {"queue": self.queue, "last_seen": timezone.now(), **self._process}
         if self.queue == CALLS:
-            from jobs.endpoints import actions  # which imports the models
+            from jobs.endpoints import endpoint_actions  # which imports the models
 
-            seen["lacks"] = actions.lacking()
+            seen["lacks"] = endpoint_actions.lacking()
         Worker.objects.update_or_create(name=self.name, defaults=seen)
         with self._lock:
             ids = list(self._leased)

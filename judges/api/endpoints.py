@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from config import api
 from config.permissions import IsAdministrator
 from jobs import access
-from jobs.endpoints import actions
+from jobs.endpoints import endpoint_actions
 from jobs.endpoints.limits import width_of
 from jobs.endpoints.parameters import FORMS
 from jobs.models.endpoint import Endpoint
@@ -53,14 +53,14 @@ class EndpointSerializer(serializers.ModelSerializer[Endpoint]):
 @api.listing(EndpointSerializer, permission=IsAdministrator)
 def endpoints(request: Request) -> QuerySet[Endpoint]:
     """Administrators: where judges ask, with what the environment declares."""
-    actions.sync_environment()
+    endpoint_actions.sync_environment()
     return Endpoint.objects.order_by("name")
 
 
 @api.post(EndpointSerializer, EndpointSerializer, status=201, permission=IsAdministrator)
 def create(request: Request) -> Endpoint:
     """Administrators: add an endpoint."""
-    return actions.save(by=api.user(request), fields=api.data(request), endpoint=None)
+    return endpoint_actions.save(by=api.user(request), fields=api.data(request), endpoint=None)
 
 
 @api.get(EndpointSerializer, permission=IsAdministrator)
@@ -83,10 +83,10 @@ def change(request: Request, pk: int) -> Endpoint:
 
 def _save(request: Request, pk: int) -> Endpoint:
     row = access.endpoint(pk)
-    return actions.save(by=api.user(request), fields=api.data(request, row), endpoint=row)
+    return endpoint_actions.save(by=api.user(request), fields=api.data(request, row), endpoint=row)
 
 
 @api.post(gives=EndpointSerializer, status=202, permission=IsAdministrator)
 def test(request: Request, pk: int) -> Endpoint:
     """Administrators: let a worker ask the endpoint something; its `test_` fields say the result."""
-    return actions.ask_for_test(by=api.user(request), endpoint=access.endpoint(pk))
+    return endpoint_actions.ask_for_test(by=api.user(request), endpoint=access.endpoint(pk))

@@ -23,7 +23,7 @@ from jobs.endpoints.parameter_inputs import (
 from judges import access
 from judges.models import PromptVersion
 from judges.pages.prompts import file_of
-from judges.prompts import actions, files, requests
+from judges.prompts import files, prompt_actions, requests
 from judges.prompts import versions as listing
 from judges.prompts.examples import MOST_SHOWN, RULES, Pick
 from judges.prompts.versions import Version
@@ -224,7 +224,7 @@ def create(request: Request) -> dict[str, Any]:
     """Make a prompt from another one's text."""
     data = api.data(request)
     base = listing.find(data["copy_of"])
-    row = actions.create(
+    row = prompt_actions.create(
         by=api.user(request),
         name=data["name"],
         description=data["description"],
@@ -254,7 +254,7 @@ def prompt(request: Request, name: str) -> dict[str, Any]:
 def archive(request: Request, name: str) -> dict[str, Any]:
     """Archive or restore one of people's prompts."""
     prompt_row = access.prompt(name)
-    actions.archive(by=api.user(request), prompt=prompt_row, **api.data(request))
+    prompt_actions.archive(by=api.user(request), prompt=prompt_row, **api.data(request))
     return _prompt_json(name)
 
 
@@ -283,7 +283,7 @@ def save(request: Request, name: str) -> dict[str, Any]:
     wording = _changed(base.wording, data)
     if not data["keep_examples"]:
         wording = replace(wording, examples=(), picking={})
-    row = actions.add_version(
+    row = prompt_actions.add_version(
         by=api.user(request), prompt=_own(base).prompt, wording=wording, parent=base.ref, note=data["note"]
     )
     return listing.as_json(listing.find(f"{name}@{row.number}"))
@@ -304,7 +304,7 @@ def version(request: Request, name: str, number: int) -> dict[str, Any]:
 @api.delete()
 def delete(request: Request, name: str, number: int) -> None:
     """Delete a version that no judge has used."""
-    actions.delete(by=api.user(request), version=_own(access.version(name, number)))
+    prompt_actions.delete(by=api.user(request), version=_own(access.version(name, number)))
 
 
 @api.post(ExamplesSerializer, VersionSerializer, status=201)
@@ -313,7 +313,7 @@ def pick_examples(request: Request, name: str) -> dict[str, Any]:
     data = api.data(request)
     base, note = access.version(name, data.pop("version", None)), data.pop("note")
     data |= {"corpus": corpus_named(data["corpus"]), "keys": tuple(data.pop("items"))}
-    row = actions.add_examples(by=api.user(request), version=base, criteria=Pick(**data), note=note)
+    row = prompt_actions.add_examples(by=api.user(request), version=base, criteria=Pick(**data), note=note)
     return listing.as_json(listing.find(f"{name}@{row.number}"))
 
 
@@ -346,7 +346,7 @@ def import_prompt(request: Request) -> dict[str, Any]:
     """Make a prompt of a file, or add the versions that it lacks; `problems` has a line for each."""
     data = api.data(request)
     content = data["text"].encode("utf-8", "replace")
-    rows = actions.import_file(by=api.user(request), content=content, name=data["name"])
+    rows = prompt_actions.import_file(by=api.user(request), content=content, name=data["name"])
     return {"versions": [f"{row.prompt.name}@{row.number}" for row in rows]}
 
 
@@ -376,5 +376,5 @@ def _draft(base: Version, data: dict[str, Any]) -> Wording | None:
     if "system" not in data and "user" not in data:
         return None
     draft = _changed(base.wording, data)
-    actions.check(protocol=base.protocol, variant=base.variant, wording=draft)
+    prompt_actions.check(protocol=base.protocol, variant=base.variant, wording=draft)
     return draft

@@ -35,10 +35,10 @@ from judges.drafts import DRAFT
 from judges.errors import JudgeError
 from judges.metrics import METRICS, Metric
 from judges.protocols import PROTOCOLS, Protocol
-from judges.runs.actions import start_judge, start_metrics
 from judges.runs.estimates import Estimate, estimate, unanswered
 from judges.runs.lookup import PARTS, Availability, availability, corpus_named, endpoint_named, selection_of
 from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
+from judges.runs.run_actions import start_judge, start_metrics
 from judges.runs.selection import Selection, settings_of
 
 # What the API reads and writes about what runs may take and have taken.

@@ -20,7 +20,7 @@ from annotation.models.corpora import ITEM_CLUSTER
 from annotation.models.labels import Rater
 from annotation.text.references import item_key
 from config.models import Event
-from jobs import actions
+from jobs import job_actions
 from jobs.endpoints.parameters import PARAMETERS, checked
 from jobs.models import Call, Job, Run
 from judges.errors import JudgeError
@@ -47,7 +47,7 @@ def go_on(search: int, *, after: str = "its start") -> Job:
     The subject names the preceding step, so that a job which is just ending does not swallow its successor.
     """
     subject = f"search {search}, after {after}"
-    return actions.start(kind=SEARCH, subject=subject, by=None, params={"search": search})
+    return job_actions.start(kind=SEARCH, subject=subject, by=None, params={"search": search})
 
 
 def settled(run: Run) -> None:

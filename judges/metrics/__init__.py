@@ -23,7 +23,16 @@ from judges.metrics import (
     topics,
     turn_taking,
 )
-from judges.metrics.kit.base import (
+from judges.metrics.kit.instrument import (
+    Content,
+    Instrument,
+    content_hash,
+    corpus_hash,
+    parse_key,
+    score_continuation,
+    split_keys,
+)
+from judges.metrics.kit.metric import (
     Aspect,
     InputRefused,
     KeyRefused,
@@ -33,15 +42,6 @@ from judges.metrics.kit.base import (
     Parameter,
     Score,
     Settings,
-)
-from judges.metrics.kit.instrument import (
-    Content,
-    Instrument,
-    content_hash,
-    corpus_hash,
-    parse_key,
-    score_continuation,
-    split_keys,
 )
 from judges.metrics.kit.models import DEFAULT_MODEL, Embedder
 from judges.metrics.kit.tools import Models, Scene, Tools

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from annotation.records import Dialogue, Turn
 from annotation.text.words import words
-from judges.metrics.kit.base import (
+from judges.metrics.kit.metric import (
     CONTENT,
     HIGHER,
     LEARN_FROM,

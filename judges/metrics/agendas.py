@@ -15,7 +15,7 @@ import regex  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from annotation.records import Agenda
-from judges.metrics.kit.base import (
+from judges.metrics.kit.metric import (
     CONTENT,
     HIGHER,
     LOWER,

@@ -11,7 +11,7 @@ from annotation.records import EVENTS, Turn
 from annotation.schemes.ratings import CONSTRAINTS as SCHEME
 from annotation.schemes.ratings import COUNTED
 from judges.metrics.agendas import EMPTY, STATIC
-from judges.metrics.kit.base import (
+from judges.metrics.kit.metric import (
     HIGHER,
     Aspect,
     Cause,

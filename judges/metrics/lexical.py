@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from annotation.records import Dialogue
 from annotation.text.words import words
-from judges.metrics.kit.base import (
+from judges.metrics.kit.instrument import Instrument
+from judges.metrics.kit.metric import (
     CONTENT,
     NEARER_HALF,
     PAPER,
@@ -31,7 +32,6 @@ from judges.metrics.kit.base import (
     scored,
     unscored,
 )
-from judges.metrics.kit.instrument import Instrument
 from judges.metrics.kit.models import Embedder
 from judges.metrics.kit.tools import Matrix, Scene, Tools, normalised
 from judges.metrics.turn_taking import NO_CONTEXT

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from judges.metrics.kit.base import (
+from judges.metrics.kit.metric import (
     BASELINES,
     CONTENT,
     HIGHER,

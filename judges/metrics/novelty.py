@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judges.metrics.agendas import EMPTY, STATIC
-from judges.metrics.kit.base import (
+from judges.metrics.kit.metric import (
     CONTENT,
     DESCRIPTIVE,
     PAPER,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judges.metrics.agendas import STATIC, Distances, cosine_distances, prim
-from judges.metrics.kit.base import (
+from judges.metrics.kit.metric import (
     DESCRIPTIVE,
     PAPER,
     REFERENCE,

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.records import Turn
 from annotation.text.words import is_unspaced, words
-from judges.metrics.kit.base import (
+from judges.metrics.kit.metric import (
     AGAINST_REFERENCE,
     BASELINES,
     HIGHER,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from annotation.records import Dialogue
 from annotation.text.words import words
-from judges.metrics.kit.base import (
+from judges.metrics.kit.metric import (
     CONTENT,
     HIGHER,
     NEARER_HALF,

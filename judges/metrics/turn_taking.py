@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from annotation.records import Participant
 from annotation.text.words import names, people_named, reference_mentioned
-from judges.metrics.kit.base import (
+from judges.metrics.kit.metric import (
     DESCRIPTIVE,
     HIGHER,
     PAPER,

@@ -13,7 +13,7 @@ from annotation.models import Campaign, Corpus, SchemeVersion, System
 from annotation.schemes import SCHEMES
 from annotation.text.views import DEFAULT
 from jobs import runs
-from jobs.endpoints.actions import key_variables
+from jobs.endpoints.endpoint_actions import key_variables
 from jobs.endpoints.parameter_inputs import WithParameters, form_field, given_parameters
 from jobs.endpoints.parameters import FORMS
 from jobs.errors import JobError

@@ -28,14 +28,14 @@ from judges.errors import JudgeError
 from judges.models import Prompt, PromptVersion
 from judges.pages.forms import NEED, JudgeForm, need_fields, needs_of, scheme_field
 from judges.pages.runs import sync_endpoints, target_of
-from judges.prompts import actions, examples, files, requests
+from judges.prompts import examples, files, prompt_actions, requests
 from judges.prompts import versions as listing
 from judges.prompts.examples import MOST_SHOWN, RULES, BadKeys, NoSplit, Pick
 from judges.prompts.requests import Request
 from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Variable
-from judges.protocols.base import Asking
 from judges.protocols.examples import shown_at_once
+from judges.protocols.protocol import Asking
 from judges.protocols.wording import Wording
 from judges.runs.material import machines
 from judges.runs.plans import BUDGET, Judge
@@ -135,7 +135,7 @@ class NewPromptForm(EditorForm):
     def clean_name(self) -> str:
         """Return a name that is free, so that what is wrong with it stands beside it with all the rest."""
         try:
-            return actions.free_name(self.cleaned_data["name"])
+            return prompt_actions.free_name(self.cleaned_data["name"])
         except JudgeError as error:
             raise forms.ValidationError(str(error)) from None
 
@@ -332,7 +332,7 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
         "variables": protocol.known_variables(version.variant).values(),
         "named": version.wording.names(),
         "runs": listing.runs_of(version),
-        "used": row is not None and actions.is_used(row),
+        "used": row is not None and prompt_actions.is_used(row),
         "others": listing.versions_of(row.prompt) if row else [],
         "parent": _parent(row.parent if row else ""),
         "shown": shown_at_once(version.wording),
@@ -379,7 +379,7 @@ def prompt_difference(request: HttpRequest) -> HttpResponse:
 def archive_prompt(request: HttpRequest, name: str) -> HttpResponse:
     """Researchers: take a prompt off the lists of what can be run, or put it back."""
     prompt = access.prompt(name)
-    actions.archive(by=user_of(request), prompt=prompt, archived=not prompt.archived)
+    prompt_actions.archive(by=user_of(request), prompt=prompt, archived=not prompt.archived)
     return redirect("prompt", name)
 
 
@@ -392,7 +392,7 @@ def delete_version(request: HttpRequest, name: str, number: int) -> HttpResponse
         messages.error(request, f"{version.ref} comes with Concord and stays.")
         return redirect("prompt-version", name, number)
     try:
-        actions.delete(by=user_of(request), version=version.row)
+        prompt_actions.delete(by=user_of(request), version=version.row)
     except JudgeError as error:
         messages.error(request, str(error))
         return redirect("prompt-version", name, number)
@@ -562,7 +562,7 @@ def new_prompt(request: HttpRequest) -> HttpResponse:
 def _created(request: HttpRequest, form: NewPromptForm) -> PromptVersion | None:
     data, base = form.cleaned_data, form.base
     try:
-        return actions.create(
+        return prompt_actions.create(
             by=user_of(request),
             name=data["name"],
             description=data["description"],
@@ -590,7 +590,7 @@ def edit_prompt(request: HttpRequest, name: str, number: int) -> HttpResponse:
     form = EditorForm(request.POST or None, base=base, initial=_initial(base))
     if request.method == "POST" and form.is_valid():
         try:
-            saved = actions.add_version(
+            saved = prompt_actions.add_version(
                 by=user_of(request),
                 prompt=base.row.prompt,
                 wording=form.wording(),
@@ -631,7 +631,7 @@ def pick_examples(request: HttpRequest, name: str, number: int) -> HttpResponse:
     form = ExamplesForm(request.POST or None, version=base)
     if request.method == "POST" and form.is_valid():
         try:
-            saved = actions.add_examples(
+            saved = prompt_actions.add_examples(
                 by=user_of(request), version=base, criteria=form.pick(), note=form.cleaned_data["note"]
             )
         except JudgeError as error:
@@ -651,7 +651,9 @@ def import_prompt(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
-            imported = actions.import_file(by=user_of(request), content=data["file"], name=data["name"])
+            imported = prompt_actions.import_file(
+                by=user_of(request), content=data["file"], name=data["name"]
+            )
         except JudgeError as error:
             form.add_error("file", str(error).splitlines())
         else:

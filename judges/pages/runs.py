@@ -20,7 +20,7 @@ from config.lists import LongPaginator
 from config.permissions import administrator_only, researcher_only, user_of
 from jobs import access, runs
 from jobs.calls import batch_actions
-from jobs.endpoints.actions import ask_for_test, save, sync_environment
+from jobs.endpoints.endpoint_actions import ask_for_test, save, sync_environment
 from jobs.endpoints.limits import width_of
 from jobs.errors import ERROR_KINDS, OLDER, JobError
 from jobs.models import Call, Endpoint
@@ -31,9 +31,9 @@ from jobs.runs import CAPS
 from judges.drafts import DRAFT
 from judges.pages.forms import AdoptForm, CapsForm, EndpointForm, JudgeForm, MetricForm
 from judges.prompts import versions
-from judges.runs.actions import start_judge, start_metrics
 from judges.runs.estimates import Estimate, Unanswered, estimate, unanswered
 from judges.runs.lookup import has_model, language_warning
+from judges.runs.run_actions import start_judge, start_metrics
 from judges.runs.selection import judge_needs_opening as needs_opening
 from judges.runs.selection import settings_of
 

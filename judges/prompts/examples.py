@@ -26,12 +26,12 @@ from annotation.text.references import item_key, parse_item_key
 from annotation.text.views import RENDERING
 from judges.errors import JudgeError
 from judges.metrics import DEFAULT_MODEL, Embedder
-from judges.metrics.kit.base import ModelMissing
+from judges.metrics.kit.metric import ModelMissing
 from judges.metrics.kit.models import text_hash
 from judges.protocols import Protocol, Verdict
-from judges.protocols.base import Asking, Case, Reading, Unwritable
 from judges.protocols.cpdscore import ASPECTS, CpdscoreSimple
 from judges.protocols.examples import MOST, about, dialogue_of, render_material
+from judges.protocols.protocol import Asking, Case, Reading, Unwritable
 from judges.protocols.rubric import base_of
 from judges.protocols.wording import Wording
 from judges.runs.material import DatabaseStore, case_of, load, machines, tools

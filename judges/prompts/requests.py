@@ -18,7 +18,7 @@ from annotation.kinds import COMPARING, WITH_TURN
 from annotation.models import Campaign, Continuation, Corpus
 from annotation.models.corpora import Item
 from annotation.text.references import place_of
-from jobs import actions
+from jobs import job_actions
 from jobs.endpoints.costs import as_sent, cost, request_body
 from jobs.endpoints.parameters import forms_for, of_sample
 from jobs.errors import JobRefused
@@ -57,7 +57,7 @@ def start(*, by: User | None, item: Item, whole_continuation: bool, spec: Mappin
         "item": None if whole_continuation else item.pk,
         "shows": spec.get("shows"),
     }
-    return actions.start(kind=KIND, subject=subject, by=by, params=params)
+    return job_actions.start(kind=KIND, subject=subject, by=by, params=params)
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:

@@ -2,7 +2,17 @@
 
 from jobs.prompt import Prompt, Unparseable
 from jobs.tables import Table
-from judges.protocols.base import (
+from judges.protocols.cocoeval import CocoevalBehaviours, CocoevalOverall
+from judges.protocols.cpdscore import (
+    CpdscoreDetail,
+    CpdscoreDialogue,
+    CpdscoreOriginalDetail,
+    CpdscoreOriginalSimple,
+    CpdscoreSimple,
+)
+from judges.protocols.g_eval import GEval
+from judges.protocols.pairwise import Pairwise
+from judges.protocols.protocol import (
     Asking,
     Case,
     Computing,
@@ -15,16 +25,6 @@ from judges.protocols.base import (
     Unwritable,
     Verdict,
 )
-from judges.protocols.cocoeval import CocoevalBehaviours, CocoevalOverall
-from judges.protocols.cpdscore import (
-    CpdscoreDetail,
-    CpdscoreDialogue,
-    CpdscoreOriginalDetail,
-    CpdscoreOriginalSimple,
-    CpdscoreSimple,
-)
-from judges.protocols.g_eval import GEval
-from judges.protocols.pairwise import Pairwise
 from judges.protocols.rubric import Rubric
 from judges.protocols.rules_baseline import RulesBaseline
 from judges.protocols.wording import Variable, Wording

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from annotation.schemes.base import QuestionDefinition
 from annotation.schemes.cocoeval import BEHAVIOUR_TAGS as BEHAVIOURS_SCHEME
 from annotation.schemes.cocoeval import BEHAVIOURS, VALUES
 from annotation.schemes.cocoeval import OVERALL_SCORES as OVERALL_SCHEME
+from annotation.schemes.definitions import QuestionDefinition
 from jobs.prompt import OutOfScale, Unparseable
-from judges.protocols.base import Asking, Case, Reading, Verdict, find_verdict, number
+from judges.protocols.protocol import Asking, Case, Reading, Verdict, find_verdict, number
 from judges.protocols.questions import scale_lines
 from judges.protocols.quoting import AROUND, Seen, around, history_of, numbered, quote
 from judges.protocols.replies import json_object, whole_number

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import ClassVar
 
 from annotation.records import Turn
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from annotation.schemes.ratings import COMPERDIAL_TURN as TURN_SCHEME
 from annotation.text.context import happening
 from jobs.prompt import Tokens
-from judges.protocols.base import Asking, Case, Need, Reading, Verdict, find_verdict, score
+from judges.protocols.protocol import Asking, Case, Need, Reading, Verdict, find_verdict, score
 from judges.protocols.questions import scale_lines
 from judges.protocols.quoting import (
     AROUND,

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from annotation.text.references import parse_item_key
 
 if TYPE_CHECKING:
-    from judges.protocols.base import Asking, Case
+    from judges.protocols.protocol import Asking, Case
     from judges.protocols.wording import Wording
 
 Example = Mapping[str, Any]

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.kinds import KINDS
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from jobs.prompt import Tokens
-from judges.protocols.base import Case, Reading, Unfit, Verdict, covered
+from judges.protocols.protocol import Case, Reading, Unfit, Verdict, covered
 from judges.protocols.replies import Expected, Unclear, expected
 from judges.protocols.rubric import G_EVAL_SCHEME, LINE, LONGEST_PART, ExpectedReply, Rubric, expected_scheme
 

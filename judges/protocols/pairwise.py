@@ -16,7 +16,7 @@ from typing import Any
 
 from annotation.kinds import KINDS
 from annotation.records import Turn
-from annotation.schemes.base import (
+from annotation.schemes.definitions import (
     FIRST,
     LETTERS,
     RANKING,
@@ -30,7 +30,7 @@ from annotation.schemes.base import (
 from annotation.text.views import clean
 from jobs.prompt import OutOfScale, Prompt, Unparseable
 from judges.protocols import questions as questionnaire
-from judges.protocols.base import Asking, Case, Covers, Reading, Unfit, Verdict
+from judges.protocols.protocol import Asking, Case, Covers, Reading, Unfit, Verdict
 from judges.protocols.quoting import AROUND, Seen, around, exchanges, history_of, numbered, quote
 from judges.protocols.rubric import ItemReply
 from judges.protocols.wording import Filling, Variable, Wording

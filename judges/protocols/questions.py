@@ -9,11 +9,18 @@ from itertools import groupby
 from typing import Any
 
 from annotation.records import SELF, Passage, Turn
-from annotation.schemes.base import TEXT_LIMIT, QuestionDefinition, Value, explains, is_met, takes_evidence
+from annotation.schemes.definitions import (
+    TEXT_LIMIT,
+    QuestionDefinition,
+    Value,
+    explains,
+    is_met,
+    takes_evidence,
+)
 from annotation.text.references import MOST, in_order
 from annotation.text.views import clean, one_line, visible
 from jobs.prompt import OutOfScale, Unparseable
-from judges.protocols.base import Case, format_number
+from judges.protocols.protocol import Case, format_number
 
 # The scale of a question in words, as prompts say it.
 

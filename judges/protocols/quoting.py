@@ -15,7 +15,7 @@ from annotation.records import SELF, Turn
 from annotation.text import context
 from annotation.text.context import Names, happening, heading, session_dates
 from annotation.text.views import Cut, giveaways_of, visible
-from judges.protocols.base import Asking, Case, Prompt
+from judges.protocols.protocol import Asking, Case, Prompt
 from judges.protocols.wording import NOTICE, Filling, Variable, Wording
 
 # A budget of characters for a whole prompt: the longest texts lose their middle first, and it is said.

@@ -16,7 +16,7 @@ from typing import Any
 
 from annotation.text.views import clean
 from jobs.prompt import OutOfScale, Token, Tokens, Unparseable
-from judges.protocols.base import Case, format_number
+from judges.protocols.protocol import Case, format_number
 from judges.protocols.quoting import Seen
 
 # Telling what a reply says from what it repeats: the lines that a judge was shown about a case.

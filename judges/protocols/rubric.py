@@ -20,12 +20,12 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from annotation.kinds import KINDS
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from annotation.text.views import clean
 from jobs.prompt import OutOfScale, Prompt, Tokens, Unparseable
 from judges.protocols import questions as evidence
 from judges.protocols import questions as questionnaire
-from judges.protocols.base import (
+from judges.protocols.protocol import (
     Asking,
     Case,
     Covers,

@@ -14,7 +14,7 @@ from statistics import median
 
 from annotation.records import Turn
 from annotation.schemes.cocoeval import BEHAVIOUR_TAGS as SCHEME
-from judges.protocols.base import Case, Computing, Reading, Verdict
+from judges.protocols.protocol import Case, Computing, Reading, Verdict
 from judges.protocols.quoting import Seen
 
 # Words of a turn: what the rules count. English only; another language has other small words.

@@ -26,7 +26,7 @@ from jobs.prompt import Prompt, about_tokens
 from judges.metrics.acts import FITTED_ON_ITSELF
 from judges.protocols import Asking, Case, Protocol
 from judges.protocols.quoting import TooLong
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs import selection as sampled
 from judges.runs.material import answers_for_needs, case_of, load, with_compared
 from judges.runs.plans import Asker, Judge, RaterPlan, asker_of
@@ -136,7 +136,7 @@ def unanswered(judge: Judge, selection: Selection) -> tuple[Unanswered, ...]:
             looked = sampled.covered(plan, selection)
             gaps = among(plan, looked.some, looked.targets, samples=selection.samples, about=True)
         else:
-            some = tuple(actions.targets(plan, selection))
+            some = tuple(run_actions.targets(plan, selection))
             gaps = among(plan, some, len(some), samples=selection.samples)
         transaction.set_rollback(True)
     return gaps
@@ -351,13 +351,13 @@ def of_targets(
 
 
 def _covered(plan: RaterPlan, selection: Selection) -> Covered:
-    targets = tuple(actions.targets(plan, selection))
+    targets = tuple(run_actions.targets(plan, selection))
     dialogues = continuations(selection).values("dialogue").distinct().count()
     return Covered(len(targets), dialogues, targets)
 
 
 def _finished(plan: RaterPlan, selection: Selection) -> int:
-    return actions.calls_of(plan, selection).filter(state=Call.State.DONE).count()
+    return run_actions.calls_of(plan, selection).filter(state=Call.State.DONE).count()
 
 
 def _done(plan: RaterPlan) -> int:

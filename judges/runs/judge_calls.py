@@ -28,7 +28,7 @@ from jobs.prompt import OutOfScale, Tokens, Unparseable
 from judges.errors import JudgeError
 from judges.models import CallLabel
 from judges.protocols import Asking, Case, Prompt, Reading
-from judges.protocols.base import UNMET, Computing, NeedAnswers
+from judges.protocols.protocol import UNMET, Computing, NeedAnswers
 from judges.protocols.quoting import TooLong
 from judges.runs.material import Material, answers_for_needs, case_of, load, with_compared
 from judges.runs.plans import Asker, asker_of

@@ -25,14 +25,14 @@ from annotation.records import SELF
 from jobs.calls import claims
 from jobs.calls.batch_actions import batch_note
 from jobs.calls.queue import work_slice as work
-from jobs.endpoints.actions import key_note, sync_environment
+from jobs.endpoints.endpoint_actions import key_note, sync_environment
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
 from jobs.queue.worker import Heartbeat
 from jobs.runs import ACTIVE
 from judges.errors import JudgeError
 from judges.metrics import DEFAULT_MODEL, METRICS, Metric, aspects
-from judges.metrics.kit.base import ALWAYS_MET, NEEDS
+from judges.metrics.kit.metric import ALWAYS_MET, NEEDS
 from judges.metrics.kit.models import is_made_for, languages_of
 from judges.models import CallLabel
 from judges.runs.selection import Selection

@@ -39,7 +39,7 @@ from judges.metrics import DEFAULT_MODEL, Embedder, Tools
 from judges.metrics.kit.instrument import Content
 from judges.models import Bench, Draft, DraftAnswer, Embedding
 from judges.protocols import Case, Member, Need, NeedAnswer, Protocol
-from judges.protocols.base import NeedAnswers, Value
+from judges.protocols.protocol import NeedAnswers, Value
 
 # From the database to records: what protocols and metrics read, for many continuations at once.
 

@@ -14,7 +14,7 @@ from annotation import records, scheme_store
 from annotation.corpora.splits import TRAINING
 from annotation.models import Rater, Split
 from annotation.models.corpora import Corpus
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from annotation.work import labels
 from annotation.work.labels import Answer
 from jobs.calls.outcomes import DEFECTS, Outcome
@@ -23,8 +23,8 @@ from jobs.models import Call
 from jobs.models.run import Run
 from judges.errors import JudgeError
 from judges.metrics import METRICS, Content, KeyRefused, Metric, Scene, Score, content_hash, instrument_for
-from judges.metrics.kit.base import DEV, LEARN_FROM, MetricError
 from judges.metrics.kit.instrument import Instrument
+from judges.metrics.kit.metric import DEV, LEARN_FROM, MetricError
 from judges.metrics.lexical import flag
 from judges.runs import judge_calls
 from judges.runs.lookup import corpus_named, split_for

@@ -12,7 +12,7 @@ from annotation import scheme_store as store
 from annotation.models import Rater
 from annotation.models.campaigns import Campaign
 from annotation.models.schemes import SchemeVersion
-from annotation.schemes.base import SchemeDefinition
+from annotation.schemes.definitions import SchemeDefinition
 from annotation.text import views
 from annotation.work import labels
 from jobs.endpoints import parameters
@@ -26,7 +26,7 @@ from judges.prompts import versions as texts
 from judges.prompts.examples import ranked
 from judges.prompts.versions import Version
 from judges.protocols import PROTOCOLS, Case, Prompt, Reading, Unfit, Wording
-from judges.protocols.base import Asking, Protocol
+from judges.protocols.protocol import Asking, Protocol
 from judges.protocols.quoting import within
 from judges.runs.material import bind_needs
 

@@ -13,8 +13,8 @@ from annotation.formats.fields import kind_of
 from annotation.formats.mpceval import TARGETS, dialogue, records
 from annotation.records import SELF, Dialogue
 from judges.metrics import METRICS
-from judges.metrics.kit.base import InputRefused, Score
 from judges.metrics.kit.instrument import Instrument
+from judges.metrics.kit.metric import InputRefused, Score
 from judges.metrics.kit.tools import Scene, Tools
 from judges.metrics.lexical import flag
 

@@ -36,15 +36,15 @@ from judges.runs.selection import settings_of
 from suites.api import Plain, answered, validated
 from suites.continuation import access, tuning
 from suites.continuation.generators import GENERATORS
-from suites.continuation.generators.base import Setting
 from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
+from suites.continuation.generators.generator import Setting
 from suites.continuation.models import Benchmark, Production, ProductionCall
-from suites.continuation.productions import actions, benchmark_actions
-from suites.continuation.productions.actions import MOST_TRIALS
+from suites.continuation.productions import benchmark_actions, production_actions
 from suites.continuation.productions.benchmark_actions import Source
 from suites.continuation.productions.benchmark_steps import LARGEST_SEED, MOST, STEPS, Order, export
 from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.plans import Generation
+from suites.continuation.productions.production_actions import MOST_TRIALS
 
 # Generators and productions.
 
@@ -207,7 +207,7 @@ class Productions(generics.ListAPIView[Production]):
         202 with the id of a job for many dialogues; the job's result names the run.
         """
         data = validated(NewProductionsSerializer, request.data)
-        started = actions.start_job(
+        started = production_actions.start_job(
             by=user_of(request),
             generation=_generation(data),
             dialogues=_dialogues(data),
@@ -225,7 +225,7 @@ class Productions(generics.ListAPIView[Production]):
 def estimate_productions(request: Request) -> Response:
     """Estimate calls, tokens and cost; nothing is sent and nothing is kept."""
     data = validated(NewProductionsSerializer, request.data)
-    estimate = actions.estimate(_generation(data).plan(), _dialogues(data), data["trials"])
+    estimate = production_actions.estimate(_generation(data).plan(), _dialogues(data), data["trials"])
     return Response(EstimateSerializer(estimate).data)
 
 

@@ -22,7 +22,7 @@ from calibration.exports import downloads
 from calibration.pages.exports import answer, place_told
 from config.files import file_response, row_id
 from config.permissions import researcher_only, user_of
-from jobs import actions as jobs
+from jobs import job_actions as jobs
 from jobs.endpoints.parameter_inputs import LinesField, WithParameters, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint, Job, Run
@@ -36,8 +36,7 @@ from suites.continuation.errors import SystemsError
 from suites.continuation.generators import GENERATORS, Generator, Setting, WrongSettings
 from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
 from suites.continuation.models import Benchmark, Production
-from suites.continuation.productions import actions, benchmark_actions
-from suites.continuation.productions.actions import MOST_TRIALS
+from suites.continuation.productions import benchmark_actions, production_actions
 from suites.continuation.productions.benchmark_actions import TITLES, Source
 from suites.continuation.productions.benchmark_steps import (
     CUT,
@@ -50,6 +49,7 @@ from suites.continuation.productions.benchmark_steps import (
 )
 from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.plans import LONGEST_NAME, Generation
+from suites.continuation.productions.production_actions import MOST_TRIALS
 from suites.continuation.schemes import SCHEME
 from suites.pages import form_values
 
@@ -256,10 +256,10 @@ def _confirm_generation(
     trials = form.cleaned_data["trials"]
     try:
         if "confirmed" not in request.POST:
-            estimate = actions.estimate(form.generation().plan(), form.dialogues(), trials)
+            estimate = production_actions.estimate(form.generation().plan(), form.dialogues(), trials)
             context |= {"estimate": estimate, "told": form_values(request)}
             return render(request, "continuation/confirm.html", context)
-        started = actions.start_job(
+        started = production_actions.start_job(
             by=user_of(request),
             generation=form.generation(),
             dialogues=form.dialogues(),

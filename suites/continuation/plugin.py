@@ -14,7 +14,7 @@ ENTRIES = {
 }
 
 JOB_KINDS = {
-    "writing": "suites.continuation.productions.actions",
+    "writing": "suites.continuation.productions.production_actions",
     "benchmark": "suites.continuation.productions.benchmark_actions",
 }
 RUN_KINDS = {"generate": "suites.continuation.productions.steps"}

@@ -4,7 +4,7 @@ CoCoEval's metadata are inferred from whole conversations, so they may give away
 cut. The questions are Concord's own.
 """
 
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 
 FAITHFUL, TELLS, SUMMARY, NOTE = "metadata_faithful", "metadata_tell_ahead", "summary_faithful", "note"
 

@@ -23,8 +23,8 @@ from calibration.exports.downloads import Content, Order
 from calibration.exports.parts import PARTS, ExportPart, take
 from calibration.exports.writing import Blocks
 from judges.runs.material import load
-from suites.continuation.generators.base import Settings, WrongSettings
 from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation, NotTaught, examples
+from suites.continuation.generators.generator import Settings, WrongSettings
 
 SFT = "sft"
 """What such a file is called in addresses and records of downloads."""

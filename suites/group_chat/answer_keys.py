@@ -30,7 +30,7 @@ from annotation.scenario_records import (
     scenario_json,
     scenario_record,
 )
-from annotation.schemes.base import people_answer
+from annotation.schemes.definitions import people_answer
 from annotation.work import labels
 from annotation.work.labels import Answer, record
 from config.models import Event

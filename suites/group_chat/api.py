@@ -34,8 +34,8 @@ from suites.api import (
     answered,
     validated,
 )
-from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.production_actions import MOST_TRIALS
 from suites.group_chat import baselines, editing
 from suites.group_chat.answer_keys import correct, current
 from suites.group_chat.baselines import deciders, scenario_count

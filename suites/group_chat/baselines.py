@@ -21,16 +21,16 @@ from annotation.models import Dialogue, System
 from annotation.models.corpora import Continuation, Corpus
 from annotation.scenario_records import MODE, MODES, PEOPLE, Mode
 from config.models import Event
-from jobs import actions as jobs
+from jobs import job_actions as jobs
 from jobs.errors import JobError, JobRefused
 from jobs.kinds import JobKind
 from jobs.kinds import Progress as JobProgress
 from jobs.models import Job
 from suites.continuation.errors import SystemsError
 from suites.continuation.models import Writer
-from suites.continuation.productions.actions import MOST_TRIALS, Progress, dialogues_from
 from suites.continuation.productions.dialogues import Dialogues, in_batches, of_rows
 from suites.continuation.productions.plans import continuation_id, differences, digest
+from suites.continuation.productions.production_actions import MOST_TRIALS, Progress, dialogues_from
 from suites.group_chat import answer_keys
 from suites.group_chat.cascade.decisions import condition_words
 from suites.group_chat.scenarios.agents import AGENTS, Agent, Learnt, decide, learn

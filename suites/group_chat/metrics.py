@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from annotation.scenario_records import STAGES, CascadeSettings, Decision, Mode
-from judges.metrics.kit.base import (
+from judges.metrics.kit.metric import (
     DESCRIPTIVE,
     HIGHER,
     LOWER,

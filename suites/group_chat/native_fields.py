@@ -32,7 +32,7 @@ from annotation.scenario_records import (
     SetCondition,
     condition_record,
 )
-from annotation.schemes.base import JOIN, NOBODY
+from annotation.schemes.definitions import JOIN, NOBODY
 from suites.group_chat.scenarios.cascade import DECLARED
 from suites.group_chat.scenarios.observing import hits, occurs
 from suites.group_chat.scenarios.points import (

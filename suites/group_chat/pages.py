@@ -26,8 +26,8 @@ from jobs.errors import JobError
 from jobs.models import Job
 from judges.pages.forms import offer_parts
 from judges.runs.lookup import split_for
-from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.production_actions import MOST_TRIALS
 from suites.group_chat import baselines, editing
 from suites.group_chat.baselines import Baseline, deciders, scenario_count
 from suites.group_chat.cascade import renderings

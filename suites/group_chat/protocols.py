@@ -23,7 +23,7 @@ from annotation.scenario_records import (
     Secret,
 )
 from jobs.prompt import OutOfScale, Unparseable
-from judges.protocols.base import (
+from judges.protocols.protocol import (
     WAITING,
     Asking,
     Case,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from annotation.scenario_records import ACTS, FORM, MOVES, NONE, STAGES
-from annotation.schemes.base import JOIN, NOBODY, Level, QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import JOIN, NOBODY, Level, QuestionDefinition, SchemeDefinition
 
 # What the decision cascade says of a decision, and what people say who stand in the agent's place.
 #

@@ -14,7 +14,7 @@ from typing import Any
 from annotation.records import Turn
 from annotation.script_records import UNKNOWN
 from jobs.prompt import Unparseable
-from judges.protocols.base import Asking, Case, Reading, Verdict, find_verdict, number
+from judges.protocols.protocol import Asking, Case, Reading, Verdict, find_verdict, number
 from judges.protocols.questions import object_of
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation import script_records as records
-from annotation.formats.base import Format, Head, SourceRecord
+from annotation.formats.corpus_format import Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT, Fields, decode, kind_of, require
 from annotation.formats.source import ImportProblem, Source, is_pickle
 from annotation.records import Dialogue, Participant, Turn

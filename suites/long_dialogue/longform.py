@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from annotation.formats.base import Format, Head, SourceRecord
+from annotation.formats.corpus_format import Format, Head, SourceRecord
 from annotation.formats.fields import ID_LIMIT, NAME_LIMIT
 from annotation.formats.source import ImportProblem, Source
 from annotation.records import Dialogue, Participant, Turn

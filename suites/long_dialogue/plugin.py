@@ -30,11 +30,11 @@ ENTRIES = {
     "own_pages": ["suites.long_dialogue.plugin:OWN_PAGES"],
     "links": ["suites.long_dialogue.plugin:LINKS"],
     "job_kinds": ["suites.long_dialogue.plugin:JOB_KINDS"],
-    "sweeps": ["suites.long_dialogue.simulations.actions:sweep"],
+    "sweeps": ["suites.long_dialogue.simulations.simulation_actions:sweep"],
 }
 
 JOB_KINDS = {
-    "simulation": "suites.long_dialogue.simulations.actions",
+    "simulation": "suites.long_dialogue.simulations.simulation_actions",
     "questions": "suites.long_dialogue.editing.question_sets",
 }
 OWN_PAGES = {KIND: OwnPages("script", "api-script-turns")}

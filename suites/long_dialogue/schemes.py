@@ -1,6 +1,6 @@
 """Schemes of long dialogues: the review of facts and questions, and the score of an answer."""
 
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from annotation.script_records import LETTERS, UNKNOWN
 
 # What people check of a long dialogue's facts and questions before anything is asked: facts, quiz, wording.

@@ -11,12 +11,12 @@ from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import progress
 from annotation.errors import AnswerRefused, CampaignRefused, ConsentNeeded, NotTaskHolder
 from annotation.models import Assignment, Campaign, Consent, ConsentGiven, Guidelines, GuidelinesRead, Label
 from annotation.people.deletion import delete_person
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from annotation.work import task_page
 from annotation.work.leases import Hold
 from tests import factories

@@ -9,11 +9,11 @@ import pytest
 from django.db import connections
 from django.urls import reverse
 
-from annotation.campaigns import actions, editing
+from annotation.campaigns import campaign_actions, editing
 from annotation.errors import CampaignRefused
 from annotation.models import Assignment, Slot, StratumShare
-from annotation.work import actions as labelling
 from annotation.work import leases, submissions
+from annotation.work import task_actions as labelling
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -123,7 +123,7 @@ def test_batches_and_new_raters_keep_the_balance(rosa):
     campaign = opened([ana], batch_size=5, task_order="fixed")
     came = work(ana, campaign)
     assert Counter(came) == {"art": 3, "food": 1, "law": 1}
-    actions.open_next(by=rosa, campaign=campaign)
+    campaign_actions.open_next(by=rosa, campaign=campaign)
     assert work(ana, campaign)[0] in ("food", "law")
     editing.change(by=rosa, campaign=campaign, raters_per_item=2, annotators=[ana, ben])
     assert not Slot.objects.filter(campaign=campaign, stratum=None).exists()

@@ -8,11 +8,11 @@ import pytest
 from django.db import IntegrityError, connections, transaction
 from django.urls import reverse
 
-from annotation.campaigns import actions, editing
+from annotation.campaigns import campaign_actions, editing
 from annotation.errors import CampaignRefused, SubmissionRefused
 from annotation.models import Assignment, Campaign
-from annotation.work import actions as labelling
 from annotation.work import leases, submissions
+from annotation.work import task_actions as labelling
 from annotation.work.own_work import progress, with_work
 from config.models import Event
 from tests import factories
@@ -49,11 +49,11 @@ def test_annotators_get_open_batches_and_no_more_until_the_next_is_opened(rosa):
     campaign = opened([ana])
     assert work(ana, campaign) == [0, 1]
     assert with_work(user=ana.pk) == set()
-    assert actions.open_next(by=rosa, campaign=campaign) == 2
+    assert campaign_actions.open_next(by=rosa, campaign=campaign) == 2
     seat, hold = labelling.start(by=ana, campaign=campaign.pk)
     assert progress(seat=seat, hold=hold).left == 2
     assert work(ana, campaign) == [2, 3]
-    actions.open_next(by=rosa, campaign=campaign)
+    campaign_actions.open_next(by=rosa, campaign=campaign)
     assert work(ana, campaign) == [4]
     assert Event.objects.filter(verb="campaign: open a batch", by=rosa).count() == 2
 
@@ -110,13 +110,13 @@ def test_the_database_lets_nobody_into_a_batch_that_is_not_open(rosa):
 def test_what_cannot_be_opened_is_refused(rosa):
     plain = opened([], raters=1, size=None)
     with pytest.raises(CampaignRefused, match="not in batches"):
-        actions.open_next(by=rosa, campaign=plain)
+        campaign_actions.open_next(by=rosa, campaign=plain)
     draft = opened([], raters=1, opened=False)
     with pytest.raises(CampaignRefused, match="opens with the campaign"):
-        actions.open_next(by=rosa, campaign=draft)
+        campaign_actions.open_next(by=rosa, campaign=draft)
     whole = opened([], raters=1, size=9)
     with pytest.raises(CampaignRefused, match="All batches are open"):
-        actions.open_next(by=rosa, campaign=whole)
+        campaign_actions.open_next(by=rosa, campaign=whole)
     with pytest.raises(CampaignRefused, match="between 1"):
         opened([], raters=1, size=0)
     with pytest.raises(CampaignRefused, match="next batch opens by"):
@@ -128,7 +128,7 @@ def test_what_cannot_be_opened_is_refused(rosa):
 
 def test_a_copy_begins_with_its_first_batch(rosa):
     campaign = opened([], raters=1)
-    actions.open_next(by=rosa, campaign=campaign)
+    campaign_actions.open_next(by=rosa, campaign=campaign)
     copy = editing.copy(by=rosa, campaign=campaign, name="again")
     assert (copy.batch_size, copy.batches_open) == (2, 1)
 

@@ -3,10 +3,10 @@
 import pytest
 from django.urls import reverse
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.models import Assignment, Campaign
 from annotation.people import accounts
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from tests import factories
 
 pytestmark = pytest.mark.django_db

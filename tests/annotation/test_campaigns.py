@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.errors import CampaignRefused
 from annotation.models import Task
 from config.models import Event

@@ -3,7 +3,7 @@
 import pytest
 from django.db import IntegrityError, transaction
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import sampling
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Label, SampledItem

@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from annotation.errors import DraftConflict, SubmittedDifferently
 from annotation.models import Assignment, Label
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -2,11 +2,11 @@
 
 import pytest
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import editing
 from annotation.errors import CampaignNotOpen, CampaignRefused
 from annotation.models import Assignment, Campaign
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from config.models import Event
 from tests import factories
 

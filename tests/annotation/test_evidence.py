@@ -13,8 +13,8 @@ from annotation.records import Passage
 from annotation.schemes import files
 from annotation.text import references
 from annotation.text.views import View, blind, spoken
-from annotation.work import actions as labelling
 from annotation.work import submissions
+from annotation.work import task_actions as labelling
 from annotation.work.task_answers import hold_of
 from tests import factories
 

@@ -7,7 +7,7 @@ from annotation.errors import SchemeRefused
 from annotation.pages.scheme_draft import draft_of, mapping_of
 from annotation.pages.scheme_editor import posted
 from annotation.schemes import SCHEMES, files
-from annotation.schemes.base import takes_evidence
+from annotation.schemes.definitions import takes_evidence
 from annotation.schemes.files import difference
 from tests.annotation.test_evidence import SCHEME
 

@@ -10,7 +10,7 @@ from annotation.corpora.families import set_families
 from annotation.errors import FamilyRefused
 from annotation.models import Corpus
 from config.models import Event
-from jobs.endpoints.actions import sync_environment
+from jobs.endpoints.endpoint_actions import sync_environment
 from tests import factories
 
 pytestmark = pytest.mark.django_db

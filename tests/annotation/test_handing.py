@@ -11,13 +11,13 @@ from django.db import connections
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns.rules import Rules, set_rules
 from annotation.errors import LeaseLost, SubmissionRefused
 from annotation.models import Assignment, CampaignRole, Slot, live_labels
 from annotation.people import groups
-from annotation.work import actions as labelling
 from annotation.work import leases, submissions
+from annotation.work import task_actions as labelling
 from annotation.work.check_actions import set_up
 from annotation.work.own_work import progress
 from config.models import Event

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.errors import AlreadySubmitted, AnswerRefused, CampaignNotOpen, LeaseLost, NotTaskHolder
 from annotation.models import Assignment, Label
-from annotation.work import actions as labelling
 from annotation.work import leases as assigning
+from annotation.work import task_actions as labelling
 from annotation.work import task_page
 from tests import factories
 

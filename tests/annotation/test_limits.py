@@ -8,12 +8,12 @@ from django.db import connections
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import editing
 from annotation.errors import CampaignNotOpen, LimitReached
 from annotation.models import Assignment, CampaignMember
-from annotation.work import actions as labelling
 from annotation.work import submissions
+from annotation.work import task_actions as labelling
 from tests import factories
 
 

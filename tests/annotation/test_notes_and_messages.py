@@ -11,8 +11,8 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.errors import NoteRefused, NotTaskHolder, ThreadClosed
 from annotation.models import Bookmark, Item, Message, Thread, TurnNote
-from annotation.work import actions as labelling
 from annotation.work import messages, notes, screens
+from annotation.work import task_actions as labelling
 from annotation.work.notes import notes_of_item as of_item
 from annotation.work.notes import notes_of_turns as of_turns
 from tests import factories

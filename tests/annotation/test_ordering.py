@@ -9,14 +9,14 @@ import pytest
 from django.db import IntegrityError, connection, connections, transaction
 from django.urls import reverse
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import editing, sampling, tasks
 from annotation.campaigns.choice import values
 from annotation.campaigns.editing import reorder
 from annotation.corpora import splits
 from annotation.errors import CampaignRefused
 from annotation.models import Assignment, Campaign, CampaignMember, Item, Label, Question, Rater
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -118,7 +118,7 @@ def test_the_distance_is_a_share_of_the_scale(corpus):
 
 def test_of_categories_it_is_the_share_that_says_otherwise(corpus):
     from annotation import scheme_store
-    from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+    from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 
     mood = QuestionDefinition("mood", "How?", "nominal", values=("calm", "angry", "sad"))
     told = {"unit": "item", "introduction": "", "item_kind": "turn", "questions": (mood,)}

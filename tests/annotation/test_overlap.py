@@ -7,10 +7,10 @@ from collections import Counter
 import pytest
 from django.db import connections
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import editing, progress
 from annotation.models import Assignment, Label, Slot
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from tests import factories
 
 TWENTY = 5  # dialogues of four turns

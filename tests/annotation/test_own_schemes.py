@@ -9,11 +9,11 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from annotation import scheme_actions, scheme_store
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.errors import CampaignRefused, SchemeRefused
 from annotation.models import Item, Scheme, SchemeVersion
 from annotation.schemes import SCHEMES
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from annotation.schemes.files import definition_from, difference
 from annotation.work import labels
 from annotation.work.labels import Answer, record

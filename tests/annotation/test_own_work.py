@@ -12,8 +12,8 @@ from annotation.campaigns import editing
 from annotation.errors import CampaignRefused, ComfortRefused, RevisionClosed
 from annotation.models import Assignment
 from annotation.people import preferences
-from annotation.work import actions as labelling
 from annotation.work import notes, own_work, screens
+from annotation.work import task_actions as labelling
 from annotation.work.own_work import SubmissionQuery
 from tests import factories
 

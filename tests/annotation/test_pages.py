@@ -7,10 +7,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.models import Assignment
-from annotation.work import actions as labelling
 from annotation.work import own_work
+from annotation.work import task_actions as labelling
 from tests import factories
 
 pytestmark = pytest.mark.django_db

@@ -14,8 +14,8 @@ from annotation.kinds import WITH_TURN
 from annotation.models import Assignment, Task
 from annotation.scheme_store import questionnaire_from, questionnaire_of
 from annotation.schemes import SCHEMES
-from annotation.work import actions as work
 from annotation.work import screens
+from annotation.work import task_actions as work
 from tests import factories
 
 pytestmark = pytest.mark.django_db

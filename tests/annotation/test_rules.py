@@ -10,13 +10,13 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, connection, connections, transaction
 from django.test.utils import CaptureQueriesContext
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import rules
 from annotation.campaigns.rules import Rules
 from annotation.errors import CampaignRefused, GroupRefused
 from annotation.models import Assignment, Campaign, Slot
 from annotation.people import groups
-from annotation.work import actions as work
+from annotation.work import task_actions as work
 from annotation.work.own_work import progress, with_work
 from tests import factories
 

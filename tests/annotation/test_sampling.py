@@ -6,7 +6,7 @@ import pytest
 from django.db import DatabaseError, transaction
 from django.urls import reverse
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import editing, sampling
 from annotation.corpora import splits
 from annotation.errors import CampaignRefused

@@ -9,7 +9,7 @@ from annotation.errors import SchemeRefused
 from annotation.pages.scheme_draft import Draft, draft_of, key_from, mapping_of, shortcut_from
 from annotation.pages.scheme_editor import apply, posted
 from annotation.schemes import SCHEMES
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from annotation.schemes.files import definition_from
 
 EVERYTHING = SchemeDefinition(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from annotation.errors import SchemeRefused
 from annotation.schemes import SCHEMES
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition, is_met
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition, is_met
 from annotation.schemes.files import as_plain, definition_from, read, write
 from annotation.schemes.rules import PAGE_KEYS, problems
 

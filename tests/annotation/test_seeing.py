@@ -11,7 +11,7 @@ from annotation.errors import CampaignRefused
 from annotation.models import Assignment, Campaign, Corpus, Item, Label, Turn
 from jobs.models import Endpoint
 from judges.protocols import PROTOCOLS, Case
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.judge_calls import JudgePreparer
 from judges.runs.material import load
 from judges.runs.plans import Judge
@@ -157,7 +157,9 @@ def endpoint():
 
 def prompt_over(campaign):
     plan = Judge("cocoeval_behaviours", endpoint=endpoint()).plan(campaign)
-    [prompt] = prompts_of(actions.start(by=None, plan=plan, selection=Selection(campaign.corpus, campaign)))
+    [prompt] = prompts_of(
+        run_actions.start(by=None, plan=plan, selection=Selection(campaign.corpus, campaign))
+    )
     return prompt
 
 

@@ -6,13 +6,13 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from annotation import scheme_actions
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import editing, rules
 from annotation.errors import AnswerRefused, CampaignRefused
 from annotation.models import Assignment, Item, Label, Question, Rater, Task
 from annotation.schemes import files
-from annotation.work import actions as labelling
 from annotation.work import check_actions, labels, screens
+from annotation.work import task_actions as labelling
 from annotation.work.task_answers import hold_of
 from calibration.ratings.scope import items_of, of_campaign
 from judges.runs.selection import Selection, continuations, items

@@ -5,8 +5,8 @@ from itertools import groupby
 import pytest
 
 from annotation.models import Assignment
-from annotation.work import actions as labelling
 from annotation.work import leases
+from annotation.work import task_actions as labelling
 from tests import factories
 
 pytestmark = pytest.mark.django_db

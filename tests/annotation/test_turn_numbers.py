@@ -11,7 +11,7 @@ from django.urls import reverse
 from annotation import scheme_store
 from annotation.models import Assignment, Rater, Task, Turn
 from annotation.models.turn_numbers import numbers_of
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from annotation.work.labels import Answer, record
 from annotation.work.screens import load
 from calibration.comparisons import metric_causes

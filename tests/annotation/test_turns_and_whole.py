@@ -16,8 +16,8 @@ from annotation.pages.scheme_draft import draft_of, mapping_of
 from annotation.scheme_store import questionnaire_of
 from annotation.schemes import files
 from annotation.schemes.files import difference
-from annotation.work import actions as labelling
 from annotation.work import check_actions, labels, screens, task_page
+from annotation.work import task_actions as labelling
 from annotation.work.check_stages import feedback_of
 from annotation.work.task_answers import hold_of
 from tests import factories

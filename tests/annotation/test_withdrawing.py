@@ -7,11 +7,11 @@ import pytest
 from django.db import IntegrityError, connections, transaction
 from django.urls import reverse
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.errors import DraftConflict, LeaseLost, SubmissionRefused
 from annotation.models import Assignment, CampaignMember, Label, Slot, live_labels
-from annotation.work import actions as labelling
 from annotation.work import submissions
+from annotation.work import task_actions as labelling
 from annotation.work.task_answers import hold_of
 from config.models import Event
 from tests import factories

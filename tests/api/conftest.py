@@ -20,12 +20,12 @@ def one_of_each(module_database: None) -> Iterator[dict[str, object]]:
     from annotation.corpora import splits
     from annotation.models import ApiToken
     from annotation.people import accounts
-    from annotation.work import actions as labelling
+    from annotation.work import task_actions as labelling
     from calibration.gold import derivation
     from calibration.models import Export
-    from calibration.studies import actions as studies
+    from calibration.studies import study_actions as studies
     from jobs.models import Endpoint
-    from judges.runs import actions
+    from judges.runs import run_actions
     from judges.runs.metric_calls import metric_plan
     from judges.runs.selection import Selection
     from tests import factories
@@ -58,7 +58,7 @@ def one_of_each(module_database: None) -> Iterator[dict[str, object]]:
         rule="majority",
         by=person,
     )
-    run = actions.start(by=person, plan=metric_plan("dnr", corpus), selection=Selection(corpus))
+    run = run_actions.start(by=person, plan=metric_plan("dnr", corpus), selection=Selection(corpus))
     Export.objects.create(corpus=corpus, format="csv", rows=1, sha256="0" * 64, created_by=person)
     endpoint = Endpoint.objects.create(name="fake", base_url="http://127.0.0.1:9/v1", model="m")
     for signal in (request_started, request_finished):

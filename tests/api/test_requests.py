@@ -91,7 +91,7 @@ def test_every_route_refuses_in_the_one_shape() -> None:
 
 @pytest.mark.django_db
 def test_what_breaks_is_told_in_the_same_shape(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annotation.campaigns.actions.create", lambda **_: 1 / 0)
+    monkeypatch.setattr("annotation.campaigns.campaign_actions.create", lambda **_: 1 / 0)
     corpus = factories.corpus()
     factories.dialogue(corpus)
     answer = post(signed_in(researcher=True), "campaigns/", SCHEME | {"corpus": corpus.name}, **KEY)

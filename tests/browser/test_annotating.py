@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.models import Assignment, Campaign, Label
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from tests import factories
 from tests.browser.conftest import PHONE, ready
 

@@ -13,12 +13,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation import scheme_actions
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.models import Campaign, Corpus
 from annotation.people import accounts, participants
 from annotation.schemes.files import definition_from
-from annotation.work import actions as labelling
 from annotation.work import messages
+from annotation.work import task_actions as labelling
 from calibration.adjudication import rounds
 from tests import factories
 from tests.browser.barriers import Sound

@@ -14,7 +14,7 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotation.models import Continuation, Corpus
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from demo import continued, loading
 from demo.fake_model.running import LocalServer, load
 from demo.fake_model.serving import FakeModel, Response

@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from annotation.models import Bookmark, Label, Message, TurnNote
 from annotation.people import preferences
-from annotation.work import actions as labelling
 from annotation.work import messages, screens
+from annotation.work import task_actions as labelling
 from tests import factories
 from tests.browser.conftest import PHONE
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests import factories
 from tests.browser.conftest import PHONE
 from tests.calibration.test_plans import DIALOGUES, rated_world

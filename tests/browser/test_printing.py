@@ -9,7 +9,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import world
 from tests.factories import user
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from judges.models import PromptVersion
-from judges.prompts import actions, versions
+from judges.prompts import prompt_actions, versions
 from tests import factories
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db(transaction=True)]
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.exhaustive, pytest.mark.django_db
 
 def test_a_prompt_is_edited_with_a_mistake_saved_and_compared_by_keyboard(page_of) -> None:
     source = versions.find("cpdscore_simple_without_reference")
-    actions.copy(by=None, version=source, name="kinder")
+    prompt_actions.copy(by=None, version=source, name="kinder")
     page = page_of(factories.user("rea", researcher=True))
     page.goto("/prompts/kinder/")
     page.get_by_role("link", name="Edit").press("Enter")

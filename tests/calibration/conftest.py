@@ -39,7 +39,7 @@ def compiled(tmp_path: Path) -> Compiled:
 @pytest.fixture
 def study(rated: World) -> Study:
     """The automatic study."""
-    from calibration.studies import actions as studies  # models load once pytest has set Django up
+    from calibration.studies import study_actions as studies  # models load once pytest has set Django up
 
     return studies.automatic(corpus=rated.corpus)
 

@@ -15,11 +15,11 @@ from annotation.work.labels import Answer, record
 from calibration.workbench import checks
 from calibration.workbench.sheets import Judged, agreement, sheets
 from calibration.workbench.versions import side_by_side
-from judges.drafts import actions, benches
+from judges.drafts import benches, draft_actions
 from judges.drafts.benches import begun_from, text_of, versions_for
 from judges.errors import JudgeError
 from judges.models import Bench, Draft, DraftAnswer
-from judges.prompts import actions as prompts
+from judges.prompts import prompt_actions as prompts
 from judges.prompts import versions
 from tests.fake_llm import FakeLLM
 from tests.judges.helpers import endpoint_of, finish, small_corpus
@@ -58,8 +58,8 @@ def tried(bench: Bench, fake: FakeLLM, targets: int | None = 20, **how: Any) -> 
     begin = text_of(bench, "")
     endpoint = how.pop("endpoint", None) or endpoint_of(fake, name=f"fake {Draft.objects.count()}")
     fields = {"wording": begin.wording, "variant": begin.variant} | how
-    draft = actions.write(by=None, bench=bench, endpoint=endpoint, **fields)
-    actions.run(by=None, draft=draft, targets=targets)
+    draft = draft_actions.write(by=None, bench=bench, endpoint=endpoint, **fields)
+    draft_actions.run(by=None, draft=draft, targets=targets)
     finish()
     draft.refresh_from_db()
     return draft
@@ -201,7 +201,7 @@ def test_the_second_step_reads_a_draft_of_the_first_and_waits_where_that_has_no_
     second = on_top(first, whole, fake, endpoint=endpoint)
     assert len(fake.requests) == 1
     assert set(DraftAnswer.objects.filter(draft=second).values_list("number", flat=True)) == {None}
-    actions.run(by=None, draft=first, targets=None)
+    draft_actions.run(by=None, draft=first, targets=None)
     finish()
     again = on_top(first, whole, fake, endpoint=endpoint)
     assert again == second
@@ -217,10 +217,10 @@ def test_steps_are_kept_one_on_top_of_the_other_and_counted_once(fake: FakeLLM) 
     first = tried(turns, fake, None)
     second = on_top(first, whole, fake)
     with pytest.raises(JudgeError, match="keep that one first"):
-        actions.keep(by=None, draft=second)
+        draft_actions.keep(by=None, draft=second)
     asked = fake.requests.total()
-    actions.keep(by=None, draft=first)
-    kept = actions.keep(by=None, draft=Draft.objects.get(pk=second.pk))
+    draft_actions.keep(by=None, draft=first)
+    kept = draft_actions.keep(by=None, draft=Draft.objects.get(pk=second.pk))
     first.refresh_from_db()
     assert first.kept_rater is not None
     assert kept.asker.spec["needs"]["turn_scores"]["rater"] == first.kept_rater.fingerprint

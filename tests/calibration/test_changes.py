@@ -14,7 +14,7 @@ from annotation.models import Label
 from calibration.gold.derivation import make
 from calibration.models import Gold
 from calibration.ratings.scope import Changes, of_corpus, since
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db(transaction=True)  # a label ends at the time its transaction began

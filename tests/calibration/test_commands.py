@@ -57,7 +57,7 @@ def test_study_prints_a_page_that_stands_alone(rated: World) -> None:
 
 
 def test_study_names_a_saved_study(rated: World) -> None:
-    from calibration.studies import actions as studies
+    from calibration.studies import study_actions as studies
 
     studies.create(name="ours", corpus=rated.corpus, definition={}, by=None)
     assert "# ours" in _said("study", "ours")

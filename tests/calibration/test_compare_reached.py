@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotation.models import Continuation, Dialogue
 from calibration.comparisons.side_by_side import NOT_SCORED, ComparisonQuery, as_json, compare, signed
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests import factories
 from tests.calibration.compared_world import rater, rollout, score, static
 from tests.calibration.world import World, world

@@ -17,7 +17,7 @@ from calibration.reports.behaviours import MOST_NOTES
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import CoverageTable, snapshot_of
 from calibration.statistics.prevalence import wilson_bounds
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.conftest import Compiled
 from tests.calibration.world import World, world
 

@@ -10,7 +10,7 @@ from calibration.errors import DefinitionError, MapError
 from calibration.ratings.definitions import ScaleMap, parse
 from calibration.reports.figures import figures
 from calibration.reports.snapshot import Snapshot, snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 
 

@@ -14,8 +14,8 @@ from annotation.corpora import splits
 from calibration.models import Study
 from calibration.reports.tables import PEOPLE
 from calibration.statistics import Ratings
-from calibration.studies import actions as studies
 from calibration.studies import disagreements
+from calibration.studies import study_actions as studies
 from calibration.studies.disagreements import comparison
 from tests.calibration.world import World, world
 from tests.factories import user

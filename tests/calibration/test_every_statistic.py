@@ -22,7 +22,7 @@ from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Figure, snapshot_of
 from calibration.reports.view import SECTIONS
 from calibration.statistics.table import STATISTICS, described
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db

@@ -16,7 +16,7 @@ from calibration.comparisons import profiles
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests import factories
 from tests.calibration.compared_world import rater, rollout, score
 from tests.calibration.counts.built import Made, planted

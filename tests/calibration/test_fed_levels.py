@@ -16,7 +16,7 @@ from scipy import stats
 from annotation.corpora.import_file import import_path
 from annotation.models import Corpus
 from calibration.reports.snapshot import LevelRow, LevelTable, snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 
 pytestmark = [pytest.mark.django_db, pytest.mark.shared]
 

@@ -18,7 +18,7 @@ from annotation.models import Corpus
 from calibration.reports import charts, sentences, view
 from calibration.reports.figures import QuestionFigures, figures
 from calibration.reports.snapshot import Snapshot, snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 
 pytestmark = [pytest.mark.django_db, pytest.mark.shared]
 

@@ -18,9 +18,9 @@ from calibration.comparisons import metric_causes, profiles
 from calibration.exports import labels as exports
 from calibration.exports.writing import write
 from calibration.ratings.scope import of_corpus
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from judges.metrics import METRICS, instrument_for
-from judges.metrics.kit.base import PAPER
+from judges.metrics.kit.metric import PAPER
 from judges.runs.metric_calls import scheme_of
 from tests import factories
 

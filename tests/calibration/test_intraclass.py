@@ -15,7 +15,7 @@ from django.urls import reverse
 from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import world
 
 SHROUT_AND_FLEISS = {

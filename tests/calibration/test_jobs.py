@@ -11,7 +11,7 @@ from annotation.work.labels import Answer, record
 from calibration.models import Report, Study
 from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from jobs.models import Job
 from jobs.queue import jobs as queue
 from jobs.queue.worker import Heartbeat

@@ -12,7 +12,7 @@ from calibration.errors import OlderFormat
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import FORMAT, snapshot_of, to_json
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from calibration.studies.computing import result_of
 from calibration.studies.inputs import read
 from tests.calibration.world import World, world

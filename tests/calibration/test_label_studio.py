@@ -13,7 +13,7 @@ import pytest
 
 from annotation.corpora.import_file import import_path
 from annotation.formats import FORMATS
-from annotation.formats.base import guess, read_start
+from annotation.formats.corpus_format import guess, read_start
 from annotation.models import Continuation, Corpus, Dialogue, Item, Label, Occasion, System, Turn
 from annotation.work.labels import Answer, record
 from calibration.exports import label_studio

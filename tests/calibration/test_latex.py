@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from calibration.reports.renderings import RENDERINGS
 from calibration.statistics.table import described
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.conftest import Compiled
 from tests.calibration.world import World, world
 

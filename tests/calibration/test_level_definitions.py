@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from calibration.errors import DefinitionError
 from calibration.models import Study
 from calibration.ratings.definitions import parse
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.levels_world import Static, asked, static
 from tests.factories import user
 

@@ -18,7 +18,7 @@ from annotation.models import Question as Asked
 from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import LevelRow, LevelTable, snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests import factories
 from tests.calibration.conftest import Compiled
 from tests.calibration.levels_world import asked, static

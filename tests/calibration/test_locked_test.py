@@ -19,7 +19,7 @@ from annotation.models import Split, TestLook
 from calibration.gold import derivation
 from calibration.models import Export, Gold, Report, Study
 from calibration.reports.view import looks
-from calibration.studies.actions import compute, create
+from calibration.studies.study_actions import compute, create
 from tests.calibration.world import World, world
 from tests.factories import user
 

@@ -6,7 +6,7 @@ import pytest
 
 from calibration.reports import sentences
 from calibration.reports.snapshot import Snapshot, snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db

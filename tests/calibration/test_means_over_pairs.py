@@ -10,7 +10,7 @@ from calibration.reports import view
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of
 from calibration.reports.wording import number
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db

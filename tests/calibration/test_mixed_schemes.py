@@ -24,7 +24,7 @@ from calibration.gold.derivation import make
 from calibration.models import Report
 from calibration.ratings.scope import census, of_campaign, of_corpus
 from calibration.reports.snapshot import snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests import factories
 from tests.annotation.test_turns_and_whole import SCHEME
 from tests.calibration.test_label_studio import content

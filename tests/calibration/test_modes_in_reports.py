@@ -12,7 +12,7 @@ from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of
 from calibration.reports.view import how_asked
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from jobs.models import Batch, Call, Endpoint, Run
 from tests.calibration.world import World, world
 

@@ -13,8 +13,8 @@ from django.urls import reverse
 
 from annotation.corpora import splits
 from annotation.models import Rater
-from annotation.work import actions as labelling
 from annotation.work import notes
+from annotation.work import task_actions as labelling
 from annotation.work.labels import name_of
 from config.models import Event
 from tests import factories

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from annotation.work import actions as labelling
 from annotation.work import screens
+from annotation.work import task_actions as labelling
 from calibration.own_agreement import Pair, own_agreement, share
 from tests import factories
 

@@ -28,7 +28,7 @@ from calibration.exports.writing import MANIFEST
 from calibration.models import Export
 from calibration.statistics import Plan, Record, ratings_from_records
 from calibration.statistics.replacement import alternative_annotator_test
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from jobs.models import Job
 from tests.calibration.test_label_studio import files
 from tests.calibration.world import World, world

@@ -16,7 +16,7 @@ from annotation.text.display import number
 from calibration.models import Export, Gold, Report, Study
 from calibration.reports.figures import figures
 from calibration.reports.snapshot import snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 from tests.factories import user
 

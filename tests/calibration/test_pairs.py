@@ -11,7 +11,7 @@ from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of
 from calibration.reports.view import Matrix, pairs
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import world
 
 pytestmark = pytest.mark.django_db

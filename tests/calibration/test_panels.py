@@ -21,7 +21,7 @@ from calibration.errors import DefinitionError
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Floor, FloorRow, snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db

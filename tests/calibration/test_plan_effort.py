@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Assignment
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from calibration.models import Study
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.planning import crowds, ratings_an_item, thinned

@@ -17,8 +17,8 @@ from annotation.corpora import splits
 from calibration.errors import PlanRefused
 from calibration.models import Study
 from calibration.statistics import Ratings
-from calibration.studies import actions as studies
 from calibration.studies import plans as jobs
+from calibration.studies import study_actions as studies
 from calibration.studies.plans import PlanAnswer, PlanQuery, answer_of, read
 from config.models import Event
 from jobs.models import Job

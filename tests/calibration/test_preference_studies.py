@@ -19,7 +19,7 @@ from calibration.comparisons.preferences import read as query
 from calibration.errors import DefinitionError
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests import factories
 from tests.calibration.test_preferences import world
 

@@ -19,7 +19,7 @@ from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import PrevalenceRow, snapshot_of
 from calibration.statistics import Plan, Ratings
 from calibration.statistics.prevalence import FIGURES, corrected_shares
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import world
 
 DIALOGUES, TURNS, RATED = 40, 3, 15

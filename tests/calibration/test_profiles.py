@@ -22,7 +22,7 @@ from jobs.models import Call, Job, Run
 from jobs.queue import jobs as queue
 from jobs.queue.worker import Heartbeat
 from judges.metrics import METRICS
-from judges.metrics.kit.base import HALVES
+from judges.metrics.kit.metric import HALVES
 from judges.runs.metric_calls import scheme_of
 from tests import factories
 

@@ -18,7 +18,7 @@ from calibration.exports.packages import PACKAGES
 from calibration.gold import derivation
 from calibration.ratings.scope import census, scope_of
 from calibration.reports.renderings import RENDERINGS
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from config.models import Event
 from tests import factories
 from tests.calibration.world import world

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from config.settings import BASE_DIR
 from tests.calibration.world import World, world
 from tests.judges.test_call_path import ROOMS, traced

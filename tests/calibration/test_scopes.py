@@ -13,7 +13,7 @@ from calibration.ratings.scope import census, of_campaign, of_corpus
 from calibration.reports import sentences, tables
 from calibration.reports.figures import figures
 from calibration.reports.snapshot import Snapshot, snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests import factories
 from tests.calibration.world import world
 

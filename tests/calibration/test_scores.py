@@ -22,7 +22,7 @@ from calibration.reports import scores as section
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Scores, snapshot_of
 from calibration.statistics.scores import ERRORS, MARKS
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.conftest import Compiled
 from tests.calibration.world import World, world
 

@@ -28,7 +28,7 @@ from jobs.queue.worker import Heartbeat
 from judges.drafts import benches
 from judges.errors import JudgeError
 from judges.models import PromptVersion
-from judges.prompts import actions as prompts
+from judges.prompts import prompt_actions as prompts
 from judges.prompts import versions
 from judges.prompts.search import OutOfBudget
 from judges.prompts.versions import wording_of

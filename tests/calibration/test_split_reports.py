@@ -10,7 +10,7 @@ from annotation.models import TestLook
 from calibration.errors import StudyError
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from config.models import Event
 from tests.calibration.world import World, world
 

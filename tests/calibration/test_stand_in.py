@@ -12,7 +12,7 @@ from django.urls import reverse
 from calibration.reports import sentences, tables
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import Snapshot, snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db

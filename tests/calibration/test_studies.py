@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.statistics import Plan, Ratings, Record, analyse, ratings_from_records
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db

@@ -18,7 +18,7 @@ from calibration.models import Report
 from calibration.reports import behaviours
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import TagTable, snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db

@@ -21,7 +21,7 @@ from calibration.models import Report
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import BoundsRow, Snapshot, snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from jobs.models import Call, Run
 from tests.calibration.world import World, world
 

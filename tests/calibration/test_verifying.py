@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from calibration.models import Report
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests.calibration.world import World, world
 
 pytestmark = pytest.mark.django_db

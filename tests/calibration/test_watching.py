@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.corpora import splits
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from calibration import campaign_progress
 from calibration.campaign_progress import Act, in_a_row
 from tests import factories

@@ -23,7 +23,7 @@ from calibration.statistics import Plan
 from calibration.workbench import checks, marks, versions
 from calibration.workbench import sheets as showing
 from calibration.workbench.sheets import items_of, judged_on, sheets
-from judges.drafts import actions
+from judges.drafts import draft_actions
 from judges.models import Draft
 from judges.protocols import Wording
 from tests import factories
@@ -72,7 +72,7 @@ def test_what_failed_is_missing_and_counted(fake: FakeLLM) -> None:
     bench = rated_bench()
     draft = tried(bench, fake, targets=5)
     fake.mode = "malformed"
-    actions.run(by=None, draft=draft, targets=8)
+    draft_actions.run(by=None, draft=draft, targets=8)
     finish()
     draft.refresh_from_db()
     (first, *_) = showing.agreement(sheets(bench, [judged(draft)]), judged(draft), FEW)
@@ -216,7 +216,7 @@ def test_versions_stand_side_by_side_and_those_thrown_away_count_in_the_correcti
     second = tried(bench, fake, OTHER)
     fake.model.seed = 2
     third = tried(bench, fake, OWN)
-    actions.discard(by=None, draft=third)
+    draft_actions.discard(by=None, draft=third)
     found = versions.side_by_side(bench, f"draft-{first.number}", FEW)
     assert ([one.name for one in found.judged], found.tried) == (["draft 2", "draft 1"], 3)
     table = found.tables[0]
@@ -226,7 +226,7 @@ def test_versions_stand_side_by_side_and_those_thrown_away_count_in_the_correcti
     assert "1 tried before" in row.compared.p_holm.method
     assert table.best is not None
     assert (table.best.n, table.best.corrected.n_items) == (3, 20)
-    kept = actions.keep(by=None, draft=second, name="other")
+    kept = draft_actions.keep(by=None, draft=second, name="other")
     again = versions.side_by_side(bench, f"draft-{first.number}", FEW)
     assert [one.name for one in again.judged] == ["other@1", "draft 1"]
     assert again.tried == 3
@@ -259,7 +259,7 @@ def test_judges_from_elsewhere_take_no_comparison_from_those_thrown_away(fake: F
     answers = [Answer(item, question, float(3 + item.pk % 2)) for item in items]
     record(rater=elsewhere, answers=answers, occasion=Occasion.IMPORTED)
     for draft in (second, third):
-        actions.discard(by=None, draft=draft)
+        draft_actions.discard(by=None, draft=draft)
     found = versions.side_by_side(bench, f"draft-{first.number}", FEW)
     (row,) = (one for one in found.tables[0].rows if one.compared is not None)
     assert row.judged.name == "from a paper"

@@ -8,7 +8,7 @@ from annotation.corpora import splits
 from annotation.models import Item, Occasion, Question, Rater
 from annotation.work.labels import Answer, record
 from calibration.workbench.sheets import Judged
-from judges.drafts import actions, benches
+from judges.drafts import benches, draft_actions
 from judges.models import Bench, Draft
 from judges.prompts import versions
 from judges.protocols import Wording
@@ -43,10 +43,10 @@ def tried(
 ) -> Draft:
     """Return a draft that was tried to its end."""
     endpoint = how.pop("endpoint", None) or endpoint_of(fake, name=f"fake {Draft.objects.count()}")
-    draft = actions.write(
+    draft = draft_actions.write(
         by=None, bench=bench, wording=wording, variant="without_reference", endpoint=endpoint
     )
-    actions.run(by=None, draft=draft, targets=targets, **how)
+    draft_actions.run(by=None, draft=draft, targets=targets, **how)
     finish()
     draft.refresh_from_db()
     return draft

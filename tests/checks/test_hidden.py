@@ -9,8 +9,8 @@ from django.urls import reverse
 from annotation.campaigns import progress as campaign_progress
 from annotation.errors import CampaignRefused
 from annotation.models import Assignment, CheckResult, Item, Label, Slot, Standing, live_labels
-from annotation.work import actions as labelling
 from annotation.work import check_actions, check_tasks
+from annotation.work import task_actions as labelling
 from annotation.work.check_stages import Key, score
 from config.models import Event
 from tests import factories

@@ -15,7 +15,7 @@ from calibration import campaign_progress
 from calibration.models import Study
 from calibration.reports import tables
 from calibration.reports.snapshot import snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests import factories
 from tests.checks.world import campaign, work
 

@@ -5,8 +5,8 @@ from django.db import IntegrityError, transaction
 
 from annotation.errors import AlreadySubmitted, CampaignRefused
 from annotation.models import Assignment, Attempt, CampaignMember, Label, Standing, live_labels
-from annotation.work import actions as labelling
 from annotation.work import check_actions, check_stages
+from annotation.work import task_actions as labelling
 from annotation.work.leases import take_seat
 from config.models import Event
 from tests import factories

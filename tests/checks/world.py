@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 
 from annotation.models import Assignment, Campaign, CheckPlan, Item
 from annotation.scheme_store import questionnaire_of
-from annotation.work import actions as labelling
 from annotation.work import check_actions, task_page
+from annotation.work import task_actions as labelling
 from annotation.work.check_stages import Key
 from annotation.work.leases import Hold
 from tests import factories

@@ -7,7 +7,7 @@ from django.db import DatabaseError, connection, transaction
 
 from annotation.corpora import comparisons
 from annotation.models import Continuation, Corpus, Item, ItemMember, Label
-from annotation.schemes.base import as_shown, in_own_order, is_ranking
+from annotation.schemes.definitions import as_shown, in_own_order, is_ranking
 from annotation.text.references import members_key_sql
 from annotation.work import labels
 from annotation.work.labels import Answer

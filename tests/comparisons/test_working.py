@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import editing
 from annotation.errors import AnswerRefused, CampaignRefused
 from annotation.models import Assignment, Campaign, Corpus, Item, Label
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from annotation.work.screens import load
 from annotation.work.task_answers import current_answers
 from tests import factories

@@ -20,10 +20,10 @@ from calibration.comparisons import metric_causes, profiles
 from calibration.gold.rules import RULES, Option
 from calibration.statistics import STATISTICS
 from calibration.statistics.core.engine import InReports
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from config.declared_input import declared_input
 from judges.metrics import METRICS, Metric, Score, Settings, Tools
-from judges.metrics.kit.base import DESCRIPTIVE, Aspect, Cause, scored
+from judges.metrics.kit.metric import DESCRIPTIVE, Aspect, Cause, scored
 from judges.metrics.kit.tools import Scene
 from judges.protocols import PROTOCOLS
 from judges.protocols.rules_baseline import RulesBaseline

@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.models import Assignment, Slot
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from tests import factories
 from tests.constraints.sql import execute
 

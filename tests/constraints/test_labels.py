@@ -146,8 +146,8 @@ def test_a_campaign_gives_labels_to_its_own_corpus_alone(world, refused):
 
 
 def test_a_label_of_an_assignment_is_about_its_task_and_by_its_annotator(world, refused):
-    from annotation.work import actions as labelling
     from annotation.work import labels
+    from annotation.work import task_actions as labelling
 
     campaign = factories.campaign(world.corpus, annotators=[world.ana])
     hold = labelling.start(by=world.ana, campaign=campaign.pk)[1]
@@ -179,7 +179,7 @@ def test_an_unused_scheme_version_may_still_change(world):
 
 
 def test_guidelines_are_frozen_once_a_label_was_given_under_them(world, refused):
-    from annotation.work import actions as labelling
+    from annotation.work import task_actions as labelling
 
     campaign = factories.campaign(world.corpus, annotators=[world.ana])
     hold = labelling.start(by=world.ana, campaign=campaign.pk)[1]

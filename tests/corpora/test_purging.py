@@ -7,7 +7,7 @@ import pytest
 from annotation.corpora.deletion import StillUsed, purge
 from annotation.models import Continuation, Rater, System
 from jobs.models import Call, Run
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
 from tests import factories
@@ -20,7 +20,7 @@ def run() -> Run:
     corpus = factories.corpus("talks")
     for number in range(3):
         factories.dialogue(corpus, f"d{number}", turns=2)
-    return actions.start(by=None, plan=Judge("rules_baseline").plan(None), selection=Selection(corpus))
+    return run_actions.start(by=None, plan=Judge("rules_baseline").plan(None), selection=Selection(corpus))
 
 
 def test_a_system_stays_while_any_of_its_continuations_does(run: Run) -> None:

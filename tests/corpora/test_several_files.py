@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.corpora import uploads
-from annotation.formats.base import SETTINGS
+from annotation.formats.corpus_format import SETTINGS
 from annotation.models import Continuation, Corpus, Import, Upload
 from tests.corpora.conftest import work_off
 from tests.corpora.test_api import api

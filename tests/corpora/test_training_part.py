@@ -55,16 +55,16 @@ from calibration.ratings.scope import (
 )
 from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import snapshot_of
-from calibration.studies import actions as studies
 from calibration.studies import inputs
+from calibration.studies import study_actions as studies
 from jobs.models import Call, Endpoint, Run
 from judges.errors import JudgeError
 from judges.metrics.acts import FITTED_ON_ITSELF
-from judges.prompts import actions as prompts
+from judges.prompts import prompt_actions as prompts
 from judges.prompts import versions
 from judges.prompts.examples import Pick, agreed
 from judges.protocols import PROTOCOLS
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.estimates import estimate
 from judges.runs.lookup import part_choices, selection_of, split_for
 from judges.runs.material import contents
@@ -184,13 +184,13 @@ def keys_of(rows: Any, dialogue: str) -> list[str]:
 
 
 def judged(corpus: Corpus, part: str) -> list[str]:
-    run = actions.start(by=None, plan=RULES.plan(), selection=selection_of(corpus=corpus.name, part=part))
+    run = run_actions.start(by=None, plan=RULES.plan(), selection=selection_of(corpus=corpus.name, part=part))
     return keys_of(Call.objects.filter(run=run), "continuation__dialogue")
 
 
 def measured(corpus: Corpus, part: str) -> list[str]:
     plan = metric_plan("dnr", corpus)
-    run = actions.start(by=None, plan=plan, selection=selection_of(corpus=corpus.name, part=part))
+    run = run_actions.start(by=None, plan=plan, selection=selection_of(corpus=corpus.name, part=part))
     return keys_of(Call.objects.filter(run=run), "continuation__dialogue")
 
 
@@ -244,7 +244,7 @@ def test_a_run_on_training_opens_no_test_and_is_another_run(bench: Corpus) -> No
     assert locked(whole) == split
     assert locked(training) is None
     assert whole.digest() != training.digest()
-    assert actions._selection(training.as_json()) == training
+    assert run_actions._selection(training.as_json()) == training
 
 
 @pytest.mark.exhaustive
@@ -561,7 +561,7 @@ def test_pages_of_figures_offer_the_training_part(bench: Corpus, researcher: Cli
 def test_counts_of_a_judge_are_of_the_part(bench: Corpus) -> None:
     """Continuations that a call failed for follow it, too."""
     for part in ("", "training"):
-        run = actions.start(by=None, plan=RULES.plan(), selection=selection_of(corpus="bench", part=part))
+        run = run_actions.start(by=None, plan=RULES.plan(), selection=selection_of(corpus="bench", part=part))
         Call.objects.filter(run=run).update(state=Call.State.FAILED)
     raters, questions = [run.rater_id], list(run.questions.values())
     for part, keys in (("", EVALUATION), ("training", TRAINING)):
@@ -578,11 +578,11 @@ def test_failures_and_doubts_are_those_of_the_part(bench: Corpus) -> None:
     of_judge: dict[int, str] = {}
     of_metric: dict[int, str] = {}
     for part in ("", "training"):
-        run = actions.start(by=None, plan=RULES.plan(), selection=selection_of(corpus="bench", part=part))
+        run = run_actions.start(by=None, plan=RULES.plan(), selection=selection_of(corpus="bench", part=part))
         of_judge[run.answerer.pk] = "rules"
         kind = "refusal" if part else "truncated"
         Call.objects.filter(run=run).update(state=Call.State.FAILED, error_kind=kind)
-        run = actions.start(
+        run = run_actions.start(
             by=None, plan=metric_plan("dnr", bench), selection=selection_of(corpus="bench", part=part)
         )
         of_metric[run.answerer.pk] = "dnr"

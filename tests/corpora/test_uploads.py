@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotation.corpora import import_file, uploads
 from annotation.corpora import uploads as importing
 from annotation.models import Corpus, Dialogue, Import, Upload
-from jobs import actions, kinds
+from jobs import job_actions, kinds
 from jobs.models import Job
 from jobs.queue import jobs
 from tests import factories
@@ -181,7 +181,7 @@ def test_a_running_import_that_is_cancelled_keeps_nothing(monkeypatch: pytest.Mo
 
 
 def _cancel() -> None:
-    actions.cancel(job=Job.objects.get(), by=None)
+    job_actions.cancel(job=Job.objects.get(), by=None)
     connection.close()
 
 

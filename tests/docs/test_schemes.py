@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from annotation.api.urls import urlpatterns
-from annotation.schemes.base import LEVELS, QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import LEVELS, QuestionDefinition, SchemeDefinition
 from annotation.schemes.files import read
 from annotation.schemes.rules import PAGE_KEYS
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, ImportProblem, Source
-from annotation.formats.base import COMMON, SETTINGS, settings_of
+from annotation.formats.corpus_format import COMMON, SETTINGS, settings_of
 from annotation.formats.fields import decode_python
 from annotation.models import Import
 from tests.importing.helpers import census, imported, refusal

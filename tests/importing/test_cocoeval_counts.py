@@ -11,7 +11,7 @@ import pytest
 
 from annotation.corpora.import_file import import_path
 from annotation.formats import FORMATS
-from annotation.formats.base import guess
+from annotation.formats.corpus_format import guess
 from annotation.formats.source import ImportProblem
 from annotation.models import Continuation, Corpus, Label
 from annotation.schemes.cocoeval import BEHAVIOURS
@@ -20,7 +20,7 @@ from calibration.comparisons.counts import compute
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests import factories
 
 pytestmark = pytest.mark.django_db

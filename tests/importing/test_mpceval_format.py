@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, ImportProblem, Source
-from annotation.formats.base import guess, read_start
+from annotation.formats.corpus_format import guess, read_start
 from annotation.models import Continuation, Dialogue, Import, Turn
 from annotation.records import Dialogue as Record
 from judges.metrics import Scene, Tools, instrument_for

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, ImportProblem, Rating, Source
-from annotation.formats.base import guess, read_start
+from annotation.formats.corpus_format import guess, read_start
 from annotation.records import SELF, Dialogue
 from annotation.schemes import SCHEMES
 

@@ -20,7 +20,7 @@ from rest_framework.test import APIClient
 
 from annotation.corpora import import_file
 from annotation.formats import FORMATS
-from annotation.formats.base import guess, read_start
+from annotation.formats.corpus_format import guess, read_start
 from annotation.models import Continuation, Import, Label, Turn, Upload
 from jobs.models import Job
 from tests import factories

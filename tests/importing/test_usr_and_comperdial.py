@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, ImportProblem, Source
-from annotation.formats.base import guess, read_start
+from annotation.formats.corpus_format import guess, read_start
 from annotation.models import Item, Label
 from annotation.schemes import SCHEMES
 from tests.importing.helpers import imported, refusal

@@ -16,7 +16,7 @@ from annotation.formats import ImportProblem
 from annotation.models import Continuation, Corpus, Dialogue, Turn
 from config.models import Event
 from judges.errors import JudgeError
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.metric_calls import metric_plan
 from judges.runs.selection import Selection
 from tests import factories
@@ -244,7 +244,9 @@ def test_campaigns_and_metrics_say_that_there_is_nothing_to_rate() -> None:
         factories.campaign(corpus)
     assert "\n" not in str(refusal.value)
     with pytest.raises(JudgeError):
-        actions.start(by=None, plan=metric_plan("pf", corpus), selection=Selection(corpus, include_self=True))
+        run_actions.start(
+            by=None, plan=metric_plan("pf", corpus), selection=Selection(corpus, include_self=True)
+        )
 
 
 def test_a_continuation_of_such_a_dialogue_is_rated_like_any_other() -> None:
@@ -253,7 +255,7 @@ def test_a_continuation_of_such_a_dialogue_is_rated_like_any_other() -> None:
     dialogue = corpus.dialogues.get(key="d0")
     made = factories.continuation(dialogue, "c", system="m", turns=[{"text": "a"}, {"text": "b"}])
     assert factories.campaign(corpus, "cocoeval_overall").tasks.count() == 1
-    run = actions.start(by=None, plan=metric_plan("nse", corpus), selection=Selection(corpus))
+    run = run_actions.start(by=None, plan=metric_plan("nse", corpus), selection=Selection(corpus))
     assert run.calls.count() == 1
     assert made.dialogue.continuations.count() == 1
 

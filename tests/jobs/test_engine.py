@@ -14,7 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from config.trouble import BUSY, FULL
-from jobs import actions
+from jobs import job_actions
 from jobs.errors import JobError
 from jobs.kinds import EVERY, Progress, never
 from jobs.models import Job, Worker
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def begin(subject: str = "a", **params: Any) -> Job:
-    return actions.start(kind="count", subject=subject, by=None, params=params)
+    return job_actions.start(kind="count", subject=subject, by=None, params=params)
 
 
 def work_off(**options: Any) -> int:
@@ -116,14 +116,14 @@ def test_other_trouble_that_passes_is_waited_for_so_often_as_a_job_is_tried(
 
 def test_a_waiting_job_is_cancelled_at_once_and_a_running_one_at_its_next_step(tmp_path: Path) -> None:
     waiting = begin("a")
-    assert actions.cancel(job=waiting, by=None).state == "cancelled"
+    assert job_actions.cancel(job=waiting, by=None).state == "cancelled"
     log = tmp_path / "log"
     running = begin("b", total=200, seconds=0.05, log=str(log))
     worker = threading.Thread(target=_work_and_close)
     worker.start()
     while not log.exists():
         time.sleep(0.01)
-    actions.cancel(job=running, by=None)
+    job_actions.cancel(job=running, by=None)
     worker.join(20)
     assert now(running).state == "cancelled"
     assert len(log.read_text().splitlines()) < 200
@@ -234,12 +234,12 @@ def _look(pk: int, seen: list[tuple[int, int, str]]) -> None:
 def test_only_what_failed_or_was_cancelled_is_done_again() -> None:
     job = begin(refuse="no")
     with pytest.raises(JobError, match="queued"):
-        actions.retry(job=job, by=None)
+        job_actions.retry(job=job, by=None)
     work_off()
-    again = actions.retry(job=now(job), by=None)
+    again = job_actions.retry(job=now(job), by=None)
     assert (again.pk, again.state, again.error, again.attempts) == (job.pk, "queued", "", 0)
 
 
 def test_a_kind_that_is_not_in_the_table_is_not_started() -> None:
     with pytest.raises(KeyError):
-        actions.start(kind="unknown", subject="a", by=None)
+        job_actions.start(kind="unknown", subject="a", by=None)

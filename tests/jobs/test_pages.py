@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from jobs import actions
+from jobs import job_actions
 from jobs.models import Job
 from tests.factories import user
 
@@ -20,7 +20,7 @@ def researcher(client: Client) -> Client:
 
 
 def begin(subject: str) -> Job:
-    return actions.start(kind="count", subject=subject, by=None)
+    return job_actions.start(kind="count", subject=subject, by=None)
 
 
 def failed(subject: str) -> Job:

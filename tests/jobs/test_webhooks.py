@@ -19,8 +19,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign
-from annotation.work import actions as labelling
 from annotation.work import submissions
+from annotation.work import task_actions as labelling
 from config.models import Event
 from config.settings import BASE_DIR
 from jobs import runs, webhooks

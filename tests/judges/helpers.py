@@ -16,7 +16,7 @@ from jobs.calls.outcomes import Counts
 from jobs.calls.queue import work_slice as work
 from jobs.models import Call, Endpoint, Run
 from jobs.queue.worker import Heartbeat
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
 from tests import factories
@@ -48,7 +48,7 @@ def small_corpus(dialogues: int = 2, turns: int = 6) -> Corpus:
 
 
 def begin(corpus: Corpus, judge: Judge, **scope: Any) -> Run:
-    return actions.start(by=None, plan=judge.plan(), selection=Selection(corpus, **scope))
+    return run_actions.start(by=None, plan=judge.plan(), selection=Selection(corpus, **scope))
 
 
 def finish(queue: str = "calls", seconds: float = 20) -> Counts:

@@ -12,7 +12,7 @@ from annotation.kinds import COMPARING
 from annotation.records import Continuation, Dialogue, Participant, Turn
 from annotation.scenario_records import Decision, Fact, Key, Scenario, Secret
 from annotation.schemes import ratings
-from annotation.schemes.base import COMPARISON
+from annotation.schemes.definitions import COMPARISON
 from judges.protocols import PROTOCOLS, Asking, Case, Member, NeedAnswer, Reading, Verdict
 from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
 from judges.protocols.cocoeval import NO_REASON

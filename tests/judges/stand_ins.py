@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
 from annotation.schemes.cocoeval import OVERALL_SCORES as OVERALL
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from annotation.schemes.ratings import COMPERDIAL_TURN as TURN_SCHEME
 from judges.protocols import Asking, Case, Need, Prompt, Reading, Unparseable, Verdict, Wording
-from judges.protocols.base import Covers
+from judges.protocols.protocol import Covers
 from tests.fake_llm import FakeLLM
 
 STAGES = ("attend", "speak", "address")

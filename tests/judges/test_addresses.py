@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from config.models import Event
 from jobs.endpoints import client as probing
-from jobs.endpoints.actions import key_of, key_variables, save, sync_environment
+from jobs.endpoints.endpoint_actions import key_of, key_variables, save, sync_environment
 from jobs.endpoints.wire import refusal
 from jobs.errors import JobError
 from jobs.models import Endpoint, Run

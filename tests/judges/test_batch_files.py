@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from jobs.calls import batch_actions, batch_provider
-from jobs.endpoints.actions import sync_environment
 from jobs.endpoints.client import Again
+from jobs.endpoints.endpoint_actions import sync_environment
 from jobs.errors import JobError
 from jobs.models import Batch, Run
 from tests.fake_llm import FakeLLM

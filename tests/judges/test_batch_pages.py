@@ -9,10 +9,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from jobs.endpoints.actions import sync_environment
+from jobs.endpoints.endpoint_actions import sync_environment
 from jobs.errors import JobError
 from jobs.models import Batch, Endpoint, Run
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.estimates import estimate
 from judges.runs.plans import Judge
 from judges.runs.selection import RunSettings, Selection
@@ -30,7 +30,7 @@ def endpoint(**fields: Any) -> Endpoint:
 
 def run_with(**batch: Any) -> tuple[Run, Batch]:
     judge = Judge("cpdscore_detail", endpoint=endpoint())
-    run = actions.start(
+    run = run_actions.start(
         by=None,
         plan=judge.plan(),
         selection=Selection(small_corpus(dialogues=1)),

@@ -20,7 +20,7 @@ from jobs.errors import JobError
 from jobs.models import Batch, Call, Endpoint, Run
 from jobs.progress import progress
 from jobs.queue import timing
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.lookup import Drive
 from judges.runs.plans import Judge
 from judges.runs.selection import RunSettings, Selection
@@ -45,7 +45,7 @@ def batched(fake: FakeLLM, *, dialogues: int = 2, protocol: str = "cpdscore_deta
     caps = {name: fields.pop(name) for name in list(fields) if name.startswith("cap_")}
     told = {"batch_share": "0.5", "batch_most": 5} | fields
     judge = Judge(protocol, endpoint=endpoint_of(fake, **told))
-    return actions.start(
+    return run_actions.start(
         by=None,
         plan=judge.plan(),
         selection=Selection(small_corpus(dialogues=dialogues)),
@@ -363,7 +363,7 @@ def test_what_the_cache_holds_is_not_asked_and_samples_have_lines_of_their_own(f
     first = batched(fake, dialogues=1)
     work()
     judge = Judge("cpdscore_detail", endpoint=first.endpoint)
-    second = actions.start(
+    second = run_actions.start(
         by=None,
         plan=judge.plan(),
         selection=Selection(small_corpus(dialogues=1), samples=2),
@@ -441,7 +441,7 @@ def test_a_batch_is_only_for_an_endpoint_that_takes_them(fake: FakeLLM) -> None:
         batched(fake, batch_share=None)
     rules = Judge("rules_baseline").plan()
     with pytest.raises(JobError, match="asks nobody"):
-        actions.start(
+        run_actions.start(
             by=None, plan=rules, selection=Selection(small_corpus()), settings=RunSettings(mode="batch")
         )
 

@@ -17,7 +17,7 @@ from jobs.models import Batch, Run
 from jobs.queue import timing
 from jobs.queue import worker as heartbeat
 from jobs.queue.worker import Heartbeat
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.plans import Judge
 from judges.runs.selection import RunSettings, Selection
 from tests.fake_llm import FakeLLM
@@ -60,7 +60,7 @@ def test_workers_killed_ten_times_submit_every_call_once_and_each_has_one_result
     fake.batches.misbehaviours = [Misbehaviour("batch_slow:200", rate=1.0)]
     fake.delay = 0.02
     judge = Judge("cpdscore_detail", endpoint=endpoint_of(fake, batch_share="0.5", batch_most=15))
-    run = actions.start(
+    run = run_actions.start(
         by=None,
         plan=judge.plan(),
         selection=Selection(small_corpus(dialogues=34)),

@@ -17,7 +17,7 @@ from jobs.calls import prepared
 from jobs.errors import JobError
 from jobs.models import Call, Endpoint, Run
 from jobs.progress import progress
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.plans import Judge
 from judges.runs.selection import RunSettings, Selection, settings_from
 from tests import factories, fake_llm
@@ -32,7 +32,7 @@ COST = Decimal(TOKENS_IN * 1 + TOKENS_OUT * 10) / 1_000_000
 def capped(fake: FakeLLM, parameters: dict[str, Any] | None = None, **caps: Any) -> Run:
     judge = Judge("cpdscore_detail", endpoint=endpoint_of(fake, concurrency=4), parameters=parameters or {})
     selection = Selection(small_corpus(dialogues=4))
-    return actions.start(by=None, plan=judge.plan(), selection=selection, settings=RunSettings(caps=caps))
+    return run_actions.start(by=None, plan=judge.plan(), selection=selection, settings=RunSettings(caps=caps))
 
 
 def test_a_cap_on_calls_is_kept_to_the_call_and_raising_it_goes_on(fake: FakeLLM) -> None:
@@ -115,7 +115,7 @@ def test_a_cap_on_money_needs_prices_and_one_on_a_judge_of_rules_is_refused(fake
     corpus = small_corpus(dialogues=1)
     free = Judge("cpdscore_detail", endpoint=endpoint_of(fake, price_in=None))
     with pytest.raises(JobError, match="has no prices, so its cost cannot be capped"):
-        actions.start(
+        run_actions.start(
             by=None,
             plan=free.plan(),
             selection=Selection(corpus),
@@ -173,7 +173,7 @@ def twice(fake: FakeLLM, **how: Any) -> tuple[Run, Run]:
     judge = Judge("cpdscore_detail", endpoint=endpoint_of(fake))
     first = begin(small_corpus(), judge)
     finish()
-    second = actions.start(
+    second = run_actions.start(
         by=None, plan=judge.plan(), selection=Selection(small_corpus()), settings=RunSettings(**how)
     )
     finish()

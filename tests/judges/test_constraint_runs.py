@@ -13,7 +13,7 @@ from calibration.comparisons import metric_causes, profiles
 from calibration.comparisons.count_inputs import read
 from calibration.comparisons.counts import compute
 from jobs.models import Run
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.metric_calls import metric_plan
 from judges.runs.selection import Selection
 from tests import factories
@@ -40,7 +40,7 @@ def made(per_system: int = 6) -> Corpus:
 
 
 def ran(corpus: Corpus, key: str = "constraints") -> Run:
-    run = actions.start(by=None, plan=metric_plan(key, corpus), selection=Selection(corpus))
+    run = run_actions.start(by=None, plan=metric_plan(key, corpus), selection=Selection(corpus))
     finish("metrics")
     run.refresh_from_db()
     return run

@@ -11,7 +11,7 @@ from annotation.corpora import splits
 from annotation.models import Item, Label, Occasion, Question, Rater
 from annotation.work.labels import Answer, record
 from jobs.models import Call, Endpoint, Run
-from judges.drafts import actions, benches
+from judges.drafts import benches, draft_actions
 from judges.errors import JudgeError
 from judges.models import Bench, BenchTarget, Draft, DraftAnswer, Trial
 from judges.prompts import versions
@@ -34,7 +34,7 @@ def bench_of(dialogues: int = 4, protocol: str = PROTOCOL) -> Bench:
 
 
 def draft_of(bench: Bench, endpoint: Endpoint, wording: Wording = KINDER, **how: Any) -> Draft:
-    return actions.write(
+    return draft_actions.write(
         by=None, bench=bench, wording=wording, variant="without_reference", endpoint=endpoint, **how
     )
 
@@ -82,7 +82,7 @@ def test_the_database_refuses_a_target_of_test_and_a_label_of_a_draft(fake: Fake
     with pytest.raises(IntegrityError, match="dev items alone"), transaction.atomic():
         BenchTarget.objects.create(bench=bench, position=0, continuation=own, item=own.items.first())
     draft = draft_of(bench, endpoint_of(fake))
-    run = actions.run(by=None, draft=draft, targets=1)
+    run = draft_actions.run(by=None, draft=draft, targets=1)
     target = bench.targets.get()
     with pytest.raises(IntegrityError, match="before it is kept"), transaction.atomic():
         Label.objects.create(
@@ -102,7 +102,7 @@ def test_a_corpus_without_a_split_has_no_bench() -> None:
 def test_no_label_and_no_rater_in_a_list_comes_from_a_draft(fake: FakeLLM) -> None:
     bench = bench_of()
     draft = draft_of(bench, endpoint_of(fake))
-    run = actions.run(by=None, draft=draft, targets=5)
+    run = draft_actions.run(by=None, draft=draft, targets=5)
     finish()
     run.refresh_from_db()
     assert (run.state, run.kind, run.values) == ("done", "draft", 5 * 6)
@@ -117,17 +117,17 @@ def test_more_items_ask_only_for_what_is_new_and_the_same_text_is_the_same_draft
     bench = bench_of()
     endpoint = endpoint_of(fake)
     first = draft_of(bench, endpoint)
-    actions.run(by=None, draft=first, targets=5)
+    draft_actions.run(by=None, draft=first, targets=5)
     finish()
     again = draft_of(bench, endpoint)
     assert again == first
-    actions.run(by=None, draft=again, targets=None)
+    draft_actions.run(by=None, draft=again, targets=None)
     finish()
     assert DraftAnswer.objects.values("item").distinct().count() == 12
     assert sum(fake.requests.values()) == 12
     other = draft_of(bench, endpoint, Wording("$notice", OWN.user))
     assert other.number == 2
-    actions.run(by=None, draft=other, targets=5)
+    draft_actions.run(by=None, draft=other, targets=5)
     five = set(bench.targets.filter(position__lt=5).values_list("item", flat=True))
     assert set(Call.objects.filter(rater=other.rater).values_list("item", flat=True)) == five
     assert benches.count(bench) == 2
@@ -137,13 +137,13 @@ def test_one_who_looked_before_another_tried_more_takes_nothing_back(fake: FakeL
     bench = bench_of()
     draft = draft_of(bench, endpoint_of(fake))
     seen = Draft.objects.get(pk=draft.pk)
-    actions.run(by=None, draft=draft, targets=9, samples=2)
-    actions.run(by=None, draft=seen, targets=5)
+    draft_actions.run(by=None, draft=draft, targets=9, samples=2)
+    draft_actions.run(by=None, draft=seen, targets=5)
     draft.refresh_from_db()
     assert (draft.targets, draft.samples) == (9, 2)
-    actions.discard(by=None, draft=draft)
+    draft_actions.discard(by=None, draft=draft)
     with pytest.raises(JudgeError, match="was thrown away"):
-        actions.run(by=None, draft=seen, targets=5)
+        draft_actions.run(by=None, draft=seen, targets=5)
 
 
 def test_people_answered_come_first_and_own_turns_where_they_are_wanted() -> None:
@@ -168,10 +168,10 @@ def test_people_answered_come_first_and_own_turns_where_they_are_wanted() -> Non
 def test_a_kept_draft_hands_over_what_was_paid_for_and_goes_on_as_a_judge(fake: FakeLLM) -> None:
     bench = bench_of()
     draft = draft_of(bench, endpoint_of(fake))
-    actions.run(by=None, draft=draft, targets=5)
+    draft_actions.run(by=None, draft=draft, targets=5)
     finish()
     asked, paid = sum(fake.requests.values()), [call.cost for call in Call.objects.all()]
-    kept = actions.keep(by=None, draft=draft, name="kinder")
+    kept = draft_actions.keep(by=None, draft=draft, name="kinder")
     assert kept.kept == "kinder@1"
     assert kept.kept_rater is not None
     assert kept.kept_rater.spec["prompt"] == "kinder@1"
@@ -181,7 +181,7 @@ def test_a_kept_draft_hands_over_what_was_paid_for_and_goes_on_as_a_judge(fake: 
     assert sum(fake.requests.values()) == asked
     run = Run.objects.get(kind="judge")
     assert (run.state, run.values, run.calls.count()) == ("done", 30, 5)
-    actions.run(by=None, draft=kept, targets=8)
+    draft_actions.run(by=None, draft=kept, targets=8)
     finish()
     assert Label.objects.filter(rater=kept.kept_rater).count() == 8 * 6
     assert sum(fake.requests.values()) == 8
@@ -193,9 +193,9 @@ def test_the_judge_of_a_kept_version_asks_only_for_the_rest(fake: FakeLLM) -> No
     bench = bench_of(2)
     endpoint = endpoint_of(fake)
     draft = draft_of(bench, endpoint)
-    actions.run(by=None, draft=draft, targets=2)
+    draft_actions.run(by=None, draft=draft, targets=2)
     finish()
-    actions.keep(by=None, draft=draft, name="kinder")
+    draft_actions.keep(by=None, draft=draft, name="kinder")
     begin(bench.corpus, Judge(prompt="kinder", endpoint=endpoint), split=bench.split, part="dev")
     finish()
     assert sum(fake.requests.values()) == 6
@@ -207,9 +207,9 @@ def test_failed_calls_of_a_draft_are_kept_with_it_and_make_no_label(fake: FakeLL
     fake.mode = "malformed"
     bench = bench_of()
     draft = draft_of(bench, endpoint_of(fake))
-    actions.run(by=None, draft=draft, targets=2)
+    draft_actions.run(by=None, draft=draft, targets=2)
     finish()
-    actions.keep(by=None, draft=draft, name="kinder")
+    draft_actions.keep(by=None, draft=draft, name="kinder")
     run = Run.objects.get(kind="judge")
     assert (run.state, run.calls.filter(state="failed").count()) == ("failed", 2)
     assert not Label.objects.exists()
@@ -219,24 +219,24 @@ def test_failed_calls_of_a_draft_are_kept_with_it_and_make_no_label(fake: FakeLL
 def test_a_draft_is_not_kept_while_it_runs_nor_twice_nor_once_it_was_thrown_away(fake: FakeLLM) -> None:
     bench = bench_of()
     draft = draft_of(bench, endpoint_of(fake))
-    actions.run(by=None, draft=draft, targets=2)
+    draft_actions.run(by=None, draft=draft, targets=2)
     with pytest.raises(JudgeError, match="Wait until"):
-        actions.keep(by=None, draft=draft, name="kinder")
-    thrown = actions.discard(by=None, draft=draft)
+        draft_actions.keep(by=None, draft=draft, name="kinder")
+    thrown = draft_actions.discard(by=None, draft=draft)
     assert Run.objects.get().state == "cancelled"
     with pytest.raises(JudgeError, match="thrown away"):
-        actions.keep(by=None, draft=thrown, name="kinder")
+        draft_actions.keep(by=None, draft=thrown, name="kinder")
     with pytest.raises(JudgeError, match="thrown away"):
-        actions.run(by=None, draft=thrown, targets=2)
+        draft_actions.run(by=None, draft=thrown, targets=2)
     with pytest.raises(IntegrityError, match="stays counted"), transaction.atomic():
         Trial.objects.all().delete()
     taken_up = draft_of(bench, draft.endpoint)
     assert taken_up == draft
-    actions.run(by=None, draft=taken_up, targets=2)
+    draft_actions.run(by=None, draft=taken_up, targets=2)
     finish()
-    actions.keep(by=None, draft=taken_up, name="kinder")
+    draft_actions.keep(by=None, draft=taken_up, name="kinder")
     with pytest.raises(JudgeError, match="kept already"):
-        actions.keep(by=None, draft=Draft.objects.get(), name="kinder")
+        draft_actions.keep(by=None, draft=Draft.objects.get(), name="kinder")
 
 
 @pytest.mark.exhaustive
@@ -244,9 +244,9 @@ def test_the_text_of_concord_is_kept_without_a_name(fake: FakeLLM) -> None:
     bench = bench_of()
     endpoint = endpoint_of(fake)
     draft = draft_of(bench, endpoint, OWN)
-    actions.run(by=None, draft=draft, targets=2)
+    draft_actions.run(by=None, draft=draft, targets=2)
     finish()
-    kept = actions.keep(by=None, draft=draft)
+    kept = draft_actions.keep(by=None, draft=draft)
     assert kept.kept == "cpdscore_simple_without_reference@1"
     assert kept.kept_rater == Judge(PROTOCOL, endpoint=endpoint).plan().rater
     assert Rater.objects.filter(labels__isnull=False).distinct().count() == 1
@@ -256,9 +256,9 @@ def test_the_text_of_concord_is_kept_without_a_name(fake: FakeLLM) -> None:
 def test_samples_of_a_draft_are_numbered_and_asked_once_each(fake: FakeLLM) -> None:
     bench = bench_of()
     draft = draft_of(bench, endpoint_of(fake))
-    actions.run(by=None, draft=draft, targets=2)
+    draft_actions.run(by=None, draft=draft, targets=2)
     finish()
-    actions.run(by=None, draft=draft, targets=2, samples=3)
+    draft_actions.run(by=None, draft=draft, targets=2, samples=3)
     finish()
     assert sum(fake.requests.values()) == 2 * 3
     assert set(DraftAnswer.objects.values_list("sample", flat=True)) == {0, 1, 2}
@@ -270,7 +270,7 @@ def test_a_corpus_goes_with_its_benches(fake: FakeLLM) -> None:
     from tests import factories
 
     bench = bench_of()
-    actions.run(by=None, draft=draft_of(bench, endpoint_of(fake)), targets=2)
+    draft_actions.run(by=None, draft=draft_of(bench, endpoint_of(fake)), targets=2)
     finish()
     root = factories.user(administrator=True)
     delete_corpus(corpus=bench.corpus, by=root, confirmation=bench.corpus.name)

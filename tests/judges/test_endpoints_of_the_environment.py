@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from config.models import Event
-from jobs.endpoints.actions import sync_environment
+from jobs.endpoints.endpoint_actions import sync_environment
 from jobs.errors import JobError
 from jobs.models import Endpoint, Run
 from tests import factories

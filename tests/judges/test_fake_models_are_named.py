@@ -9,7 +9,7 @@ from django.urls import reverse
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.sentences import caveats
 from calibration.reports.snapshot import snapshot_of
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from jobs.fake_models import is_fake, marked
 from jobs.models import Call
 from jobs.progress import progress

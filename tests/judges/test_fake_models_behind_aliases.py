@@ -14,7 +14,7 @@ from annotation.models import Label
 from demo.fake_model.running import MARK, LocalServer
 from demo.fake_model.serving import Response
 from jobs.endpoints import client as probing
-from jobs.endpoints.actions import save
+from jobs.endpoints.endpoint_actions import save
 from jobs.fake_models import HEADER
 from jobs.models import Endpoint, Run
 from jobs.progress import progress

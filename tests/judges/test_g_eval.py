@@ -15,7 +15,7 @@ from django.urls import reverse
 from annotation import scheme_store
 from annotation.models import Label
 from annotation.schemes import SCHEMES
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from calibration.ratings.ratings import counterpart
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.requests import request

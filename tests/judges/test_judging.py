@@ -12,7 +12,7 @@ from jobs.models import Call, Run
 from jobs.progress import progress
 from judges.errors import JudgeError
 from judges.models import CallLabel
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.lookup import selection_of
 from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
@@ -111,7 +111,9 @@ def test_another_scope_of_the_same_judge_pays_only_for_what_is_new(fake: FakeLLM
 def test_a_run_on_dev_asks_nothing_about_test_and_fixes_the_split(fake: FakeLLM) -> None:
     corpus, judge = small_corpus(dialogues=4), Judge("cpdscore_detail", endpoint=endpoint_of(fake))
     split = splits.draw(corpus=corpus, by=None)
-    run = actions.start(by=None, plan=judge.plan(), selection=selection_of(corpus=corpus.name, part="dev"))
+    run = run_actions.start(
+        by=None, plan=judge.plan(), selection=selection_of(corpus=corpus.name, part="dev")
+    )
     finish()
     dev = splits.clusters(split=split, part="dev")
     asked = run.calls.values_list("continuation__dialogue__cluster", flat=True)
@@ -119,7 +121,7 @@ def test_a_run_on_dev_asks_nothing_about_test_and_fixes_the_split(fake: FakeLLM)
     assert fake.requests.total() == 6 * len(dev)
     with pytest.raises(SplitRefused, match="it is fixed"):
         splits.draw(corpus=corpus, by=None, seed=1)
-    both = actions.start(
+    both = run_actions.start(
         by=None, plan=judge.plan(), selection=selection_of(corpus=corpus.name), open_test="the paper"
     )
     finish()

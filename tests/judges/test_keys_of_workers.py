@@ -15,8 +15,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
-from jobs.endpoints import actions
 from jobs.endpoints import client as probing
+from jobs.endpoints import endpoint_actions
 from jobs.models import Call, Run, Worker
 from jobs.progress import progress
 from jobs.queue import timing
@@ -85,7 +85,7 @@ def test_a_run_fails_only_when_nobody_has_the_key_for_the_stated_time(fake: Fake
 
 def test_without_any_worker_a_run_just_waits(fake: FakeLLM) -> None:
     run = keyed_run(fake)
-    actions.sweep_keys()
+    endpoint_actions.sweep_keys()
     run.refresh_from_db()
     assert (run.state, run.unserved_since, progress(run).key_note) == (Run.State.QUEUED, None, "")
 

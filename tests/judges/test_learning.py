@@ -9,7 +9,7 @@ from annotation.corpora import splits
 from annotation.models import Corpus, Label
 from jobs.models import Call, Run
 from judges.errors import JudgeError
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.metric_calls import metric_plan
 from judges.runs.selection import Selection
 from tests import factories
@@ -30,7 +30,7 @@ def talks(name: str, dialogues: int = 6) -> Corpus:
 
 
 def ran(corpus: Corpus, key: str) -> Run:
-    run = actions.start(
+    run = run_actions.start(
         by=None, plan=metric_plan(key, corpus), selection=Selection(corpus, include_self=True)
     )
     finish("metrics")

@@ -11,7 +11,7 @@ from jobs.models import Run
 from judges.errors import JudgeError
 from judges.metrics import Tools, content_hash, corpus_hash
 from judges.models import Embedding
-from judges.runs import actions, material, metric_calls
+from judges.runs import material, metric_calls, run_actions
 from judges.runs import metric_calls as metric_plans
 from judges.runs.material import contents, whole_corpus
 from judges.runs.metric_calls import metric_plan
@@ -48,7 +48,7 @@ def test_a_metric_labels_every_turn_and_each_text_is_embedded_once(
     lines = [{"text": "a boat"}, {"text": "a boat"}, {"text": ""}]
     factories.continuation(dialogue, "c", system="x", turns=lines)
     plan = metric_plan("m_sns_avg", corpus)
-    run = actions.start(by=None, plan=plan, selection=Selection(corpus, include_self=True))
+    run = run_actions.start(by=None, plan=plan, selection=Selection(corpus, include_self=True))
     finish("metrics")
     run.refresh_from_db()
     assert run.state == Run.State.DONE
@@ -95,7 +95,7 @@ def test_a_run_says_that_its_model_is_being_loaded_until_the_first_call_is_done(
     factories.dialogue(corpus, turns=3)
     scope = Selection(corpus, include_self=True)
     for key, said in (("m_sns_avg", True), ("lnr", False)):
-        run = actions.start(by=None, plan=metric_plan(key, corpus), selection=scope)
+        run = run_actions.start(by=None, plan=metric_plan(key, corpus), selection=scope)
         assert "Loading the model" not in client.get(reverse("run", args=[run.pk])).content.decode()
         run.calls.update(state="leased", lease_expires=timezone.now())
         Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)

@@ -15,7 +15,7 @@ from jobs.models import Call, Endpoint, Run
 from judges.errors import JudgeError
 from judges.models import CallLabel
 from judges.protocols import PROTOCOLS, Need, NeedAnswer
-from judges.protocols.base import UNMET
+from judges.protocols.protocol import UNMET
 from judges.runs.estimates import estimate
 from judges.runs.lookup import summary
 from judges.runs.plans import Judge

@@ -11,12 +11,12 @@ from calibration.comparisons import profiles
 from calibration.exports import labels as exports
 from calibration.exports.writing import write
 from calibration.ratings.scope import of_corpus
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from jobs.models import Call, Run
 from judges.metrics import METRICS, Metric, Score, Settings, Tools
-from judges.metrics.kit.base import DESCRIPTIVE, Aspect, unscored
+from judges.metrics.kit.metric import DESCRIPTIVE, Aspect, unscored
 from judges.metrics.kit.tools import Scene
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.metric_calls import metric_plan
 from judges.runs.scoring import Averages
 from judges.runs.selection import Selection
@@ -67,7 +67,7 @@ def spoken(monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def run_of(built: World) -> Run:
-    run = actions.start(
+    run = run_actions.start(
         by=None, plan=metric_plan("tone", built.corpus), selection=Selection(built.corpus, include_self=True)
     )
     finish("metrics")

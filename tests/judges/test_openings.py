@@ -16,11 +16,11 @@ from annotation.models import Corpus, JudgeOpening, Rater, Split, TestLook
 from calibration.errors import StudyError
 from calibration.models import Study
 from calibration.reports.renderings import RENDERINGS
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from config.models import Event
 from jobs.models import Run
 from judges.errors import JudgeError
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
 from tests import factories
@@ -45,7 +45,7 @@ def used(corpus: Corpus) -> Split:
 def start(corpus: Corpus, judge: Judge = RULES, part: str = "", reason: str = "") -> Run:
     split = corpus.splits.first() if part else None
     selection = Selection(corpus, split=split, part=part)
-    return actions.start(by=None, plan=judge.plan(), selection=selection, open_test=reason)
+    return run_actions.start(by=None, plan=judge.plan(), selection=selection, open_test=reason)
 
 
 def test_without_a_split_and_on_dev_nothing_is_to_be_opened(corpus: Corpus) -> None:

@@ -15,7 +15,7 @@ from calibration.ratings.calls import doubtful
 from calibration.ratings.scope import scope_of
 from calibration.reports.sentences import caveats
 from jobs.models import Run
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.metric_calls import metric_plan
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
@@ -29,7 +29,7 @@ CHINESE = ("我们明天早上去公园散步吧", "好的，记得带上雨伞�
 
 
 def measured(corpus: Corpus, key: str = "m_sns_avg") -> Run:
-    run = actions.start(by=None, plan=metric_plan(key, corpus), selection=Selection(corpus))
+    run = run_actions.start(by=None, plan=metric_plan(key, corpus), selection=Selection(corpus))
     finish("metrics")
     run.refresh_from_db()
     return run

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.records import Continuation, Dialogue, Participant, Turn
 from annotation.schemes import SCHEMES, ratings
-from annotation.schemes.base import QuestionDefinition
+from annotation.schemes.definitions import QuestionDefinition
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.requests import request
 from demo.fake_model.roles import recognise

@@ -15,7 +15,7 @@ from annotation.models import Item, Label, Occasion, Question, Rater
 from annotation.work.labels import Answer, record
 from calibration.reports.snapshot import Figure, Snapshot, snapshot_of
 from calibration.statistics.prevalence import NAME
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from judges.runs.plans import Judge
 from tests import factories
 from tests.fake_llm import ErrorModel, FakeLLM

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from annotation import scheme_store
 from annotation.corpora import splits
 from annotation.models import Corpus, Item, Label, Rater
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from annotation.work import labels
 from annotation.work.labels import Answer
 from jobs.models import Job
 from judges.errors import JudgeError
 from judges.metrics.kit.models import text_hash
-from judges.prompts import actions, examples, requests, versions
+from judges.prompts import examples, prompt_actions, requests, versions
 from judges.prompts.examples import Pick, pick
 from judges.protocols import PROTOCOLS, Asking, Wording
 from judges.protocols.cocoeval import BEHAVIOUR_KEYS as KEYS
@@ -135,8 +135,10 @@ def test_examples_come_from_dev_alone_and_fix_the_split() -> None:
     tested = min(splits.clusters(split=split, part="test"))
     with pytest.raises(JudgeError, match=f"'{tested}/c/1' is in the test part"):
         simple(corpus, "by_hand", keys=(f"{tested}/c/1",))
-    version = actions.copy(by=None, version=versions.find("cpdscore_simple_without_reference"), name="own")
-    actions.add_examples(by=None, version=versions.find("own@1"), criteria=Pick(corpus, "balanced"))
+    version = prompt_actions.copy(
+        by=None, version=versions.find("cpdscore_simple_without_reference"), name="own"
+    )
+    prompt_actions.add_examples(by=None, version=versions.find("own@1"), criteria=Pick(corpus, "balanced"))
     split.refresh_from_db()
     assert split.fixed_at is not None
     assert version.prompt.versions.count() == 2
@@ -169,7 +171,7 @@ def test_what_cannot_be_picked_is_refused_in_one_line(how: dict[str, Any], told:
 def test_an_item_is_never_shown_as_its_own_example_nor_its_cluster(fake: FakeLLM) -> None:
     corpus = rated(3)
     wording = simple(corpus, "most_disagreed", n=3)
-    actions.create(
+    prompt_actions.create(
         by=None, name="shots", protocol="cpdscore_simple", variant="without_reference", wording=wording
     )
     judge = Judge(prompt="shots", endpoint=endpoint_of(fake))
@@ -243,7 +245,7 @@ def test_an_example_that_is_none_is_refused(change: dict[str, Any]) -> None:
     wording = simple(rated(1), "by_hand", keys=("d0/c/1",))
     bad = replace(wording, examples=({**wording.examples[0], **change},))
     with pytest.raises(JudgeError, match="Example 1:"):
-        actions.check(protocol="cpdscore_simple", variant="without_reference", wording=bad)
+        prompt_actions.check(protocol="cpdscore_simple", variant="without_reference", wording=bad)
 
 
 def test_behaviours_that_most_people_saw_become_the_reply_of_a_whole_continuation() -> None:
@@ -304,9 +306,9 @@ def test_a_page_waits_for_a_job_that_embeds_what_the_nearest_are_found_by(
 ) -> None:
     corpus = rated(2)
     base = versions.find("cpdscore_simple_without_reference@1")
-    actions.copy(by=None, version=base, name="near")
+    prompt_actions.copy(by=None, version=base, name="near")
     told = Pick(corpus, "nearest", n=1, whole_corpus=True)
-    actions.add_examples(by=None, version=versions.find("near@1"), criteria=told)
+    prompt_actions.add_examples(by=None, version=versions.find("near@1"), criteria=told)
     monkeypatch.setattr(examples, "_embedder", lambda _: Remembering())
     asked = requests.item_of(corpus, "d0/c/2", "turn")
     rea = factories.user("rea", researcher=True)
@@ -357,9 +359,9 @@ def test_nobodys_labels_change() -> None:
 @pytest.mark.exhaustive
 def test_examples_picked_before_a_split_was_drawn_are_refused_where_they_became_test() -> None:
     corpus = rated(6)
-    actions.copy(by=None, version=versions.find("cpdscore_simple_without_reference"), name="own")
+    prompt_actions.copy(by=None, version=versions.find("cpdscore_simple_without_reference"), name="own")
     told = Pick(corpus, "most_disagreed", n=2, whole_corpus=True)
-    actions.add_examples(by=None, version=versions.find("own@1"), criteria=told)
+    prompt_actions.add_examples(by=None, version=versions.find("own@1"), criteria=told)
     split = splits.draw(corpus=corpus, by=None)
     tested = splits.clusters(split=split, part="test")
     version = versions.find("own@2")
@@ -369,7 +371,7 @@ def test_examples_picked_before_a_split_was_drawn_are_refused_where_they_became_
     edited = replace(version.wording, user=f"Now:\n{version.wording.user}")
     assert version.row is not None
     with pytest.raises(JudgeError, match="is in the test part of"):
-        actions.add_version(by=None, prompt=version.row.prompt, wording=edited)
+        prompt_actions.add_version(by=None, prompt=version.row.prompt, wording=edited)
 
 
 def test_a_file_brings_no_example_of_test_whatever_cluster_it_claims() -> None:
@@ -382,7 +384,7 @@ def test_a_file_brings_no_example_of_test_whatever_cluster_it_claims() -> None:
     own = versions.find("cpdscore_simple_without_reference").wording
     for forged in ({"key": f"{tested}/c/1"}, {"cluster": tested}):
         with pytest.raises(JudgeError, match=f"is in the test part of {corpus.name}"):
-            actions.create(
+            prompt_actions.create(
                 by=None,
                 name="forged",
                 protocol="cpdscore_simple",

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from judges.errors import JudgeError
 from judges.models import Prompt
-from judges.prompts import actions, files, versions
+from judges.prompts import files, prompt_actions, versions
 from judges.prompts.versions import Version
 from judges.protocols import Wording
 from tests.judges.test_prompt_versions import KINDER, own
@@ -69,12 +69,12 @@ $response
 @pytest.mark.django_db
 def test_a_prompt_with_its_versions_comes_back_under_its_name_and_again_changes_nothing() -> None:
     first = own()
-    actions.add_version(
+    prompt_actions.add_version(
         by=None, prompt=first.prompt, wording=Wording("$notice", "$response"), parent="kinder@1"
     )
     text = files.as_yaml(map(versions.version_of, first.prompt.versions.all()), "kind").encode()
-    assert actions.import_file(by=None, content=text) == []
-    made = actions.import_file(by=None, content=text, name="theirs")
+    assert prompt_actions.import_file(by=None, content=text) == []
+    made = prompt_actions.import_file(by=None, content=text, name="theirs")
     assert [(one.number, one.parent, one.origin) for one in made] == [
         (1, "", "imported"),
         (2, "theirs@1", "imported"),
@@ -142,5 +142,5 @@ def test_a_file_that_is_none_says_where(text: str, told: str) -> None:
 @pytest.mark.parametrize("name", ["../up", "a/b", "new", "x@1"])
 def test_a_name_that_cannot_be_is_refused_and_nothing_is_kept(name: str) -> None:
     with pytest.raises(JudgeError, match="name"):
-        actions.import_file(by=None, content=changed(name=name).encode())
+        prompt_actions.import_file(by=None, content=changed(name=name).encode())
     assert not Prompt.objects.exists()

@@ -11,7 +11,7 @@ from django.test import Client
 from annotation.corpora import splits
 from jobs.models import Run
 from judges.models import Prompt, PromptVersion
-from judges.prompts import actions, versions
+from judges.prompts import prompt_actions, versions
 from judges.protocols import Wording
 from judges.runs.plans import Judge
 from tests import factories
@@ -70,7 +70,9 @@ def test_what_is_wrong_stands_beside_its_field_and_nothing_is_lost(page: Client)
 def test_a_stale_page_saves_the_next_version_beside_the_others(page: Client) -> None:
     first = own()
     for number in (2, 3):
-        actions.add_version(by=None, prompt=first.prompt, wording=Wording("$notice", f"{number} $response"))
+        prompt_actions.add_version(
+            by=None, prompt=first.prompt, wording=Wording("$notice", f"{number} $response")
+        )
     assert "There is a later version" in text_of(page.get("/prompts/kinder/2/edit/"))
     saved = page.post("/prompts/kinder/2/edit/", entered("$notice", "mine $response"), follow=True)
     assert saved.redirect_chain[-1][0] == "/prompts/kinder/4/"
@@ -117,7 +119,7 @@ def test_a_name_that_is_taken_is_said_beside_the_name(page: Client) -> None:
 
 def test_the_difference_marks_words_by_more_than_colour(page: Client) -> None:
     first = own(wording=Wording("$notice", "one\nBe very kind to all.\n$response"))
-    actions.add_version(
+    prompt_actions.add_version(
         by=None,
         prompt=first.prompt,
         wording=Wording("$notice", "one\nBe rather kind to all.\n$response\nend"),
@@ -217,7 +219,7 @@ def test_a_prompt_is_exported_and_imported(page: Client, form: str) -> None:
 
 def test_hostile_names_notes_and_texts_are_shown_as_text(page: Client) -> None:
     wording = Wording(f"$notice {EVIL}", f"$response {EVIL}\n</pre></textarea>{EVIL}")
-    first = actions.create(
+    first = prompt_actions.create(
         by=None,
         name="x",
         protocol="cpdscore_simple",
@@ -228,7 +230,7 @@ def test_hostile_names_notes_and_texts_are_shown_as_text(page: Client) -> None:
         parent=EVIL,
     )
     changed = Wording(wording.system, f"{wording.user} {EVIL}")
-    actions.add_version(by=None, prompt=first.prompt, wording=changed, parent="x@1", note=EVIL)
+    prompt_actions.add_version(by=None, prompt=first.prompt, wording=changed, parent="x@1", note=EVIL)
     corpus = small_corpus(1)
     for address in (
         "/prompts/",

@@ -13,7 +13,7 @@ from annotation.models import Corpus, Item, Rater
 from jobs.endpoints.costs import as_sent
 from jobs.models import Call
 from judges.errors import JudgeError
-from judges.prompts import actions, requests
+from judges.prompts import prompt_actions, requests
 from judges.protocols import Wording
 from judges.runs.plans import Judge
 from tests import factories
@@ -54,7 +54,9 @@ class Recording(FakeLLM):
     ids=lambda one: one.get("protocol", "own"),
 )
 def test_what_is_shown_is_what_is_sent_to_the_byte(how: dict[str, Any]) -> None:
-    actions.create(by=None, name="odd", protocol="cpdscore_simple", variant="without_reference", wording=ODD)
+    prompt_actions.create(
+        by=None, name="odd", protocol="cpdscore_simple", variant="without_reference", wording=ODD
+    )
     corpus = small_corpus(1)
     with Recording() as server:
         judge = Judge(endpoint=endpoint_of(server), **how)

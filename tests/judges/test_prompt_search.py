@@ -29,7 +29,7 @@ from judges.prompts.search import (
     request,
 )
 from judges.protocols import Wording
-from judges.protocols.base import COMMON
+from judges.protocols.protocol import COMMON
 from judges.protocols.wording import Variable
 from tests.fake_llm import draw
 from tests.judges.test_prompt_files import EXAMPLE

@@ -8,7 +8,7 @@ from django.db import IntegrityError, connection, transaction
 from annotation.models import Label
 from judges.errors import JudgeError
 from judges.models import PromptText, PromptVersion
-from judges.prompts import actions, versions
+from judges.prompts import prompt_actions, versions
 from judges.protocols import Wording
 from judges.runs.plans import Judge
 from tests.fake_llm import FakeLLM
@@ -20,7 +20,7 @@ KINDER = Wording("You are kind.\n\n$notice", f"{SIMPLE.wording.user}\n\nBe kind.
 
 
 def own(name: str = "kinder", wording: Wording = KINDER) -> PromptVersion:
-    return actions.create(
+    return prompt_actions.create(
         by=None, name=name, protocol="cpdscore_simple", variant="without_reference", wording=wording
     )
 
@@ -28,7 +28,7 @@ def own(name: str = "kinder", wording: Wording = KINDER) -> PromptVersion:
 def test_every_text_of_concord_is_a_version_that_can_be_found_and_copied() -> None:
     for version in versions.built_in():
         assert versions.find(version.ref) == versions.find(version.name) == version
-        actions.copy(by=None, version=version, name=f"own {version.name}")
+        prompt_actions.copy(by=None, version=version, name=f"own {version.name}")
         copied = versions.find(f"own {version.name}")
         assert (copied.wording, copied.number, copied.is_built_in) == (version.wording, 1, False)
         assert copied.row is not None
@@ -101,8 +101,10 @@ def test_a_prompt_is_not_used_with_another_protocol(fake: FakeLLM) -> None:
 
 def test_saving_the_same_text_again_makes_no_version_and_another_text_the_next() -> None:
     first = own()
-    same = actions.add_version(by=None, prompt=first.prompt, wording=KINDER)
-    changed = actions.add_version(by=None, prompt=first.prompt, wording=Wording("$notice", "$response"))
+    same = prompt_actions.add_version(by=None, prompt=first.prompt, wording=KINDER)
+    changed = prompt_actions.add_version(
+        by=None, prompt=first.prompt, wording=Wording("$notice", "$response")
+    )
     assert (same, changed.number) == (first, 2)
     assert versions.find("kinder").number == 2
 
@@ -115,14 +117,14 @@ def test_the_database_freezes_versions_and_keeps_what_a_judge_used(fake: FakeLLM
         PromptVersion.objects.update(number=9)
     Judge(prompt="kinder", endpoint=endpoint_of(fake)).plan()
     with pytest.raises(JudgeError, match="was used by a judge and stays"):
-        actions.delete(by=None, version=version)
+        prompt_actions.delete(by=None, version=version)
     for table in ("judges_promptversion", "judges_prompttext"):
         with pytest.raises(IntegrityError, match="a judge has used it"), transaction.atomic():
             connection.cursor().execute(f"DELETE FROM {table}")
 
 
 def test_a_version_that_nobody_used_can_go_and_takes_its_text_with_it() -> None:
-    actions.delete(by=None, version=own())
+    prompt_actions.delete(by=None, version=own())
     assert not PromptText.objects.exists()
     assert not PromptVersion.objects.exists()
 

@@ -13,7 +13,7 @@ from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Label
 from annotation.records import SELF
 from calibration.reports.snapshot import Snapshot, snapshot_of, to_json
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from jobs.models import Run
 from judges.runs.judge_calls import JudgePreparer
 from judges.runs.plans import Judge

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from annotation.kinds import KINDS
 from annotation.schemes import SCHEMES
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from jobs.prompt import OutOfScale, Token
 from judges.protocols import (
     PROTOCOLS,

@@ -11,7 +11,7 @@ import pytest
 from annotation import scheme_store
 from annotation.models import Label
 from annotation.records import Passage
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from annotation.text import references
 from judges.protocols import Unparseable, Verdict
 from judges.runs.plans import Judge

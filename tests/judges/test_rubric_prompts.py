@@ -15,7 +15,7 @@ from annotation.models import Corpus, Item
 from annotation.work import labels
 from annotation.work.labels import Answer
 from judges.errors import JudgeError
-from judges.prompts import actions, versions
+from judges.prompts import prompt_actions, versions
 from judges.prompts.examples import Pick
 from judges.protocols import PROTOCOLS
 from tests import factories
@@ -37,7 +37,7 @@ def page() -> Client:
 def copied(name: str = "mine", built_in: str = "rubric@1", scheme: str = "") -> versions.Version:
     base = versions.find(built_in)
     over = scheme_store.find(scheme) if scheme else None
-    actions.create(
+    prompt_actions.create(
         by=None,
         name=name,
         protocol=base.protocol,
@@ -101,9 +101,9 @@ def test_examples_of_a_rubric_say_what_people_answered_to_its_scheme(variant: st
     corpus, version = rated(), copied(built_in=variant)
     how = {"corpus": corpus, "rule": "by_hand", "keys": ("d0/c/2", "d1/c/4"), "whole_corpus": True}
     with pytest.raises(JudgeError, match="asks the questions of a scheme"):
-        actions.add_examples(by=None, version=version, criteria=Pick(**how))
+        prompt_actions.add_examples(by=None, version=version, criteria=Pick(**how))
     told = Pick(**how, scheme=CLARITY.key)
-    made = actions.add_examples(by=None, version=version, criteria=told)
+    made = prompt_actions.add_examples(by=None, version=version, criteria=told)
     replies = [example["reply"] for example in versions.find(f"mine@{made.number}").wording.examples]
     quality = [json.loads(one)["quality"] if one.startswith("{") else float(one) for one in replies]
     assert quality == [3, 5]

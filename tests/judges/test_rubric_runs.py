@@ -15,10 +15,10 @@ from django.urls import reverse
 from annotation import scheme_store
 from annotation.models import Label, SchemeVersion
 from annotation.schemes import SCHEMES
-from annotation.schemes.base import QuestionDefinition, SchemeDefinition
+from annotation.schemes.definitions import QuestionDefinition, SchemeDefinition
 from jobs.models import Endpoint, Run
 from judges.errors import JudgeError
-from judges.prompts import actions
+from judges.prompts import prompt_actions
 from judges.protocols import Wording
 from judges.runs.plans import Judge
 from tests import factories
@@ -191,15 +191,17 @@ def test_a_prompt_for_a_scheme_asks_that_scheme(endpoint: Endpoint) -> None:
     version = scheme_store.store(definition=CLARITY)
     mine = Wording("$notice", "$questions\n$rated\n$fields")
     made = {"by": None, "protocol": "rubric", "wording": mine, "scheme_version": version}
-    actions.create(name="short", variant="json", **made)
+    prompt_actions.create(name="short", variant="json", **made)
     plan = Judge(prompt="short@1", endpoint=endpoint).plan()
     assert (plan.scheme_version, plan.rater.name) == (version, f"m1 short@1 {CLARITY.key}@1")
     with pytest.raises(JudgeError, match="The prompt short@1 is for corpus:of@mine:turn@1: name that"):
         Judge(prompt="short@1", endpoint=endpoint, scheme="fed_turn").plan()
     with pytest.raises(JudgeError, match="rubric line reads no reply of the form 'json'; it reads line"):
-        actions.check(protocol="rubric", variant="line", wording=replace(mine, form="json"))
+        prompt_actions.check(protocol="rubric", variant="line", wording=replace(mine, form="json"))
     with pytest.raises(JudgeError, match=r"\$rated is missing"):
-        actions.check(protocol="rubric", variant="json", wording=replace(mine, user="$questions $fields"))
+        prompt_actions.check(
+            protocol="rubric", variant="json", wording=replace(mine, user="$questions $fields")
+        )
 
 
 def test_over_a_campaign_a_rubric_asks_what_its_people_are_asked(endpoint: Endpoint) -> None:

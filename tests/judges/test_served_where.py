@@ -15,7 +15,7 @@ from django.test import Client
 from annotation.models import Label, Rater
 from calibration.exports.labels import labels, stream
 from calibration.ratings.scope import Scope
-from jobs.endpoints.actions import sync_environment
+from jobs.endpoints.endpoint_actions import sync_environment
 from jobs.models import Call, Endpoint, Run
 from judges.runs.plans import Judge
 from tests import factories

@@ -16,7 +16,7 @@ from annotation.models import Corpus, Item, Label, Occasion, Question
 from annotation.work import labels
 from annotation.work.labels import Answer
 from calibration.gold.derivation import make
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from jobs.models import Call, Run
 from judges.protocols import PROTOCOLS
 from judges.runs.plans import Judge

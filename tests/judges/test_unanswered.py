@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotation.campaigns import tasks
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Corpus, Task
-from annotation.schemes.base import NO_CONVERSATION
+from annotation.schemes.definitions import NO_CONVERSATION
 from jobs.models import Run
 from judges.runs.estimates import estimate, unanswered
 from judges.runs.plans import Judge

@@ -9,7 +9,7 @@ from annotation.errors import PasswordRefused, PersonInUse, RoleRefused
 from annotation.models import Assignment
 from annotation.people import accounts, deletion, links
 from calibration.gold import derivation
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from config.models import Event
 from tests import factories
 from tests.calibration.world import world

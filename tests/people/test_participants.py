@@ -18,7 +18,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.errors import CampaignRefused, JoinRefused, LinkRefused, RoleRefused, TokenRefused
 from annotation.models import Campaign, CampaignMember, JoinLink, Participant, ParticipantBrowser
 from annotation.people import accounts, participants

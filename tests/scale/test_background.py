@@ -8,19 +8,19 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Corpus, Task
 from calibration.errors import GoldRuleError
 from calibration.gold import derivation
 from calibration.models import Gold
-from jobs import actions
+from jobs import job_actions
 from jobs.errors import JobCancelled
 from jobs.models import Call, Job, Run
 from jobs.queue import jobs as queue
 from jobs.queue.worker import Heartbeat
 from judges.errors import JudgeError
-from judges.runs import actions as starting
+from judges.runs import run_actions as starting
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
 from tests import factories
@@ -162,9 +162,9 @@ def test_a_start_says_why_it_came_to_nothing(corpus: Corpus) -> None:
 def test_a_cancelled_start_can_be_done_again(corpus: Corpus) -> None:
     job = starting.start_judge(by=None, judge=RULES, selection=Selection(corpus))
     assert isinstance(job, Job)
-    actions.cancel(job=job, by=None)
+    job_actions.cancel(job=job, by=None)
     assert _work_off().state == "cancelled"
-    actions.retry(job=job, by=None)
+    job_actions.retry(job=job, by=None)
     assert (_work_off().state, Call.objects.count()) == ("done", 3)
 
 

@@ -14,7 +14,7 @@ from jobs.calls import claims
 from jobs.models import Call, Job, Run
 from jobs.queue import jobs as queue
 from jobs.queue.worker import Heartbeat
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.plans import Judge
 from judges.runs.selection import Selection
 from tests import factories
@@ -35,7 +35,7 @@ def run() -> Run:
     corpus = factories.corpus("talks")
     for number in range(5):
         factories.dialogue(corpus, f"d{number}", turns=2)
-    started = actions.start(by=None, plan=Judge("rules_baseline").plan(None), selection=Selection(corpus))
+    started = run_actions.start(by=None, plan=Judge("rules_baseline").plan(None), selection=Selection(corpus))
     Call.objects.filter(pk=started.calls.earliest("pk").pk).update(state="done")
     return started
 

@@ -8,13 +8,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import progress, tasks
 from annotation.corpora import queries
 from annotation.models import Item
 from calibration.ratings.ratings import places
 from calibration.ratings.scope import of_corpus
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from config.lists import LongPaginator
 from jobs.models import Run
 from judges.runs.plans import Judge

@@ -88,7 +88,7 @@ def make_baseline_answers() -> dict[str, Any]:
 
 
 def make_simulation(by: User, state: str) -> Any:
-    from suites.long_dialogue.simulations import actions as simulation_actions
+    from suites.long_dialogue.simulations import simulation_actions
 
     made = simulation_actions.start(by=by, **make_simulation_fields())
     return simulation_actions.cancel(by=by, simulation=made) if state == "cancelled" else made
@@ -96,11 +96,11 @@ def make_simulation(by: User, state: str) -> Any:
 
 SIMULATIONS: dict[str, Callable[[User], dict[str, Any]]] = {
     "suites.long_dialogue.simulations.steps.writer": lambda by: make_baseline_answers(),
-    "suites.long_dialogue.simulations.actions.start": lambda by: make_simulation_fields(),
-    "suites.long_dialogue.simulations.actions.go_on": lambda by: {
+    "suites.long_dialogue.simulations.simulation_actions.start": lambda by: make_simulation_fields(),
+    "suites.long_dialogue.simulations.simulation_actions.go_on": lambda by: {
         "simulation": make_simulation(by, "cancelled")
     },
-    "suites.long_dialogue.simulations.actions.cancel": lambda by: {
+    "suites.long_dialogue.simulations.simulation_actions.cancel": lambda by: {
         "simulation": make_simulation(by, "making")
     },
 }

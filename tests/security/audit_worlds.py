@@ -70,10 +70,10 @@ def make_archived(by: User) -> Any:
 
 def make_submitted(by: User) -> Any:
     from annotation.models import Assignment
-    from annotation.work import actions
+    from annotation.work import task_actions
 
     made = make_campaign(by, annotators=[by])
-    _, hold = actions.start(by=by, campaign=made.pk)
+    _, hold = task_actions.start(by=by, campaign=made.pk)
     assert hold is not None
     Assignment.objects.filter(pk=hold.assignment).update(state="submitted", submitted_at=made.created_at)
     return Assignment.objects.get(pk=hold.assignment)
@@ -85,10 +85,10 @@ def make_in_batches(by: User) -> Any:
 
 def make_held(by: User) -> Any:
     from annotation.models import Assignment
-    from annotation.work import actions
+    from annotation.work import task_actions
 
     made = make_campaign(by, annotators=[by])
-    _, hold = actions.start(by=by, campaign=made.pk)
+    _, hold = task_actions.start(by=by, campaign=made.pk)
     assert hold is not None
     return Assignment.objects.get(pk=hold.assignment)
 
@@ -134,9 +134,9 @@ def make_split(by: User) -> Any:
 
 
 def make_study(by: User) -> Any:
-    from calibration.studies import actions
+    from calibration.studies import study_actions
 
-    return actions.automatic(corpus=make_world().corpus)
+    return study_actions.automatic(corpus=make_world().corpus)
 
 
 def make_judge() -> Any:
@@ -153,9 +153,9 @@ def make_test_part(by: User) -> Any:
 
 
 def make_split_study(by: User) -> Any:
-    from calibration.studies import actions
+    from calibration.studies import study_actions
 
-    return actions.automatic(corpus=make_split(by).corpus)
+    return study_actions.automatic(corpus=make_split(by).corpus)
 
 
 def make_job(by: User, state: str = "queued") -> Any:
@@ -165,7 +165,7 @@ def make_job(by: User, state: str = "queued") -> Any:
 
 
 def make_run(by: User) -> Any:
-    from judges.runs.actions import start
+    from judges.runs.run_actions import start
 
     return start(by=by, **make_metric_run())
 
@@ -266,7 +266,7 @@ def make_prompt_fields() -> dict[str, Any]:
 
 
 def make_prompt() -> Any:
-    from judges.prompts.actions import create
+    from judges.prompts.prompt_actions import create
 
     return create(by=None, **make_prompt_fields())
 
@@ -315,7 +315,7 @@ def make_bench(by: User) -> Any:
 
 
 def make_draft(by: User) -> Any:
-    from judges.drafts.actions import write
+    from judges.drafts.draft_actions import write
 
     return write(by=None, **make_text(by))
 
@@ -331,7 +331,7 @@ def make_text(by: User) -> dict[str, Any]:
 def make_disagreement(by: User) -> dict[str, Any]:
     from annotation.models import Item, Question
     from calibration.workbench.sheets import Judged
-    from judges.drafts.actions import run
+    from judges.drafts.draft_actions import run
 
     draft = make_draft(by)
     run(by=None, draft=draft, targets=1)
@@ -358,7 +358,7 @@ def make_waiting(by: User) -> Any:
 
 
 def make_proposal() -> Any:
-    from judges.prompts.actions import propose
+    from judges.prompts.prompt_actions import propose
 
     first = make_prompt()
     wording = make_wording("$notice", "$response, anew")

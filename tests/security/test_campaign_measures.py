@@ -13,14 +13,14 @@ from django.urls import reverse
 from annotation.corpora import splits
 from annotation.models import Campaign, Corpus
 from annotation.people import accounts
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from calibration.exports import downloads
 from calibration.exports.downloads import Order
 from calibration.exports.parts import ExportPart
 from calibration.exports.writing import FORMATS
 from calibration.gold import derivation
 from calibration.models import Export, Gold, Study
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from tests import factories
 
 pytestmark = pytest.mark.django_db

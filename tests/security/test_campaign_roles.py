@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotation import access
 from annotation.models import Campaign, CampaignMember
 from annotation.people import accounts
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from tests import factories
 from tests.checks import world
 

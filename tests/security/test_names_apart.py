@@ -33,11 +33,11 @@ from annotation.models import (
     Thread,
 )
 from annotation.people import accounts, participants
-from annotation.work import actions as labelling
 from annotation.work import messages, notes
+from annotation.work import task_actions as labelling
 from annotation.work.labels import called
 from calibration.gold import derivation
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from config.models import Event
 from tests import factories
 from tests.checks import world

@@ -12,8 +12,8 @@ from tqdm import tqdm
 
 from annotation.corpora.import_file import Progress, import_path
 from annotation.corpora.import_staging import ImportResult
-from annotation.formats import FORMATS, base
-from annotation.formats.base import SETTINGS, columns_of, guess, read_start
+from annotation.formats import FORMATS, corpus_format
+from annotation.formats.corpus_format import SETTINGS, columns_of, guess, read_start
 from annotation.formats.source import ImportProblem
 from config.commands import DatabaseCommand
 
@@ -54,7 +54,7 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--sha256",
             help="what the file must hold, refused otherwise (default: as the manifest beside it, "
-            f"PATH{base.SUFFIX}, says, where there is one)",
+            f"PATH{corpus_format.SUFFIX}, says, where there is one)",
         )
         for setting in SETTINGS.values():
             parser.add_argument(
@@ -85,7 +85,7 @@ class Command(DatabaseCommand):
                     scheme=options["scheme"],
                     source=options["source"],
                     licence=options["licence"],
-                    sha256=options["sha256"] or base.read_manifest_hash(options["path"]),
+                    sha256=options["sha256"] or corpus_format.read_manifest_hash(options["path"]),
                     columns=columns,
                     settings={key: options[key] for key in SETTINGS},
                     progress=progress,

@@ -18,8 +18,8 @@ from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import snapshot_of, to_json
 from calibration.reports.view import SECTIONS
 from calibration.statistics.core.engine import second_opinions
-from calibration.studies import actions as studies
 from calibration.studies import inputs
+from calibration.studies import study_actions as studies
 from calibration.studies.computing import Progress, result_of
 from config import request_json
 from config.commands import DatabaseCommand, refuse_unused

@@ -95,7 +95,7 @@ class Command(BaseCommand):
 
     def _retire_fake_model(self) -> None:
         """Take the fake model of an earlier demo off the lists: it ended with that demo."""
-        from jobs.endpoints.actions import retire  # the apps are loaded by now
+        from jobs.endpoints.endpoint_actions import retire  # the apps are loaded by now
         from jobs.fake_models import ENDPOINT
 
         retire(by=None, name=ENDPOINT)
@@ -141,7 +141,7 @@ def _web_processes() -> int:
 
 def _take_keys() -> dict[str, str]:
     """Take the keys of endpoints out of this process's environment, from which every program inherits."""
-    from jobs.endpoints.actions import key_variables  # the apps are loaded by now
+    from jobs.endpoints.endpoint_actions import key_variables  # the apps are loaded by now
 
     return {name: os.environ.pop(name) for name in key_variables() if name in os.environ}
 

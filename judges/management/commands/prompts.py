@@ -19,7 +19,7 @@ from jobs.errors import JobError
 from judges.errors import JudgeError
 from judges.management.run_options import add_needs, needs_from_options
 from judges.models import Prompt, PromptVersion
-from judges.prompts import actions, files, requests, versions
+from judges.prompts import files, prompt_actions, requests, versions
 from judges.prompts.examples import RULES, Pick
 from judges.prompts.versions import Version
 from judges.runs.lookup import corpus_named, endpoint_named
@@ -103,7 +103,7 @@ class Command(DatabaseCommand):
         if options["user"]:
             wording = replace(wording, user=_read_text(options["user"]))
         prompt = _own_prompt(base)
-        prompt_version = actions.add_version(
+        prompt_version = prompt_actions.add_version(
             by=None, prompt=prompt, wording=wording, parent=base.ref, note=options["note"]
         )
         return self._report_saved(options, prompt_version)
@@ -116,7 +116,9 @@ class Command(DatabaseCommand):
     def _copy(self, options: dict[str, Any]) -> Any:
         version = versions.find(options["version"])
         description = options["description"]
-        prompt_version = actions.copy(by=None, version=version, name=options["name"], description=description)
+        prompt_version = prompt_actions.copy(
+            by=None, version=version, name=options["name"], description=description
+        )
         return self._report_saved(options, prompt_version)
 
     def _diff(self, options: dict[str, Any]) -> Any:
@@ -141,7 +143,7 @@ class Command(DatabaseCommand):
             options["part"],
         )
         version = versions.find(options["version"])
-        prompt_version = actions.add_examples(
+        prompt_version = prompt_actions.add_examples(
             by=None, version=version, criteria=criteria, note=options["note"]
         )
         return self._report_saved(options, prompt_version)
@@ -164,7 +166,7 @@ class Command(DatabaseCommand):
         return {"version": version.ref, "form": options["form"], "text": text}
 
     def _import(self, options: dict[str, Any]) -> Any:
-        prompt_versions = actions.import_file(
+        prompt_versions = prompt_actions.import_file(
             by=None, content=_read_bytes(options["file"]), name=options["name"]
         )
         refs = [f"{row.prompt.name}@{row.number}" for row in prompt_versions]
@@ -173,7 +175,9 @@ class Command(DatabaseCommand):
 
     def _archive(self, options: dict[str, Any]) -> Any:
         version = versions.find(options["name"])
-        prompt = actions.archive(by=None, prompt=_own_prompt(version), archived=options["act"] == "archive")
+        prompt = prompt_actions.archive(
+            by=None, prompt=_own_prompt(version), archived=options["act"] == "archive"
+        )
         self._say(options, f"{prompt.name} is {'archived' if prompt.archived else 'back'}.")
         return {"name": prompt.name, "archived": prompt.archived}
 
@@ -183,7 +187,7 @@ class Command(DatabaseCommand):
         version = versions.find(options["version"])
         _own_prompt(version)
         assert version.row is not None
-        actions.delete(by=None, version=version.row)
+        prompt_actions.delete(by=None, version=version.row)
         self._say(options, f"{version.ref} is deleted.")
         return {"deleted": version.ref}
 

@@ -13,7 +13,7 @@ from jobs.models import Run
 from jobs.runs import CAPS, PAUSES
 from judges.management.run_options import RunCommand, add_needs, needs_from_options
 from judges.protocols import PROTOCOLS
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.estimates import estimate, unanswered
 from judges.runs.lookup import endpoint_named
 from judges.runs.plans import BUDGET, SAMPLE_COUNT, Judge
@@ -89,7 +89,7 @@ class Command(RunCommand):
                 self.stderr.write("".join(f"Of all calls, {gap.sentence()}." for gap in lacking))
             if options["open_test"] and not judge_needs_opening(judge, selection):
                 self.stderr.write("--open-test: this run opens no test that is closed to the judge")
-            run = actions.start(
+            run = run_actions.start(
                 by=None,
                 plan=judge.plan(selection.campaign),
                 selection=selection,

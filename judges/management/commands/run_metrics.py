@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 from jobs.errors import JobError
 from judges.management.run_options import RunCommand
 from judges.metrics import split_keys
-from judges.runs import actions
+from judges.runs import run_actions
 from judges.runs.lookup import availability
 from judges.runs.metric_calls import metric_plans
 from judges.runs.plans import RaterPlan
@@ -41,7 +41,7 @@ class Command(RunCommand):
             selection = self.selection(options)
             plans = metric_plans(keys, selection.corpus)
             self._warn(plans, selection)
-            started = [actions.start(by=None, plan=plan, selection=selection) for plan in plans]
+            started = [run_actions.start(by=None, plan=plan, selection=selection) for plan in plans]
         except JobError as error:
             raise CommandError(str(error)) from None
         summaries = self.drive(started, options)

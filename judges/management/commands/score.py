@@ -24,7 +24,7 @@ from judges.metrics import (
     instrument_for,
     split_keys,
 )
-from judges.metrics.kit.base import LEARN_FROM
+from judges.metrics.kit.metric import LEARN_FROM
 from judges.runs.scoring import Averages, Line, count, expand, groups, lines, read
 
 _HUB = [key for key, metric in METRICS.items() if "language_model" in metric.needs]

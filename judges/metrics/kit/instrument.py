@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from annotation.records import Continuation, Dialogue
-from judges.metrics.kit.base import (
+from judges.metrics.kit.metric import (
     HALVES,
     KeyRefused,
     Metric,

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from judges.metrics.kit.base import ModelMissing
+from judges.metrics.kit.metric import ModelMissing
 
 # Models of transformers, by name or folder: loaded from this machine, on one thread, one text at a time.
 #

@@ -19,7 +19,7 @@ from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from suites.continuation.benchmarks.summary import numbered, spoken
-from suites.continuation.generators.base import (
+from suites.continuation.generators.generator import (
     Done,
     Generator,
     Reply,

@@ -16,7 +16,7 @@ from jobs.prompt import Prompt, Unparseable, about_tokens
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
 from suites.continuation.benchmarks.summary import by_id, speakers, spoken, transcript
-from suites.continuation.generators.base import (
+from suites.continuation.generators.generator import (
     Done,
     Generator,
     Reply,

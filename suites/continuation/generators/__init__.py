@@ -4,7 +4,9 @@ from jobs.tables import Table
 from suites.continuation.benchmarks.cleaning import CocoevalCleaning
 from suites.continuation.benchmarks.metadata import CocoevalMetadata
 from suites.continuation.benchmarks.summary import CocoevalSummary
-from suites.continuation.generators.base import (
+from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
+from suites.continuation.generators.comperdial_response import Response
+from suites.continuation.generators.generator import (
     Done,
     Failed,
     Generator,
@@ -15,8 +17,6 @@ from suites.continuation.generators.base import (
     State,
     WrongSettings,
 )
-from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
-from suites.continuation.generators.comperdial_response import Response
 from suites.continuation.generators.mpc_conversation import Conversation
 from suites.continuation.generators.mpceval_predictions import (
     ContentGivenSpeaker,

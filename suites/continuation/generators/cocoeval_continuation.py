@@ -22,10 +22,10 @@ from annotation.text.context import Names, entries, entry_lines, happening, head
 from annotation.text.views import METADATA, Blind, View, clean, one_line
 from annotation.text.words import fold, spaced, words
 from jobs.prompt import Prompt, Unparseable
-from judges.protocols.base import Case
+from judges.protocols.protocol import Case
 from judges.protocols.quoting import Seen, quote
 from judges.protocols.replies import json_object
-from suites.continuation.generators.base import (
+from suites.continuation.generators.generator import (
     Done,
     Generator,
     Reply,

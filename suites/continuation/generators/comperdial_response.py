@@ -10,8 +10,8 @@ from annotation.records import Dialogue, Turn
 from jobs.prompt import Prompt
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
-from suites.continuation.generators import base
-from suites.continuation.generators.base import (
+from suites.continuation.generators import generator
+from suites.continuation.generators.generator import (
     Done,
     Generator,
     Reply,
@@ -34,7 +34,7 @@ PERSONAS, BOTH, OWN = "personas", "both", "own"
 SETTINGS = (
     Setting(PERSONAS, BOTH, "Show both speakers' personas, or only that of the one who answers.",
             choices=(BOTH, OWN), varies=True),
-    *base.SETTINGS,
+    *generator.SETTINGS,
 )  # fmt: skip
 
 
@@ -74,9 +74,9 @@ class Response(Generator):
             "others": others if settings[PERSONAS] == BOTH else [],
             "turns": StoredTurns(dialogue.turns[: points[-1] + 1] if points else ()).as_json(),
             "points": points,
-            "settings": {setting.name: settings[setting.name] for setting in base.SETTINGS},
+            "settings": {setting.name: settings[setting.name] for setting in generator.SETTINGS},
             "responses": [],
-            "spent": dict(base.NOTHING),
+            "spent": dict(generator.NOTHING),
         }
 
     def request(self, state: State) -> Sequence[Prompt] | Done:
@@ -100,7 +100,7 @@ class Response(Generator):
         number = len(state["responses"])
         prompt = _prompt(self, state, state["points"][number])
         where = f"response {number + 1} of {len(state['points'])}"
-        spent = base.spend(state["spent"], prompt, replies[0], state["settings"], where)
+        spent = generator.spend(state["spent"], prompt, replies[0], state["settings"], where)
         return {**state, "responses": [*state["responses"], _read(replies[0].text)], "spent": spent}
 
     def pretend(self, state: State) -> Sequence[str]:
@@ -110,7 +110,7 @@ class Response(Generator):
 
     def reasks(self, settings: Settings) -> int:
         """Return how many calls are left after the first."""
-        return int(settings[base.CALLS]) - 1
+        return int(settings[generator.CALLS]) - 1
 
     def name(self, model: str, condition: Mapping[str, Value]) -> str:
         """Return the model, and whether it saw only its own persona."""
@@ -122,7 +122,7 @@ def _speakers(dialogue: Dialogue) -> list[str]:
     return list(dict.fromkeys(turn.speaker for turn in dialogue.turns if says(turn)))
 
 
-def _prompt(generator: Generator, state: State, point: int) -> Prompt:
+def _prompt(generation: Generator, state: State, point: int) -> Prompt:
     cast = Cast.from_json(state["cast"])
     seen = StoredTurns.from_json(state["turns"][:point]).turns
     blocks = [
@@ -131,7 +131,7 @@ def _prompt(generator: Generator, state: State, point: int) -> Prompt:
         quote("CONVERSATION", cast.transcript(seen)),
     ]
     return filled(
-        generator.key, generator.version, {"blocks": "\n\n".join(blocks)}, object_schema([RESPONSE])
+        generation.key, generation.version, {"blocks": "\n\n".join(blocks)}, object_schema([RESPONSE])
     )
 
 

@@ -12,7 +12,7 @@ from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_value
 from suites.continuation.generators import cocoeval_continuation
-from suites.continuation.generators.base import (
+from suites.continuation.generators.generator import (
     Done,
     Generator,
     Reply,

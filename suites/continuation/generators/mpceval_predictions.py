@@ -12,7 +12,7 @@ from annotation.text.views import clean
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from suites.continuation.generators import cocoeval_continuation
-from suites.continuation.generators.base import (
+from suites.continuation.generators.generator import (
     Done,
     Generator,
     Reply,

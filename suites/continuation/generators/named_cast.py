@@ -11,7 +11,7 @@ from annotation.text.context import Names
 from annotation.text.views import DEFAULT, View, one_line
 from annotation.text.words import fold
 from jobs.prompt import Unparseable
-from judges.protocols.base import Case
+from judges.protocols.protocol import Case
 from judges.protocols.quoting import Seen
 
 STANCE = "stance"

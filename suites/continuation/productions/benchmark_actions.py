@@ -26,7 +26,6 @@ from suites.continuation.errors import SystemsError
 from suites.continuation.generators import GENERATORS
 from suites.continuation.models import Benchmark, Production
 from suites.continuation.productions import benchmark_steps, pipelines
-from suites.continuation.productions.actions import usage_of
 from suites.continuation.productions.benchmark_steps import (
     CLEANING,
     CUT,
@@ -49,6 +48,7 @@ from suites.continuation.productions.pipelines import (
     stop,
     wake,
 )
+from suites.continuation.productions.production_actions import usage_of
 from suites.continuation.schemes import SCHEME
 
 # Benchmarks: asked for, gone on with, left, and marked as checked. Every act is logged with who did it.

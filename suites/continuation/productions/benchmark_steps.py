@@ -43,9 +43,9 @@ from suites.continuation.benchmarks.summary import spoken
 from suites.continuation.errors import SystemsError
 from suites.continuation.generators import GENERATORS, WrongSettings
 from suites.continuation.models import Benchmark, BenchmarkRun
-from suites.continuation.productions.actions import Read, start_each
 from suites.continuation.productions.dialogues import Dialogues, of_rows
 from suites.continuation.productions.plans import Generation, Plan
+from suites.continuation.productions.production_actions import Read, start_each
 from suites.continuation.productions.steps import Came, Need, Place, Stuck, came, named_alone
 
 # What somebody asks for when a benchmark is to be made, checked without reading corpora.

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from jobs.models.endpoint import Endpoint
 from jobs.tables import Table
-from suites.continuation.generators.base import Generator, LruCache, MadeRecord, Settings
+from suites.continuation.generators.generator import Generator, LruCache, MadeRecord, Settings
 from suites.continuation.models import Production
 
 BOUND_KEPT = 4

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet, Sum
 
 from config.models import Event
-from jobs import actions as jobs
+from jobs import job_actions as jobs
 from jobs import runs
 from jobs.endpoints.costs import cost
 from jobs.endpoints.wire import literal

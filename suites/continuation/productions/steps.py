@@ -33,7 +33,7 @@ from jobs.queue.waking import wake
 from jobs.runs import OPEN
 from suites.continuation.errors import SystemsError
 from suites.continuation.generators import GENERATORS, Failed, Reply
-from suites.continuation.generators.base import Done, Generator
+from suites.continuation.generators.generator import Done, Generator
 from suites.continuation.models import Production, ProductionCall
 from suites.continuation.productions.material import LOADERS, RESULTS, bound
 from suites.continuation.productions.plans import LONGEST_NAME, Plan, continuation_id, digest, settings_of

@@ -17,7 +17,7 @@ from annotation.text.words import fold
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import json_object
-from suites.continuation.generators.base import (
+from suites.continuation.generators.generator import (
     Done,
     Generator,
     Reply,

@@ -33,7 +33,7 @@ from annotation.scenario_records import (
     Probe,
     StageScore,
 )
-from annotation.schemes.base import people_answer
+from annotation.schemes.definitions import people_answer
 from suites.group_chat import schemes as decisions
 from suites.group_chat.scenarios.observing import (
     FROM_SILENCE,

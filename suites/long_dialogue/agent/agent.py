@@ -19,7 +19,7 @@ from annotation.text.draws import one_of
 from jobs.prompt import Prompt
 from judges.protocols.quoting import quote
 from suites.continuation.benchmarks.summary import SCHEMA, read
-from suites.continuation.generators.base import (
+from suites.continuation.generators.generator import (
     Done,
     Failed,
     Generator,

@@ -24,7 +24,7 @@ from annotation.records import EVENTS, SELF, Continuation, Dialogue, Turn
 from annotation.script_records import Date, Question, Use
 from annotation.text.words import UNSPACED
 from jobs.prompt import about_tokens
-from judges.protocols.base import Case
+from judges.protocols.protocol import Case
 from judges.protocols.quoting import Seen
 from suites.long_dialogue.scripts.answers import Moment, PromptContent
 from suites.long_dialogue.scripts.graph import DEFAULT, RelationTable

@@ -19,7 +19,7 @@ from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from judges.protocols.replies import whole_number
 from suites.continuation.benchmarks.summary import MORE, by_name, spoken
-from suites.continuation.generators.base import (
+from suites.continuation.generators.generator import (
     Done,
     Generator,
     MadeRecord,

@@ -15,7 +15,7 @@ from annotation.text.views import one_line
 from jobs.prompt import Prompt, Unparseable
 from judges.protocols.quoting import quote
 from suites.continuation.benchmarks.summary import MORE
-from suites.continuation.generators.base import (
+from suites.continuation.generators.generator import (
     Done,
     Reply,
     Setting,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotation.script_records import ORIGINAL, versioned
-from suites.continuation.generators.base import Setting, Settings, Value, WrongSettings
+from suites.continuation.generators.generator import Setting, Settings, Value, WrongSettings
 from suites.long_dialogue.agent.memory import (
     BM25,
     EMBEDDING,

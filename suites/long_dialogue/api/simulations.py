@@ -20,12 +20,12 @@ from judges.runs.lookup import endpoint_named
 from judges.runs.selection import settings_of
 from suites.api import Plain, answered, validated
 from suites.continuation.api import ParametersSerializer
-from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.plans import LONGEST_NAME
+from suites.continuation.productions.production_actions import MOST_TRIALS
 from suites.long_dialogue import access
 from suites.long_dialogue.models import Simulation
-from suites.long_dialogue.simulations import actions as simulation_actions
-from suites.long_dialogue.simulations.actions import as_json
+from suites.long_dialogue.simulations import simulation_actions
+from suites.long_dialogue.simulations.simulation_actions import as_json
 from suites.long_dialogue.simulations.steps import SAMPLING, Order
 
 # What the API reads and writes about simulations.

@@ -9,7 +9,7 @@ from annotation.models import Record
 from annotation.models.corpora import Dialogue
 from annotation.script_records import FACT
 from annotation.text.words import fold
-from suites.continuation.generators.base import MadeRecord
+from suites.continuation.generators.generator import MadeRecord
 from suites.continuation.models import Production
 from suites.long_dialogue.agent.quiz import DialsimFacts, DialsimQuiz
 from suites.long_dialogue.editing.import_records import NewRecord, make_records

@@ -18,7 +18,7 @@ from annotation.records import SELF
 from annotation.script_records import QUESTION, question_json
 from config.models import Event
 from config.planner import WORTH_TELLING, tell_planner
-from jobs import actions as jobs
+from jobs import job_actions as jobs
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job

@@ -20,7 +20,7 @@ from annotation.models.corpora import Corpus
 from annotation.script_records import FACT, QUESTION
 from config.files import row_id
 from config.permissions import researcher_only, user_of
-from jobs.actions import active_job
+from jobs.job_actions import active_job
 from jobs.models import Job
 from suites.long_dialogue.editing import question_editing, question_records, question_relations, question_sets
 from suites.long_dialogue.editing.question_figures import SOURCES, figures_of, table2

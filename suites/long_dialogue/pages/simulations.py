@@ -24,14 +24,14 @@ from judges.pages.runs import sync_endpoints
 from judges.runs.selection import RunSettings, settings_of
 from suites.continuation.generators import GENERATORS
 from suites.continuation.pages import WithCaps, setting_field
-from suites.continuation.productions.actions import MOST_TRIALS
 from suites.continuation.productions.plans import LONGEST_NAME
+from suites.continuation.productions.production_actions import MOST_TRIALS
 from suites.long_dialogue import access
 from suites.long_dialogue.agent.agent import BASELINES
 from suites.long_dialogue.agent.trial_settings import EMBEDDER, NAMES, SET
 from suites.long_dialogue.models import Simulation
-from suites.long_dialogue.simulations import actions as simulation_actions
-from suites.long_dialogue.simulations.actions import (
+from suites.long_dialogue.simulations import simulation_actions
+from suites.long_dialogue.simulations.simulation_actions import (
     TITLES,
     counts,
     describe_condition,

@@ -21,9 +21,9 @@ from annotation.models import Corpus, RelationRows
 from annotation.models.corpora import Dialogue
 from annotation.models.records import QuestionSet, Record
 from annotation.script_records import FACT, QUESTION, Fact, Question, fact_record, question_record
-from jobs.endpoints.actions import remember
 from jobs.endpoints.client import TROUBLE, CallError, FakeModelAnswers, openai_client, transport_error
 from jobs.endpoints.costs import counter
+from jobs.endpoints.endpoint_actions import remember
 from jobs.fake_models import EMBEDDING_MODEL, has_mark, is_fake
 from jobs.models.endpoint import Endpoint
 from jobs.prompt import about_tokens
@@ -31,7 +31,7 @@ from judges.metrics import ModelMissing
 from judges.metrics.kit.models import text_hash
 from judges.runs.material import DatabaseStore, tools
 from suites.continuation.errors import SystemsError
-from suites.continuation.generators.base import Failed, MadeRecord, Settings
+from suites.continuation.generators.generator import Failed, MadeRecord, Settings
 from suites.continuation.models import Production
 from suites.continuation.productions.dialogues import of_rows
 from suites.long_dialogue.agent.memory import Embeds, Material, Vectors

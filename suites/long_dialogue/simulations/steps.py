@@ -26,8 +26,7 @@ from judges.runs.selection import RunSettings, settings_from
 from suites.continuation.errors import SystemsError
 from suites.continuation.generators import GENERATORS, Done, Reply, Settings, State, WrongSettings
 from suites.continuation.models import Production, Writer
-from suites.continuation.productions import actions as producing
-from suites.continuation.productions.actions import MOST_TRIALS, Read
+from suites.continuation.productions import production_actions as producing
 from suites.continuation.productions.dialogues import Dialogues, of_rows
 from suites.continuation.productions.plans import (
     Generation,
@@ -37,6 +36,7 @@ from suites.continuation.productions.plans import (
     differences,
     digest,
 )
+from suites.continuation.productions.production_actions import MOST_TRIALS, Read
 from suites.continuation.productions.steps import Need, Place, Stuck, came, named_alone
 from suites.long_dialogue.agent.agent import BASELINES, DialsimAgent, Trials
 from suites.long_dialogue.agent.agent import SUMMARY_TEXT as TEXT

@@ -10,7 +10,7 @@ from demo.fake_model.errors import ErrorModel, RoleErrors
 from demo.fake_model.serving import FakeModel
 from jobs.prompt import Prompt, Unparseable
 from suites.continuation.generators import GENERATORS
-from suites.continuation.generators.base import Done, Reply
+from suites.continuation.generators.generator import Done, Reply
 from tests.demo.asking import asked, said
 
 SPEAKERS = ("Chair", "Grad A", "Grad B")

@@ -23,7 +23,7 @@ from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint
 from judges.runs.plans import Judge
-from suites.continuation.productions import actions
+from suites.continuation.productions import production_actions
 from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.plans import Generation
 from tests import factories
@@ -70,7 +70,7 @@ def benchmark() -> Corpus:
 def generate(corpus: Corpus, endpoint: Endpoint, prompting: str, per_call: int) -> None:
     settings = {"prompting": prompting, "turns_per_call": per_call}
     generation = Generation("cocoeval_continuation", endpoint, settings)
-    run = actions.start(by=None, generation=generation, dialogues=Dialogues(corpus))
+    run = production_actions.start(by=None, generation=generation, dialogues=Dialogues(corpus))
     finish(seconds=120)
     run.refresh_from_db()
     assert (run.state, run.missing, run.title) == ("done", 0, f"fake-1 {prompting} {per_call}/call")

@@ -8,9 +8,9 @@ import pytest
 
 from annotation.models import Corpus
 from jobs.models import Endpoint
-from suites.continuation.productions.actions import Estimate, estimate
 from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.plans import Generation
+from suites.continuation.productions.production_actions import Estimate, estimate
 from tests import factories
 
 pytestmark = pytest.mark.django_db

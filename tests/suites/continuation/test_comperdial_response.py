@@ -13,7 +13,7 @@ from demo.fake_model.role import planted_number
 from demo.fake_model.roles.writers import expected_quality
 from jobs.prompt import Unparseable, about_tokens
 from suites.continuation.generators import GENERATORS, Done, Failed, Reply, WrongSettings
-from suites.continuation.generators.base import spend
+from suites.continuation.generators.generator import spend
 from tests.suites.continuation.driving import driven, fake, people, stored
 
 KEY = "comperdial_response"

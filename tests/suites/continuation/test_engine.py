@@ -15,10 +15,10 @@ from jobs.models import Call, Endpoint, Run
 from judges.runs.selection import RunSettings
 from suites.continuation.errors import SystemsError
 from suites.continuation.models import Production, Writer
-from suites.continuation.productions import actions
-from suites.continuation.productions.actions import estimate
+from suites.continuation.productions import production_actions
 from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.plans import Generation, digest
+from suites.continuation.productions.production_actions import estimate
 from tests import factories
 from tests.judges.helpers import finish
 from tests.suites.continuation.toy import Toy, ToyModel
@@ -46,7 +46,9 @@ def begin(corpus: Corpus, endpoint: Endpoint, generator: str = "toy", **more: An
     how = {name: more.pop(name) for name in ("trials", "settings_of_run") if name in more}
     settings = how.pop("settings_of_run", None)
     chosen = Generation(generator, endpoint, **more)
-    return actions.start(by=None, generation=chosen, dialogues=Dialogues(corpus), settings=settings, **how)
+    return production_actions.start(
+        by=None, generation=chosen, dialogues=Dialogues(corpus), settings=settings, **how
+    )
 
 
 def wrote(continuation: Continuation) -> list[str]:
@@ -284,7 +286,7 @@ def test_another_selection_takes_over_what_was_not_finished(toys: ToyModel) -> N
     first = begin(corpus, endpoint)
     finish()
     chosen = Generation("toy", endpoint)
-    second = actions.start(by=None, generation=chosen, dialogues=Dialogues(corpus, first=1))
+    second = production_actions.start(by=None, generation=chosen, dialogues=Dialogues(corpus, first=1))
     assert second.pk != first.pk
     finish()
     second.refresh_from_db()

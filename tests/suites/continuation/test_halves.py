@@ -8,7 +8,7 @@ import pytest
 
 from annotation.models import Continuation, Corpus
 from suites.continuation.models import Writer
-from suites.continuation.productions import actions
+from suites.continuation.productions import production_actions
 from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.plans import Generation
 from tests import factories
@@ -34,7 +34,7 @@ def corpus_of() -> Corpus:
 def test_one_system_does_both_halves_and_the_whole(fake: FakeLLM) -> None:
     corpus, endpoint = corpus_of(), endpoint_of(fake)
     for key in ("mpceval_next_message", "mpceval_speaker_given_content", "mpceval_content_given_speaker"):
-        actions.start(
+        production_actions.start(
             by=None, generation=Generation(key, endpoint, name="solver"), dialogues=Dialogues(corpus)
         )
     finish()

@@ -14,7 +14,7 @@ from django.db.models import Count
 from annotation.models import Continuation, Corpus
 from jobs.models import Call
 from suites.continuation.models import Production
-from suites.continuation.productions import actions
+from suites.continuation.productions import production_actions
 from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.plans import Generation
 from tests import factories
@@ -69,7 +69,7 @@ def test_every_turn_is_written_once_and_nothing_half_made_is_ever_seen(fake: Fak
     generation = Generation(
         "cocoeval_continuation", endpoint, {"turns_per_call": 1, "turns": TURNS, "copy": 0}
     )
-    run = actions.start(by=None, generation=generation, dialogues=Dialogues(corpus_of()))
+    run = production_actions.start(by=None, generation=generation, dialogues=Dialogues(corpus_of()))
     total = DIALOGUES * TURNS
     assert run.expected == total
     poller = Poller()

@@ -9,7 +9,7 @@ from django.urls import reverse
 from jobs.models import Job, Run
 from judges.runs.selection import RunSettings
 from suites.continuation.models import Production
-from suites.continuation.productions import actions
+from suites.continuation.productions import production_actions
 from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.plans import Generation
 from tests import factories
@@ -24,14 +24,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three dialogues are many."""
-    monkeypatch.setattr(actions, "AT_ONCE", 2)
+    monkeypatch.setattr(production_actions, "AT_ONCE", 2)
 
 
 def test_a_job_begins_it_and_names_the_run(toys: ToyModel) -> None:
     corpus, by = corpus_of(3), factories.user(researcher=True)
     chosen = Generation("toy", endpoint_of(toys), {"turns": 2}, {"seed": 1}, "mine", {"mood": "good"})
     settings = RunSettings(caps={"cap_calls": 100})
-    job = actions.start_job(
+    job = production_actions.start_job(
         by=by, generation=chosen, dialogues=Dialogues(corpus), trials=2, settings=settings
     )
     assert isinstance(job, Job)
@@ -47,7 +47,7 @@ def test_a_job_begins_it_and_names_the_run(toys: ToyModel) -> None:
 
 def test_a_job_whose_endpoint_is_gone_is_refused_in_a_line(toys: ToyModel) -> None:
     endpoint = endpoint_of(toys)
-    job = actions.start_job(
+    job = production_actions.start_job(
         by=None, generation=Generation("toy", endpoint), dialogues=Dialogues(corpus_of(3))
     )
     endpoint.active = False

@@ -16,7 +16,7 @@ from demo.fake_model.roles import recognise
 from demo.fake_model.roles.benchmark_makers import material
 from suites.continuation.benchmarks.metadata import spans_of
 from suites.continuation.generators import GENERATORS
-from suites.continuation.generators.base import Done, Reply
+from suites.continuation.generators.generator import Done, Reply
 from tests.demo.asking import asked
 from tests.suites.continuation.talk import SPEAKERS, conversation, fake, produced, refused
 

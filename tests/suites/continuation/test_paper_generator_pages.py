@@ -14,9 +14,9 @@ from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel
 from jobs.models import Endpoint, Run
 from suites.continuation.generators import GENERATORS
-from suites.continuation.productions.actions import estimate
 from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.plans import Generation
+from suites.continuation.productions.production_actions import estimate
 from tests import factories
 from tests.judges.helpers import finish
 

@@ -16,7 +16,7 @@ from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import FakeModel, Response
 from jobs.models import Endpoint, Run
 from suites.continuation.models import Production
-from suites.continuation.productions import actions
+from suites.continuation.productions import production_actions
 from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.plans import Generation
 from tests import factories
@@ -39,7 +39,7 @@ class Asked:
             name="fake",
             defaults={"model": "fake-1", "base_url": self.url, "allow_private": True, "timeout_s": 5},
         )
-        run = actions.start(
+        run = production_actions.start(
             by=None, generation=Generation(generator, endpoint, settings=chosen), dialogues=Dialogues(corpus)
         )
         finish()

@@ -12,7 +12,7 @@ from annotation.records import Dialogue, Turn
 from demo.fake_model.running import LocalServer
 from demo.fake_model.serving import Response, failure, ok
 from jobs.prompt import Prompt, Unparseable
-from suites.continuation.generators.base import Done, Failed, Generator, Reply, Setting, Settings, State
+from suites.continuation.generators.generator import Done, Failed, Generator, Reply, Setting, Settings, State
 
 
 class Toy(Generator):

@@ -12,7 +12,7 @@ import pytest
 from annotation.corpora.import_file import import_path
 from annotation.models import Corpus, Label, Rater
 from calibration.reports.snapshot import snapshot_of
-from calibration.studies import actions
+from calibration.studies import study_actions
 from demo.fake_model.errors import ErrorModel, RoleErrors
 from judges.runs.plans import Judge
 from suites.group_chat.cascade.people import Badge, badges
@@ -81,8 +81,8 @@ def on_face(corpus: Corpus, judge: Rater) -> Badge:
 
 
 def study(corpus: Corpus) -> Any:
-    made = actions.create(name="who", corpus=corpus, definition={"resamples": 200}, by=None)
-    return actions.compute(study=made, part="all", by=None)
+    made = study_actions.create(name="who", corpus=corpus, definition={"resamples": 200}, by=None)
+    return study_actions.compute(study=made, part="all", by=None)
 
 
 @pytest.mark.exhaustive

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.corpora.import_file import import_path
 from annotation.errors import AnswerRefused
 from annotation.models import Campaign, Corpus, Label
 from annotation.pages.work import transcript
-from annotation.work import actions as work
+from annotation.work import task_actions as work
 from annotation.work.screens import load
 from tests.factories import user
 from tests.suites.group_chat.scripts import LAUNCH

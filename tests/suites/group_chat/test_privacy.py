@@ -9,7 +9,7 @@ import pytest
 from annotation.records import Dialogue, Participant, Turn
 from annotation.scenario_records import Decision, Scenario
 from annotation.text.views import hears
-from suites.continuation.generators.base import Done
+from suites.continuation.generators.generator import Done
 from suites.group_chat.agents.agent import OWN_OUTPUTS, GroupChatAgent
 from suites.group_chat.scenarios.cascade import turn_of
 from suites.group_chat.scenarios.points import listeners_at, points_of, positions_seen, seen_by

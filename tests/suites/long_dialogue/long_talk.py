@@ -23,7 +23,7 @@ from annotation.script_records import (
 )
 from demo.fake_model.serving import embed as unit
 from jobs.prompt import Prompt
-from suites.continuation.generators.base import Done, Generator, Reply
+from suites.continuation.generators.generator import Done, Generator, Reply
 from suites.long_dialogue.agent.agent import DialsimAgent
 from suites.long_dialogue.agent.memory import Material
 from suites.long_dialogue.scripts.quiz import quiz_use

@@ -8,10 +8,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.corpora.import_file import import_path
 from annotation.models import Assignment, Campaign, Corpus, Record
-from annotation.work import actions as labelling
+from annotation.work import task_actions as labelling
 from tests import factories
 from tests.suites.long_dialogue.examples import script
 

@@ -14,7 +14,7 @@ from jobs.models import Endpoint
 from judges.runs.selection import RunSettings
 from suites.long_dialogue.agent.memory import Material
 from suites.long_dialogue.models import Simulation
-from suites.long_dialogue.simulations import actions as simulation_actions
+from suites.long_dialogue.simulations import simulation_actions
 from suites.long_dialogue.simulations.steps import Order
 from tests.judges.helpers import finish
 

@@ -10,7 +10,7 @@ import pytest
 
 from annotation.models import Corpus, Item, Label, Rater
 from annotation.records import Turn
-from calibration.studies import actions as studies
+from calibration.studies import study_actions as studies
 from demo.fake_model.errors import RoleErrors
 from demo.fake_model.role import Sampler
 from demo.fake_model.roles.long_dialogues import matched

@@ -20,10 +20,10 @@ from jobs.models import Call, Endpoint, Run
 from judges.runs.selection import RunSettings
 from suites.continuation.errors import SystemsError
 from suites.continuation.models import Production
-from suites.continuation.productions import actions
-from suites.continuation.productions.actions import estimate
+from suites.continuation.productions import production_actions
 from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.plans import Generation
+from suites.continuation.productions.production_actions import estimate
 from suites.long_dialogue.agent.memory import Heard, text_digest
 from tests.judges.helpers import finish
 from tests.suites.long_dialogue.long_talk import answered, native, world
@@ -74,7 +74,7 @@ def generation(server: Server, **settings: Any) -> Generation:
 
 
 def begin(server: Server, corpus: Corpus, trials: int = 1, caps: Any = None, **settings: Any) -> Run:
-    return actions.start(
+    return production_actions.start(
         by=None,
         generation=generation(server, **settings),
         dialogues=Dialogues(corpus),
@@ -191,7 +191,7 @@ def test_summaries_that_the_model_made_are_remembered(server: Server, corpus: Co
     for number in heard.numbers:
         chosen = {"text": text_digest(heard.text(number))}
         summing = Generation("dialsim_session_summary", endpoint, settings=chosen)
-        actions.start(by=None, generation=summing, dialogues=Dialogues(corpus))
+        production_actions.start(by=None, generation=summing, dialogues=Dialogues(corpus))
     finish()
     before = len(server.asked)
     run = begin(server, corpus, memory="summary", k=100)

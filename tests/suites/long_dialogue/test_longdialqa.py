@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, Faults, ImportProblem, Source
-from annotation.formats.base import guess, read_start
+from annotation.formats.corpus_format import guess, read_start
 from annotation.models import Corpus, QuestionSet, Record
 from annotation.records import Dialogue
 from annotation.script_records import Date

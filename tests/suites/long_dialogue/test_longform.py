@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.formats import FORMATS, Faults, ImportProblem, Source
-from annotation.formats.base import guess, read_start, settings_of
+from annotation.formats.corpus_format import guess, read_start, settings_of
 from annotation.records import Dialogue
 from annotation.script_records import Date
 from suites.long_dialogue.scripts.sessions import Sessions

@@ -11,13 +11,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from annotation.campaigns import actions as campaigns
+from annotation.campaigns import campaign_actions as campaigns
 from annotation.campaigns import editing
 from annotation.errors import CampaignRefused
 from annotation.models import Campaign, Corpus, Item, Label, Record
 from annotation.schemes import SCHEMES
-from annotation.work import actions as labelling
 from annotation.work import screens, task_answers
+from annotation.work import task_actions as labelling
 from tests import factories
 from tests.suites.long_dialogue.examples import script
 from tests.suites.long_dialogue.reviews import answer, brought, opened

@@ -28,8 +28,8 @@ from suites.continuation.models import Production
 from suites.long_dialogue.agent.memory import Heard
 from suites.long_dialogue.answers.answers import stored
 from suites.long_dialogue.models import Simulation
-from suites.long_dialogue.simulations import actions as simulation_actions
-from suites.long_dialogue.simulations.actions import counts, estimate, paused
+from suites.long_dialogue.simulations import simulation_actions
+from suites.long_dialogue.simulations.simulation_actions import counts, estimate, paused
 from suites.long_dialogue.simulations.steps import Order
 from tests import factories
 from tests.judges.helpers import finish

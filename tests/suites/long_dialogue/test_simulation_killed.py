@@ -11,7 +11,7 @@ from django.db.models import Sum
 
 from jobs.models import Call
 from suites.continuation.models import Production
-from suites.long_dialogue.simulations import actions as simulation_actions
+from suites.long_dialogue.simulations import simulation_actions
 from tests.judges.test_killed_worker import Start, start, until
 from tests.suites.continuation.making import served
 from tests.suites.long_dialogue.long_talk import world

@@ -21,11 +21,11 @@ from judges.runs.lookup import NOTHING_FAILED, PARTS, Drive, corpus_named, endpo
 from judges.runs.selection import settings_of
 from suites.continuation.generators import GENERATORS
 from suites.continuation.models import Production
-from suites.continuation.productions import actions
-from suites.continuation.productions.actions import estimate
+from suites.continuation.productions import production_actions
 from suites.continuation.productions.dialogues import Dialogues
 from suites.continuation.productions.pipelines import taken
 from suites.continuation.productions.plans import Generation
+from suites.continuation.productions.production_actions import estimate
 
 INTERRUPTED = 130
 
@@ -102,7 +102,7 @@ class Command(DatabaseCommand):
                 self.stdout.write(json.dumps(expected.as_json()))
                 return
             self.stderr.write(expected.sentence())
-            run = actions.start(
+            run = production_actions.start(
                 by=None,
                 generation=generation,
                 dialogues=dialogues,

@@ -33,8 +33,8 @@ from suites.long_dialogue.agent.memory import (
 from suites.long_dialogue.agent.trial_settings import POINTS, SEED
 from suites.long_dialogue.models import Simulation
 from suites.long_dialogue.scripts.answers import FORMATS
-from suites.long_dialogue.simulations import actions as simulation_actions
-from suites.long_dialogue.simulations.actions import TITLES, counts, estimate, paused
+from suites.long_dialogue.simulations import simulation_actions
+from suites.long_dialogue.simulations.simulation_actions import TITLES, counts, estimate, paused
 from suites.long_dialogue.simulations.steps import SAMPLING, SETTING_NAMES, UNREAD, Order
 
 INTERRUPTED = 130

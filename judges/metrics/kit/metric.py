@@ -57,7 +57,7 @@ def without_punctuation(text: str) -> str:
 
 if TYPE_CHECKING:
     from annotation.records import Dialogue
-    from annotation.schemes.base import SchemeDefinition
+    from annotation.schemes.definitions import SchemeDefinition
     from judges.metrics.kit.tools import Scene, Tools
 
 Value: TypeAlias = float | int | bool | str

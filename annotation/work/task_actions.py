@@ -22,7 +22,7 @@ from annotation.errors import (
 )
 from annotation.models import Assignment, GuidelinesRead, Item, Label, Rater
 from annotation.scheme_store import Questionnaire, questionnaire_of
-from annotation.schemes.base import JOIN, NOBODY, people_answer
+from annotation.schemes.definitions import JOIN, NOBODY, people_answer
 from annotation.work import check_tasks, labels, own_work
 from annotation.work import leases as assigning
 from annotation.work.checking import Answers, CheckedAnswer, check, cleaned, in_own_order, item_number

@@ -22,7 +22,7 @@ from calibration.reports.snapshot import is_readable, to_json
 from calibration.studies import inputs
 from calibration.studies.computing import Progress, result_of
 from config.models import Event
-from jobs import actions
+from jobs import job_actions
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind
 from jobs.kinds import Progress as JobProgress
@@ -254,12 +254,12 @@ def is_quick(study: Study) -> bool:
 def start(*, study: Study, part: str, by: User | None) -> Job:
     """Start computing in the background and return the job; one at a time per study and part."""
     params = {"study": study.pk, "part": part}
-    return actions.start(kind=KIND, subject=_subject(study, part), params=params, by=by)
+    return job_actions.start(kind=KIND, subject=_subject(study, part), params=params, by=by)
 
 
 def under_way(study: Study, part: str) -> Job | None:
     """Return the job that computes a study's report on a part, None where there is none."""
-    return actions.active_job(KIND, _subject(study, part))
+    return job_actions.active_job(KIND, _subject(study, part))
 
 
 def _subject(study: Study, part: str) -> str:

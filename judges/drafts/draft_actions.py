@@ -21,9 +21,9 @@ from jobs.models.run import Call, Run
 from judges.drafts import benches
 from judges.errors import JudgeError
 from judges.models import Bench, BenchTarget, Draft, DraftAnswer, Prompt, PromptText
-from judges.prompts import actions, requests, versions
+from judges.prompts import prompt_actions, requests, versions
 from judges.prompts.requests import Request
-from judges.protocols.base import UNMET
+from judges.protocols.protocol import UNMET
 from judges.protocols.wording import Wording
 from judges.runs import judge_calls, plans
 from judges.runs.estimates import Estimate, of_targets
@@ -100,7 +100,7 @@ def write(
     answers other questions or rates other targets than the bench's.
     """
     Bench.objects.select_for_update().get(pk=bench.pk)
-    actions.check(protocol=bench.protocol, variant=variant, wording=wording)
+    prompt_actions.check(protocol=bench.protocol, variant=variant, wording=wording)
     if variant not in (variants := benches.variants(bench)):
         raise JudgeError(f"A draft of this bench asks as {' or '.join(variants)}, not as {variant}.")
     text = versions.store(wording=wording)
@@ -388,7 +388,7 @@ def _version(by: User | None, draft: Draft, name: str, note: str) -> str:
         return f"{protocol.prompt_file(draft.variant)}@{protocol.version}"
     prompt = Prompt.objects.filter(name=name.strip()).first()
     if prompt is None:
-        created = actions.create(
+        created = prompt_actions.create(
             by=by,
             name=name,
             protocol=draft.bench.protocol,
@@ -405,7 +405,7 @@ def _version(by: User | None, draft: Draft, name: str, note: str) -> str:
         over = prompt.scheme_version and f"over {plans.scheme_ref(prompt.scheme_version)}"
         purpose = " ".join(part for part in (prompt.protocol, prompt.variant, over) if part)
         raise JudgeError(f"The prompt {prompt.name} is for {purpose}: choose another name.")
-    added = actions.add_version(by=by, prompt=prompt, wording=wording, parent=draft.parent, note=note)
+    added = prompt_actions.add_version(by=by, prompt=prompt, wording=wording, parent=draft.parent, note=note)
     return f"{prompt.name}@{added.number}"
 
 

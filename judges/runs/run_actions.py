@@ -13,13 +13,13 @@ from django.db.models import F, Q, QuerySet
 from annotation.corpora import queries, splits
 from annotation.models import Campaign, Corpus, Split
 from config.planner import WORTH_TELLING, tell_planner
-from jobs import actions, runs
+from jobs import job_actions, runs
 from jobs.errors import JobError, JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Call, Endpoint, Job
 from jobs.models.run import Run
 from judges.errors import JudgeError
-from judges.protocols.base import UNMET, WAITING
+from judges.protocols.protocol import UNMET, WAITING
 from judges.runs.metric_calls import check_keys, metric_plan, metric_plans
 from judges.runs.plans import CONTINUATION, MOST_SAMPLES, Judge, RaterPlan
 from judges.runs.selection import RunSettings, Selection, continuations, items, open_or_refuse, settings_from
@@ -196,7 +196,9 @@ def _is_small(corpus: Corpus) -> bool:
 
 def _job(by: User | None, about: str, selection: Selection, params: Mapping[str, Any]) -> Job:
     subject = f"{about[:180]} over {selection.corpus.name}, selection {selection.digest()[:8]}"
-    return actions.start(kind=KIND, subject=subject, params={**params, "scope": selection.as_json()}, by=by)
+    return job_actions.start(
+        kind=KIND, subject=subject, params={**params, "scope": selection.as_json()}, by=by
+    )
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, cast
 
 from annotation.kinds import ANSWER, KINDS
 from annotation.records import Continuation, Dialogue, Passage
-from annotation.schemes.base import SchemeDefinition
+from annotation.schemes.definitions import SchemeDefinition
 from annotation.text.views import RENDERING, View
 from jobs.prompt import Prompt, Tokens, Unparseable
 from judges.protocols.examples import render_examples

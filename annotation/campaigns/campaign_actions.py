@@ -35,7 +35,7 @@ from annotation.schemes.rules import problems
 from annotation.text import views
 from config import commands
 from config.models import Event
-from jobs import actions
+from jobs import job_actions
 from jobs.errors import JobRefused
 from jobs.kinds import JobKind, Progress
 from jobs.models import Job
@@ -431,7 +431,9 @@ def open_campaign(*, by: User, campaign: Campaign) -> int | Job:
     if campaign.state == Campaign.State.OPEN:
         raise CampaignRefused("The campaign is open already.")
     params = {"campaign": campaign.pk}
-    return actions.start(kind=KIND, subject=f"campaign {campaign.pk}: {campaign.name}", params=params, by=by)
+    return job_actions.start(
+        kind=KIND, subject=f"campaign {campaign.pk}: {campaign.name}", params=params, by=by
+    )
 
 
 def run(job: Job, progress: Progress) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from annotation import records
 from annotation.corpora import splits
 from annotation.models import Dialogue, Split
 from annotation.models.corpora import Corpus
-from jobs import actions as jobs
+from jobs import job_actions as jobs
 from jobs import runs
 from jobs.endpoints.costs import BY_CHARACTERS, Count, cost, counter
 from jobs.endpoints.wire import literal
