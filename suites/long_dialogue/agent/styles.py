@@ -85,7 +85,7 @@ class DialsimStyle(OfScript):
     settings = (
         Setting(SET, "", "The question set whose questions are worded; NAME:2 is its second version. Empty: "
                 "the questions that are in none.", varies=True),
-        Setting("sessions", 3, "A character who speaks in so many sessions is a recurring one.", low=1),
+        Setting("sessions", 3, "Number of sessions from which a character is recurring.", low=1),
         Setting("samples", 3, "Turns that show how a character talks.", low=0, high=20),
         Setting("questions", 50, "Questions that are asked about at the same time.", low=1, high=500),
     )  # fmt: skip

@@ -25,7 +25,7 @@ ORDER, POINT, PER_SESSION, SEED, REMEMBER = "order", "point", "per_session", "se
 LIMIT, CONTEXT, EMBEDDER = "limit", "context", "embedder"
 SETTINGS = (
     Setting(SET, "", "The question set that is asked; NAME:2 is its second version.", varies=True),
-    Setting(MEMORY, SESSION, "What is remembered of what was heard.", choices=MEMORIES, varies=True),
+    Setting(MEMORY, SESSION, "What the agent remembers of the sessions.", choices=MEMORIES, varies=True),
     Setting(RETRIEVER, BM25, "What chooses of the memory.", choices=(*RETRIEVERS, NO_RETRIEVER),
             varies=True),
     Setting(EMBEDDER, "", "Whose vectors the retriever embedding compares: Concord's own model, or the name "
@@ -34,9 +34,9 @@ SETTINGS = (
             low=0, high=1000, varies=True),
     Setting(NAMES, ORIGINAL, "Under which names people go: original, or a name map as KIND or KIND:VERSION.",
             varies=True),
-    Setting(FORMAT, TEMPLATE, "Whether options are listed, stand in the question, or are not shown.",
+    Setting(FORMAT, TEMPLATE, "Whether options are listed, part of the question, or not shown.",
             choices=FORMATS, varies=True),
-    Setting(ORDER, TIME, "How what is chosen stands in the prompt.", choices=ORDERS, varies=True),
+    Setting(ORDER, TIME, "How retrieved entries are presented in the prompt.", choices=ORDERS, varies=True),
     Setting(POINT, POINTS[0], "After which turns a question may be asked.", choices=POINTS, varies=True),
     Setting(PER_SESSION, 1, "How many questions a session has at most.", low=1, high=20, varies=True),
     Setting(SEED, 0, "The seed of every draw.", low=0, high=2**31, varies=True),

@@ -204,9 +204,7 @@ def checked(corpus: Corpus, name: str, seed: int, policy: str) -> str:
     if not 0 <= seed <= MOST_SEED:
         raise QuestionsRefused(f"The seed is a whole number from 0 to {MOST_SEED:,}.", field="seed")
     if corpus.question_sets.filter(name=name, imported=True).exists():
-        raise QuestionsRefused(
-            f"The set {name} came with a file, and its keys stand. Choose another name.", field="name"
-        )
+        raise QuestionsRefused(f"The set {name} was imported with a file. Choose another name.", field="name")
     if not corpus.dialogues.filter(script__isnull=False).exists():
         raise QuestionsRefused(f"{corpus.name} has no long dialogue of dated sessions to ask about.")
     if not corpus.records.filter(status="accepted", set=None).exists():

@@ -297,7 +297,7 @@ def _check_reason(kind: str, reason: str) -> None:
     if len(reason) > NOTE_LIMIT or "\0" in reason:
         raise ScriptRefused(f"The reason has {NOTE_LIMIT} characters at most.", field="reason")
     if kind == SessionVersion.Reason.OTHER and not reason.strip():
-        raise ScriptRefused("Another reason has to be told in words.", field="reason")
+        raise ScriptRefused("Describe the other reason.", field="reason")
 
 
 def _changed(

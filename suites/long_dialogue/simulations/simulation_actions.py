@@ -136,7 +136,7 @@ def checked(question_set: QuestionSet, order: Order, endpoint: Endpoint | None) 
         raise SystemsError("endpoint: name one, or a baseline agent that needs none; not both.")
     rows = scripts_of(question_set)
     if not rows:
-        raise SystemsError(f"set: the question set {question_set.name!r} asks nothing: make it anew.")
+        raise SystemsError(f"set: the question set {question_set.name!r} asks nothing: make it again.")
     try:
         if embedder := str(order.settings[EMBEDDER]):
             endpoint_named(embedder)

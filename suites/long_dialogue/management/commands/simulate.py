@@ -109,9 +109,7 @@ class Command(DatabaseCommand):
             )
         )  # fmt: skip
         if not ended:
-            raise CommandError(
-                "Interrupted. The same command again goes on from here.", returncode=INTERRUPTED
-            )
+            raise CommandError("Interrupted. Run the same command again to resume.", returncode=INTERRUPTED)
         if why:
             raise CommandError(why)
 
@@ -156,12 +154,12 @@ def _add_memory(parser: CommandParser) -> None:
         "--embedder", metavar="E", help="endpoint whose model embeds; by default Concord's own model"
     )
     parser.add_argument("--k", type=int, help="how many entries are chosen; by default as is usual")
-    parser.add_argument("--order", choices=ORDERS, help="how they stand in the prompt (time)")
+    parser.add_argument("--order", choices=ORDERS, help="how they are presented in the prompt (time)")
     parser.add_argument(
         "--remember", action="store_true", default=None, help="remember earlier questions and answers"
     )
     parser.add_argument("--context", type=int, metavar="N", help="tokens of the model's context")
-    parser.add_argument("--limit", type=int, metavar="S", help="an answer after so many seconds is late")
+    parser.add_argument("--limit", type=int, metavar="S", help="seconds after which an answer is late")
 
 
 def _add_asking(parser: CommandParser) -> None:
