@@ -339,7 +339,7 @@ def _order(choices: tuple[str, ...], options: tuple[str, ...]) -> str:
     return order
 
 
-# Checks of imported uses against the rules of knowledge (`docs/long_dialogue/questions.md`).
+# Checks of imported uses against the rules for known answers (`docs/long_dialogue/questions.md`).
 #
 # A LongDialQA file names neither the sessions that answer a question nor the facts it is about. Everything
 # that can be checked without them is checked; the file's keys are kept, and differences are reported.
@@ -469,7 +469,7 @@ def dates_in(text: str) -> Iterator[Date]:
                 int(match["day"]) if match["day"] else None,
             )
         except ValueError:
-            continue  # a day that no month has: the question names none
+            continue  # no such day in the month: the question names no date
     for match in YEAR.finditer(text):
         yield Date(int(match["year"]))
 

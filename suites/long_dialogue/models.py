@@ -11,8 +11,8 @@ class Simulation(Pipeline):
     """A condition of a system over the scripts of a corpus: its settings, and its progress.
 
     `endpoint` is null for a baseline. `order` contains all other settings: memory, retriever, names, trials
-    ...; `digest` is the SHA-256 of all of them, so that the same simulation is resumed and never started
-    twice.
+    and so on; `digest` is the SHA-256 of all of them, so that the same simulation is resumed and never
+    started twice.
     """
 
     corpus = models.ForeignKey("annotation.Corpus", on_delete=models.CASCADE, related_name="simulations")

@@ -208,7 +208,7 @@ def ratings_of(items: Collection[int], judge: Rater | str | None) -> dict[int, A
     """Return the ratings of answers by the rules and a judge, by item; the majority of several samples."""
     by_rule: dict[int, dict[tuple[str, str], float]] = defaultdict(dict)
     labels = _live(items).filter(rater__name__in=(STRICT, LENIENT), question__key__in=(RIGHT, ABSTAINED))
-    labels = labels.order_by("pk")  # of two versions of a rule the newer one stands
+    labels = labels.order_by("pk")  # the newer of two versions of a rule wins
     for item, rater, question, number in labels.values_list(
         "item", "rater__name", "question__key", "number"
     ).iterator(chunk_size=CHUNK):

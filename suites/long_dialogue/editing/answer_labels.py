@@ -24,7 +24,7 @@ CONTENT = "answer"
 SCORED = ("outcome", "format", "key")
 """Text fields that an answer needs before it can be scored."""
 VERSION = 1
-"""Raise with every change to the reading or scoring of replies; the labels then come from new raters."""
+"""Increment with every change to the reading or scoring of replies; the labels then come from new raters."""
 BATCH = 2_000
 
 

@@ -278,7 +278,7 @@ def answer(*, dialogue: Dialogue, selection: ExportSelection, by: User) -> FileR
         file, content_type=MEDIA, as_attachment=True, filename=f"script-{dialogue.pk}.jsonl"
     )
     answer["Content-Length"] = str(result.bytes)
-    answer["Content-Encoding"] = "identity"  # compressing on the way would take the length away
+    answer["Content-Encoding"] = "identity"  # compression would remove the length
     answer["Repr-Digest"] = f"sha-256=:{base64.b64encode(bytes.fromhex(result.sha256)).decode()}:"
     if result.too_long:
         answer["Concord-Warning"] = too_long_warning(result).partition(": ")[2]

@@ -1,4 +1,4 @@
-"""Facts, questions and question sets of imported scripts: written once, never over conflicting ones."""
+"""Facts, questions and question sets of imported scripts: written once; conflicts are reported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from annotation.models import Corpus, Import, QuestionSet, Record, Use
 from annotation.records import Dialogue
 from annotation.script_records import fact_json, parted, question_json
 
-# Facts, questions and question sets of imported scripts: written once, and never against what is there.
+# Records and question sets of an import: new ones are written, conflicts with existing ones are reported.
 
 RECORD_COLUMNS = [
     "id",

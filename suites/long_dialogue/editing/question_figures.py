@@ -37,7 +37,7 @@ from suites.long_dialogue.scripts.making import MadeSet, overview
 
 ACCEPTED = "accepted"
 RULES = 2
-"""Raise when the rules of questions and uses change, so that sets made by the old rules are rebuilt."""
+"""Increment when the rules of questions and uses change, so that sets made by the old rules are rebuilt."""
 
 
 def scripts(corpus: Corpus) -> list[Dialogue]:
@@ -197,7 +197,10 @@ def _sums(rows: list[dict[str, Any]]) -> dict[str, int]:
 
 
 def table2(figures: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the lines of a set's table: candidates per session by source and in total, or None."""
+    """Return the lines of a set's table, by source and in total.
+
+    Figures per session are None without sessions.
+    """
     sessions = figures.get("asked") or 0
     rows = figures.get("rows", [])
     lines = []

@@ -63,7 +63,7 @@ class Replacer:
         """Return a text with all names replaced."""
         folded = text.casefold()
         if self._pattern is None or not any(word in folded for word in self._words):
-            return text  # most turns hold no name, and the pattern is far slower than this
+            return text  # most turns contain no name, and the pattern is far slower than this
         replaced: str = self._pattern.sub(self._replaced, text)
         return replaced
 
