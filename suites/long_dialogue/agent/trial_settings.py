@@ -1,4 +1,4 @@
-"""The settings of an agent of a long dialogue: all vary, so that each is a part of the condition."""
+"""Settings of an agent of a long dialogue; all vary, so each is part of the condition."""
 
 from __future__ import annotations
 
@@ -49,8 +49,10 @@ SETTINGS = (
 
 
 def settled(settings: Settings) -> dict[str, Value]:
-    """Return settings in which equal conditions are equal: the usual k as its number, NAME:2 for NAME@2, and
-    no retriever where a memory has none. Raises WrongSettings where a memory needs one.
+    """Normalise settings, so that equal conditions are equal.
+
+    The usual k becomes its number, NAME@2 becomes NAME:2, and a memory without retrieval gets no retriever.
+    Raises WrongSettings for a memory that lacks its retriever.
     """
     memory = str(settings[MEMORY])
     if memory in RETRIEVED and settings[RETRIEVER] == NO_RETRIEVER:
@@ -63,7 +65,7 @@ def settled(settings: Settings) -> dict[str, Value]:
 
 
 def walk_settings(settings: Settings) -> WalkSettings:
-    """Return how the questions of a trial are chosen."""
+    """Return the settings that choose the questions of a trial."""
     return WalkSettings(
         seed=int(settings[SEED]),
         point="any_turn" if settings[POINT] == "any_turn" else "own_turn",
