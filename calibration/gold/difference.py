@@ -169,7 +169,7 @@ def difference(first: Gold, second: Gold) -> Difference:
 
 
 def shared_questions(first: Gold, second: Gold) -> list[Question]:
-    """Return the questions that both golds answer, in order. Raises GoldDifferenceRefused if there are none."""
+    """Return the questions that both golds answer, in order. Raises GoldDifferenceRefused if none."""
     if first.corpus_id != second.corpus_id:
         raise GoldDifferenceRefused(
             f"gold {first.pk} and gold {second.pk} are of two corpora, {first.corpus.name} and "
