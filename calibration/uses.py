@@ -17,7 +17,7 @@ def uses_of(person: User) -> list[str]:
         return []
 
     def names(corpus: int) -> set[str]:
-        """Return their pseudonym, and the names stored before there were pseudonyms."""
+        """Return their pseudonyms, and the names stored before there were pseudonyms."""
         return {name for rater in raters for name in (rater.name, name_of(rater, corpus))}
 
     reports = (

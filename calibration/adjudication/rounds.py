@@ -193,7 +193,7 @@ def draw_cases(
     seed: int,
     already: Mapping[tuple[int, int], Iterable[str]] | None = None,
 ) -> CaseDraw:
-    """Return the rules' picks; `already` maps existing cases (item, question) to their rules.
+    """Return the rules' new picks; `already` maps existing cases (item, question) to their rules.
 
     The order is drawn by the seed per conversation, so that an adjudicator reads each conversation once;
     control cases are mixed in.

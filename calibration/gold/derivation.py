@@ -88,7 +88,7 @@ def read(scope: Scope, version: SchemeVersion, raters: Sequence[str], rule: Rule
     corpus = scope.corpus
     without = () if raters else left_out(corpus, scope.campaign)
     scope = replace(scope, without=without)
-    if rule.reads_adjudications:  # an adjudication campaign would otherwise count its own labels twice
+    if rule.reads_adjudications:  # else an adjudication campaign's labels would be raters' answers
         others = tuple(name for name in scope.occasions if name != Occasion.ADJUDICATION)
         scope = replace(scope, occasions=others)
     counted = census(scope)
@@ -331,8 +331,8 @@ class Preview:
     """Expected outcome of a rule: items with a value, and items without one.
 
     `ties` of those without a value have tied answers. `unknown` says which count is not known in advance, and
-    why; it is empty when all are known. Otherwise the numbers are lower bounds, or None where nothing is
-    certain.
+    why; it is empty when all are known. Otherwise the numbers cover only what is certain, and are None where
+    nothing is.
     """
 
     n: int | None

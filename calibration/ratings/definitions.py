@@ -207,8 +207,8 @@ class Levels:
     `unit` is the unit of the dialogue level: a continuation, or all continuations of a system for a dialogue.
     `reference` is MEAN_OF_PEOPLE or a rater's name. `by` are condition keys that, with the system, identify a
     system. `samples` are the rows of a rater with repeated answers; empty means the study's policy. `heading`
-    is the attribute that groups the rows, `best_per` the one within which the second best of a column is
-    marked.
+    is the attribute that groups the rows; with `best_per`, a column's best is also marked for each of its
+    values.
     """
 
     levels: tuple[Level, ...]

@@ -361,7 +361,7 @@ def question_info(question: Question) -> QuestionInfo:
 
 
 def _raters(raters: list[Rater], corpus: int) -> dict[int, RaterInfo]:
-    """Give each rater a unique name: with the kind where two share a name, else with the number.
+    """Give each rater a unique name: where two share one, the kind is added, and if need be the id.
 
     People with accounts are ordered by pseudonym, which reveals nothing about them.
     """

@@ -124,7 +124,7 @@ def _question(data: SubjectData, definition: Definition, *, is_pooled: bool) -> 
 def _compared(described: Question, ratings: Ratings, definition: Definition) -> Question:
     """Compute all applicable comparisons of people, judges and keys; metrics are compared with people only.
 
-    A metric that uses the question's categories is treated as a judge.
+    A metric that uses the question's categories is compared like a judge.
     """
     metrics = [column for column in ratings.of_kind(METRIC) if not ratings.on_scale[column]]
     others = [column for column in range(len(ratings.raters)) if column not in metrics]

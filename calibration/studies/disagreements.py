@@ -27,7 +27,7 @@ from calibration.statistics import RatingError
 from calibration.statistics.core.ratings import CATEGORIES, Floats, Ratings
 from calibration.studies.inputs import POOLED, clusters_of, pooled, split_of
 
-# A question of a study, read like in its report but from the current labels.
+# A question of a study, read as in its report but from the current labels.
 
 # Distances between raters per item, and cross-tables of their answers.
 

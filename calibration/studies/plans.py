@@ -60,7 +60,7 @@ PEOPLE = "people"
 """Name for all people together as the rater."""
 POWER = 0.8
 PLANNED = (*STATISTICS, *(f"{GAP}{key}" for key in STATISTICS if key in POOLED))
-"""Statistics that can be planned for: all of raters, and a judge's gap for those that can be pooled."""
+"""Statistics that can be planned for: all of raters, and a judge's gap for those in POOLED."""
 
 
 @dataclass(frozen=True)
@@ -390,7 +390,7 @@ def answer_of(stored: Mapping[str, Any]) -> PlanAnswer:
     return PlanAnswer(**values)
 
 
-# Pilot of a plan: the ratings of one question of a study, read like in its report.
+# Pilot of a plan: the ratings of one question of a study, read as in its report.
 
 
 @dataclass(frozen=True)
