@@ -64,7 +64,7 @@ class ChecksForm(forms.Form):
             self.fields[name] = setting_field(setting, **percent)
 
     def arguments(self) -> dict[str, Any]:
-        """Return the form's values as arguments of `actions.set_up`."""
+        """Return the form's values as arguments of `check_actions.set_up`."""
         values = dict(self.cleaned_data)
         for name in PERCENT & values.keys():
             values[name] = None if values[name] is None else values[name] / 100

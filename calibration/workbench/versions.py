@@ -200,7 +200,7 @@ def side_by_side(bench: Bench, key: str = "", plan: Plan = PLAN) -> SideBySide:
 
 
 def _note(bench: Bench, judge: Judged) -> None:
-    """Count a judge as tried if its spec names a protocol; an imported judge has no prompt."""
+    """Count a judge as tried if its spec names the bench's protocol; an imported judge has no prompt."""
     if _counts_as_tried(bench.protocol, judge):
         benches.note(bench=bench, spec=judge.rater.spec, name=judge.name)
 
