@@ -82,8 +82,8 @@ class Source:
 def read(scope: Scope, version: SchemeVersion, raters: Sequence[str], rule: Rule) -> Source:
     """Read the answers that gold is chosen from. Raises GoldRuleError for a named rater without answers.
 
-    Without `raters`, people left out of gold (`annotation.checks`) do not count; with `raters`, all those
-    named do.
+    Without `raters`, people left out of gold (`annotation.work.check_stages`) do not count; with `raters`,
+    all those named do.
     """
     corpus = scope.corpus
     without = () if raters else left_out(corpus, scope.campaign)

@@ -156,7 +156,7 @@ class WithExamples(forms.Form):
         return "examples_rule" in self.fields and bool(self["examples_rule"].value())
 
     def told_examples(self) -> dict[str, Any]:
-        """Return the settings for picking examples, as `worked_examples.picked` expects them."""
+        """Return the settings for picking examples, as `judges.drafts.benches.picked` expects them."""
         data = self.cleaned_data
         if "examples_rule" not in self.fields:
             return {}

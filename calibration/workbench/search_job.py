@@ -174,7 +174,7 @@ RUN = ImproveRun()
 # same answers always lead to the same requests.
 #
 #     Waiting       answers are pending
-#     OutOfBudget   further requests would exceed the search's bounds (judges.prompt_search)
+#     OutOfBudget   further requests would exceed the search's bounds (judges.prompts.search)
 
 Place = tuple[int, int | None]
 

@@ -418,7 +418,7 @@ class Card:
 
 
 def cards(bench: Bench, judged: Judged, targets: Sequence[BenchTarget]) -> list[Card]:
-    """Return targets as cards, in order; questions with no or only negative answers are counted as left out."""
+    """Return targets as cards, in order. Unanswered questions and unset tags are left out and counted."""
     empty_cards = _empty(targets)
     item_ids = [item.pk for card in empty_cards for item in card.items]
     read = sheets(bench, [judged], item_ids)
