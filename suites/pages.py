@@ -1,4 +1,4 @@
-"""What the pages of every suite share."""
+"""Helpers for the pages of every suite."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from annotation.errors import QuestionsRefused, ScriptRefused
 
 
 def form_values(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return what a form has sent, to be sent again once its cost was seen."""
+    """Return the submitted form values, to be submitted again after the cost was reviewed."""
     lists = [(name, values) for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"]
     return [(name, str(value)) for name, values in lists for value in values]
 
 
 def search_values(request: HttpRequest, names: Sequence[str]) -> dict[str, str]:
-    """Return what a list is narrowed by, each a short text that can be stored."""
+    """Return a list's filter values from the URL, each a short string that can be stored."""
     return {name: request.GET.get(name, "").replace("\0", "").strip()[:200] for name in names}
 
 
 def search_query(values: dict[str, str]) -> str:
-    """Return the same as the beginning of an address's query."""
+    """Return filter values as the beginning of a URL query string."""
     return urlencode({name: value for name, value in values.items() if value}) + "&"
 
 
 def add_refusal(form: forms.Form, refused: QuestionsRefused | ScriptRefused, field: str = "") -> None:
-    """Show why something was refused at the field at fault, where the form has it."""
+    """Add a refusal's message to the invalid field, if the form has it."""
     field = field or refused.field
     form.add_error(field if field in form.fields else None, str(refused))
