@@ -215,7 +215,7 @@ SWAPS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class PositionBias:
-    """How often a rater, or a group, chose the response shown first, and the effect of a swap.
+    """Frequency with which a rater, or a group, chose the response shown first, and the effect of a swap.
 
     ``swaps`` is None where no item was answered in both orders by the same rater.
     """
@@ -432,7 +432,7 @@ PEOPLE_NAME, ALL_NAME = "people", "all raters"
 
 @dataclass(frozen=True)
 class Choices:
-    """How votes are counted: ties, both-bad answers, and the system whose strength is 1000."""
+    """Options for counting votes: ties, both-bad answers, and the system whose strength is 1000."""
 
     model: Model = "half"
     both_bad: BothBad = "tie"
