@@ -1,4 +1,4 @@
-"""What an annotator finds again: own submissions, what is left, when a revision closes, own settings."""
+"""An annotator's overview: own submissions, remaining tasks, deadlines of revisions, preferences."""
 
 from __future__ import annotations
 

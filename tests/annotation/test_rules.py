@@ -1,4 +1,4 @@
-"""Who may and who must rate what: claims keep to it, whoever comes first and whatever comes back."""
+"""Rules on who may or must rate an item: claims obey them, whatever the order of claims and returns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All systems' responses to one point on one screen: a task of several turns, each labelled as ever."""
+"""All systems' responses to one point on one screen: one task of several turns, each labelled as usual."""
 
 import pytest
 from django.db import IntegrityError, transaction

@@ -1,4 +1,4 @@
-"""A scheme whose questions are asked of each turn or of the whole: one screen, one draft, one submit."""
+"""A scheme with questions about each turn and about the whole: one screen, one draft, one submit."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The pages of corpora, and who may see them."""
+"""The pages of corpora, and their permissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Question sets in the database: made by rules, found again, replaced, kept, and marked when stale."""
+"""Question sets in the database: created by rules, reused, replaced, kept, and marked when stale."""
 
 from __future__ import annotations
 
