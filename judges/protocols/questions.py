@@ -391,9 +391,9 @@ def read_evidence(
             raise Unparseable(f"the field {name[:80]} is missing or no list")
         if question.key not in answers or not takes_evidence(question, answers[question.key][0]):
             continue
-        numbers = [number for number in entries if isinstance(number, int) and not isinstance(number, bool)]
-        read[question.key] = in_order(passages[number] for number in numbers if number in passages)[:MOST]
-        if strange := [number for number in entries if number not in passages]:
+        numbers = [entry for entry in entries if type(entry) is int and entry in passages]
+        read[question.key] = in_order(passages[number] for number in numbers)[:MOST]
+        if strange := [entry for entry in entries if type(entry) is not int or entry not in passages]:
             flags.append(f"{NO_TURN}: {question.key[:80]} points at {str(strange[0])[:40]}, no turn shown")
         if question.evidence_required and not read[question.key]:
             flags.append(f"{NO_EVIDENCE}: {question.key[:80]} points at no turn")

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.scenario_records import STAGES
 from annotation.text.display import number
-from calibration.comparisons.tables import json_text
+from calibration.renderings import json_text
 from calibration.reports import charts
 from calibration.reports.charts import alt
 from suites.group_chat.cascade import score_figures
