@@ -235,7 +235,7 @@ class Messages:
     unit: Matrix
 
     def spread(self, members: Iterable[int]) -> tuple[float, tuple[int, int]]:
-        """Return the mean edge of some messages' spanning tree (0 below two messages) and its longest edge."""
+        """Return the mean edge of some messages' spanning tree (0 below two) and its longest edge."""
         texts = self.texts[list(members)]
         if len(texts) < 2:
             return 0.0, (-1, -1)
