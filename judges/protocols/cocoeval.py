@@ -74,7 +74,7 @@ class CocoevalBehaviours(Asking):
         )
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show what is known, the history, and the continuation with the judged turns numbered from 1."""
+        """Return background, history, and the continuation with the judged turns numbered from 1."""
         seen = Seen(case)
         history = history_of(case)
         keys = self.asked_in(case.part)
@@ -220,7 +220,7 @@ class CocoevalOverall(Asking):
         )
 
     def values(self, case: Case, variant: str) -> Mapping[str, Filling]:
-        """Show what is known, the history, and the continuation with the judged turns numbered from 1."""
+        """Return background, history, and the continuation with the judged turns numbered from 1."""
         seen, history = Seen(case), history_of(case)
         return {
             "criteria": lambda: "\n\n".join(_described(key) for key in OVERALL_KEYS),
