@@ -285,7 +285,7 @@ class LineReply(Reply):
         if self.question.level == "nominal":
             is_value = lines[0] in map(
                 format_value, self.question.values
-            )  # values may contain such signs
+            )  # since values may contain such signs, too
             value = value_of(self.question, lines[0] if is_value else text)
         else:
             text = text.removesuffix(".")
