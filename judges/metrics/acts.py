@@ -414,7 +414,7 @@ class Causal:
     """A causal sequence model over act tokens, loaded from a folder."""
 
     def __init__(self, name: str) -> None:
-        folder_hash(name)  # raises where there is no folder
+        folder_hash(name)  # raises if there is no folder
         self._encoder = load_causal(name)
         self._name = name
 

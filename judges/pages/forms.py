@@ -197,7 +197,7 @@ class SelectionForm(forms.Form):
 
 
 class JudgeForm(WithParameters, SelectionForm):
-    """A judge's run."""
+    """Settings of a judge's run."""
 
     judge = forms.ChoiceField(choices=judge_choices, label="Judge")
     endpoint = forms.ModelChoiceField(

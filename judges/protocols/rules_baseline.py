@@ -214,8 +214,8 @@ def off_topic(moment: Moment) -> str:
 
 
 def persistent_disagreement(moment: Moment) -> str:
-    """The turn objects, and the same speaker objected in two of their turns, or in one with half the same
-    content words, among the 12 turns before."""
+    """The turn objects, and among the 12 turns before the same speaker objected in two, or in one that shares
+    half of the content words."""
     if not _objects(moment.turn):
         return ""
     before = [t for t in moment.before[-12:] if t.speaker == moment.turn.speaker and _objects(t)]
@@ -227,8 +227,8 @@ def persistent_disagreement(moment: Moment) -> str:
 
 
 def logical_contradiction(moment: Moment) -> str:
-    """The same speaker said a turn with at least 3 and at least half the same content words, and exactly one
-    of the two is negated, or their numbers or weekdays differ."""
+    """An earlier turn of the same speaker shares at least 3 and at least half of the content words, and
+    exactly one of the two is negated, or their numbers or weekdays differ."""
     for turn in moment.before:
         earlier = content_words(turn.text)
         same = moment.content & earlier
@@ -250,8 +250,8 @@ def logical_contradiction(moment: Moment) -> str:
 
 
 def misunderstanding(moment: Moment) -> str:
-    """The turn says what another said or meant, with a number or weekday that nobody mentioned, while the
-    turn before mentions another one."""
+    """After a turn by somebody else, the turn attributes a statement or meaning to another with a number or
+    weekday that nobody mentioned, while earlier turns mention other ones."""
     if moment.last is None or not _ATTRIBUTION.search(" ".join(moment.words)):
         return ""
     earlier_figures = frozenset().union(*(figures(turn.text) for turn in moment.before))
