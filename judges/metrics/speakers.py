@@ -1,5 +1,4 @@
-"""Speaker consistency: similarity of speakers to their own themes and earlier turns (LSCC-ES, LS-ES,
-GSCC-DC)."""
+"""Speakers: consistency with their own themes and earlier turns (LSCC-ES, LS-ES, GSCC-DC)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Create, change and delete prompts and their versions. All changes to stored prompts are made and logged
-here."""
+"""Create, change and delete prompts and their versions. Every change is made here, and is logged."""
 
 from __future__ import annotations
 

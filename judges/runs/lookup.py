@@ -1,5 +1,4 @@
-"""Look-up of corpora, campaigns and endpoints by name, and availability of metrics, for commands, pages and
-the API."""
+"""Look-up of corpora, campaigns and endpoints by name, availability of metrics, and driving of runs."""
 
 from __future__ import annotations
 
