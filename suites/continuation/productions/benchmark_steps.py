@@ -463,7 +463,6 @@ class Making:
         """Return the results of a step, None while runs are open.
 
         Missing productions are started with their `material`, or else with the conversation as it is.
-        @468!# productions that need no call are done already
         """
         outcome = came(needs)
         if outcome.missing:
@@ -472,7 +471,7 @@ class Making:
                 material = {need.place: records_by_dialogue[need.dialogue] for need in outcome.missing}
             corpora = {pk: corpus for pk, (corpus, _) in self.corpora.items()}
             begin(self.benchmark, self.step, outcome.missing, material, corpora)
-            outcome = came(needs)  # what had nothing to be asked is done already
+            outcome = came(needs)  # productions that need no call are done already
         link(self.benchmark, self.step, outcome.running)
         return None if outcome.running else outcome
 

@@ -394,8 +394,7 @@ class ProductionStarter:
         self._flags = [COPIES] if trials > 1 and temperature == 0 else []
 
     def look_at(self, dialogue: int, record: Any) -> None:
-        """Begin the missing productions of a dialogue, or count the reason why there are none.
-        @409!# a bound generator may begin each trial differently"""
+        """Begin the missing productions of a dialogue, or count the reason why there are none."""
         self.seen += 1
         generator, why = self.plan.at(dialogue, record)
         if why:
@@ -406,7 +405,7 @@ class ProductionStarter:
             if pk := self._existing.get((dialogue, trial)):
                 self.production_ids.add(pk)
                 continue
-            if state is None or generator.needs:  # what is bound to material may begin each trial otherwise
+            if state is None or generator.needs:  # a bound generator may begin each trial differently
                 state = generator.begin_trial(record, self.plan.settings, trial)
                 calls = self._each if self._each is not None else calls_of(generator, state)
             self.expected += calls

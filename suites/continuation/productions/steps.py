@@ -343,10 +343,9 @@ def _leave_taken(run: Run) -> None:
 
 
 def _take(production: Production, links: Sequence[ProductionCall], shares: Shares) -> bool:
-    """Process a step's replies so far; return whether the next step may open.
-    @346!# the shared request, or the own follow-up"""
+    """Process a step's replies so far; return whether the next step may open."""
     shares_requests = width_of(production) > 1
-    links = links[-1:] if shares_requests else links  # the shared request, or the one of its own after it
+    links = links[-1:] if shares_requests else links  # the shared request, or its own follow-up
     takes_failures = GENERATORS[production.generator].takes_failures
     failed = next((link.call for link in links if link.call.state == Call.State.FAILED), None)
     if failed and not takes_failures:
@@ -373,7 +372,6 @@ def _take_own(production: Production, last: ProductionCall, shares: Shares) -> b
     """Process a production's own part of a shared reply; if missing, ask for it alone, once.
 
     Raises Unparseable or Failed if that call was already made.
-    @388!# this is the repeated call
     """
     generator = generator_of(production)
     if last.part == ALONE:
@@ -389,7 +387,7 @@ def _take_own(production: Production, last: ProductionCall, shares: Shares) -> b
         return True
     call = _call(production, ALONE, 1)
     call.part = f"{call.part}, asked alone"[:100]
-    call.reasked = production.run.reasks  # this is the asking once more
+    call.reasked = production.run.reasks  # this is the repeated request
     _make([(call, [(production, ALONE)])])
     return False
 
@@ -534,12 +532,11 @@ class GenerateRun:
         take_up(run)
 
     def settled(self, run: Run) -> None:
-        """Count finished and failed productions; a failed production fails the run.
-        @539!# a failure was accepted; the next step waits"""
+        """Count finished and failed productions; a failed production fails the run."""
         reconcile(run)
         if run.calls.filter(
             state__in=runs.UNFINISHED
-        ).exists():  # a failure was taken, and the next step waits
+        ).exists():  # a failure was accepted; the next step waits
             run.state, run.error, run.finished_at = Run.State.QUEUED, "", None
             wake(run.queue)
             return
