@@ -64,8 +64,11 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """Numbers of instances: `per_source` for evaluation, `train` in total from `train_sources` (() for all
-    sources), at most `per_conversation` from each conversation."""
+    """Numbers of instances.
+
+    They are `per_source` for evaluation and `train` in total from `train_sources` (() for all sources), at
+    most `per_conversation` from each conversation.
+    """
 
     per_source: int
     train: int = 0

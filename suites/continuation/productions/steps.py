@@ -64,8 +64,10 @@ class Need:
 
 @dataclass(slots=True)
 class Came:
-    """Outcome of needs so far: results and errors by place; `missing` were never begun; `running` are the
-    runs in which others are in progress."""
+    """Outcome of needs so far: results and errors by place.
+
+    `missing` were never begun; `running` are the runs in which others are in progress.
+    """
 
     results: dict[Place, Any] = field(default_factory=dict)
     failed: dict[Place, str] = field(default_factory=dict)
