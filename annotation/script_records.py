@@ -1,7 +1,7 @@
 """Records of a script: dated sessions and their listeners, facts stated in them, questions and their uses.
 
-Plain immutable data that imports nothing of the project (`dialsim.md`, section 1). Sessions are numbered from
-1 in order; a turn names its session by id.
+Plain immutable data, after DialSim, that imports nothing of the project. Sessions are numbered from 1 in
+order; a turn names its session by id.
 """
 
 from __future__ import annotations

@@ -216,8 +216,7 @@ def read(scenarios: Mapping[int, Dialogue], items: Collection[int], plan: Plan) 
 
 
 def mean(name: str, values: list[float], families: list[str], plan: Plan, reason: str) -> Result:
-    """Return the mean of values with its interval over families; without values undefined, with the
-    reason."""
+    """Return the mean of values with its interval over families; without values it is undefined."""
     if not values:
         return Result(name, status="insufficient", reason=reason)
     units = cluster_codes(families, len(values))
