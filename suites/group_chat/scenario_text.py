@@ -494,7 +494,7 @@ def _text(raw: Raw, people: Mapping[str, Participant], marks: Mapping[int, list[
 
 
 def _field(name: str, value: Any) -> list[str]:
-    """Return a field as lines of YAML: one item per line group for a list of objects."""
+    """Return a field as lines of YAML: a list of objects has one item per object."""
     if not (isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value)):
         return [f"{name}: {write_flow(value)}"]
     lines = [f"{name}:"]

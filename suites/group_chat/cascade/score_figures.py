@@ -133,7 +133,7 @@ class Families:
 
 @lru_cache(maxsize=8)
 def _weights(n: int, plan: Plan) -> Floats:
-    """Return how often each of n families is drawn, resamples x n: the same for every figure of a report."""
+    """Return the draw counts of n families, resamples x n: the same for every figure of a report."""
     chunks = list(Resampling(plan, np.arange(n), n).chunks())
     return np.concatenate(chunks) if chunks else np.empty((0, n))
 
@@ -373,6 +373,6 @@ def label(row: Row) -> str:
 
 
 def copies(row: Row, query: CascadeQuery) -> int:
-    """Return how often each trial counts: for an agent without chance, the largest k."""
+    """Return the weight of a row's trials: the largest k for a baseline without chance, else 1."""
     fixed = row.is_baseline and not AGENTS[row.name].varies
     return max(query.k) if fixed else 1
