@@ -292,8 +292,9 @@ def start(
     """Start generation, or resume the run of the same writer, condition and selection; return the run.
 
     Existing productions are never begun again; unfinished ones of the writer's other runs are taken over.
-    `settings` are the run's settings and limits; `progress` is called with (productions examined, total).
-    Raises SystemsError where nothing can be written, or for values that do not fit together.
+    `settings` are the run's settings and limits; `progress` is called with the number of dialogues examined
+    so far, as both of its arguments. Raises SystemsError where nothing can be written, or for values that do
+    not fit together.
     """
     plan = generation.plan()
     if not 1 <= trials <= MOST_TRIALS:
