@@ -172,10 +172,10 @@ SELECT a.user_id, sum(own.seconds)::float8, sum(rated.items)::float8
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class PlanTiming:
     """Seconds of attention that rating an item took: all seconds by all `ratings` of items, of `people`.
 
-    The interval resamples people; its ends are None where fewer than FEWEST_TIMED are known.
+    The interval resamples people; its ends are None where fewer than three are known.
     """
 
     seconds: float
@@ -186,7 +186,7 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
-class Crowd:
+class PlanCrowd:
     """A plan with so many raters an item. `reason` says why there is none; numbers are of dialogues."""
 
     raters: int
@@ -199,7 +199,7 @@ class Crowd:
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class PlanEffort:
     """What a number of dialogues takes with so many raters an item, all told. Costs are in the pay's money.
 
     An end is None where it lies beyond what was looked at, or where nobody's time is known.
@@ -218,7 +218,7 @@ class Effort:
     reason: str = ""
 
 
-def timing(study: Study, questions: Sequence[int], plan: Plan) -> Timing | None:
+def timing(study: Study, questions: Sequence[int], plan: Plan) -> PlanTiming | None:
     """Time that people took to rate an item of a study; None where no page recorded it.
 
     What answers one of the questions counts, of the study's campaign or of all campaigns of its corpus. The
@@ -237,7 +237,7 @@ def timing(study: Study, questions: Sequence[int], plan: Plan) -> Timing | None:
     return timed(rows, plan) if rows.size else None
 
 
-def timed(rows: np.ndarray, plan: Plan) -> Timing:
+def timed(rows: np.ndarray, plan: Plan) -> PlanTiming:
     """Return the timing of people (rows), each with their seconds and their items."""
     seconds, items = rows.sum(axis=0)
     low = high = None
@@ -246,7 +246,7 @@ def timed(rows: np.ndarray, plan: Plan) -> Timing:
         sums = rows[resampled].sum(axis=1)
         ends = np.quantile(sums[:, 0] / sums[:, 1], [(1 - plan.level) / 2, (1 + plan.level) / 2])
         low, high = (float(end) for end in ends)
-    return Timing(float(seconds / items), low, high, int(items), len(rows))
+    return PlanTiming(float(seconds / items), low, high, int(items), len(rows))
 
 
 def effort(
@@ -254,10 +254,10 @@ def effort(
     raters: float,
     needed: tuple[int | None, int | None, int | None],
     items_a_dialogue: float,
-    timing: Timing | None,
+    timing: PlanTiming | None,
     pay: float | None,
     reason: str = "",
-) -> Effort:
+) -> PlanEffort:
     """Effort of a plan. `needed` are its dialogues and their range; `pay` is for an hour."""
     dialogues, fewest, most = needed
     each = items_a_dialogue * raters
@@ -271,7 +271,7 @@ def effort(
     seconds = timing.seconds if timing else None
     quick, slow = (timing.low or seconds, timing.high or seconds) if timing else (None, None)
     middle, low, high = hours(dialogues, seconds), hours(fewest, quick), hours(most, slow)
-    return Effort(
+    return PlanEffort(
         raters=raters,
         dialogues=dialogues,
         items=None if dialogues is None else round(dialogues * items_a_dialogue),
@@ -348,14 +348,14 @@ class PlanAnswer:
     rows: tuple[PlanRow, ...] = ()
     method: str = ""
     ratings_an_item: float | None = None
-    crowds: tuple[Crowd, ...] = ()
-    timing: Timing | None = None
+    crowds: tuple[PlanCrowd, ...] = ()
+    timing: PlanTiming | None = None
     pay: float | None = None
     computed_at: datetime | None = None
     labels_since: bool = False
 
     @property
-    def efforts(self) -> list[Effort]:
+    def efforts(self) -> list[PlanEffort]:
         """What the plan takes: with as many raters an item as the pilot had, then with other numbers."""
         if self.reason or not self.ratings_an_item or not self.n_pilot:
             return []
@@ -384,8 +384,8 @@ def answer_of(stored: Mapping[str, Any]) -> PlanAnswer:
     """Return the answer that a job kept."""
     values = {key: value for key, value in stored.items() if key != "efforts"}
     rows = tuple(PlanRow(**row) for row in stored["rows"])
-    crowds = tuple(Crowd(**crowd) for crowd in stored.get("crowds", ()))
-    timing = stored.get("timing") and Timing(**stored["timing"])
+    crowds = tuple(PlanCrowd(**crowd) for crowd in stored.get("crowds", ()))
+    timing = stored.get("timing") and PlanTiming(**stored["timing"])
     values |= {"rows": rows, "raters": tuple(stored["raters"]), "crowds": crowds, "timing": timing}
     return PlanAnswer(**values)
 
@@ -600,7 +600,7 @@ def _with_width(answer: PlanAnswer, ratings: Ratings, plan: Plan, progress: Repo
     return replace(answer, crowds=_crowds(answer, ratings, plan))
 
 
-def _crowds(answer: PlanAnswer, ratings: Ratings, plan: Plan) -> tuple[Crowd, ...]:
+def _crowds(answer: PlanAnswer, ratings: Ratings, plan: Plan) -> tuple[PlanCrowd, ...]:
     """Return the same plan of people with each other, with other numbers of raters an item."""
     assert answer.target is not None
     if answer.rater != PEOPLE or not STATISTICS[answer.statistic].exchangeable:
@@ -611,10 +611,10 @@ def _crowds(answer: PlanAnswer, ratings: Ratings, plan: Plan) -> tuple[Crowd, ..
             figure = planned(thinned(ratings, people, number, plan.seed), answer.statistic)
             width_plan = clusters_for_width(figure, answer.target, plan=plan)
         except ValueError as error:
-            crowd_plans.append(Crowd(number, reason=str(error)))
+            crowd_plans.append(PlanCrowd(number, reason=str(error)))
             continue
         needed = (width_plan.needed, width_plan.needed_low, width_plan.needed_high)
-        crowd_plans.append(Crowd(number, *needed, figure.n_clusters, figure.n_items))
+        crowd_plans.append(PlanCrowd(number, *needed, figure.n_clusters, figure.n_items))
     return tuple(crowd_plans)
 
 
