@@ -113,7 +113,7 @@ Figures = TypeVar("Figures")
 Serializer = type[serializers.Serializer[Any]]
 
 
-class LookedAtSerializer(serializers.Serializer[Any]):
+class LookedAtSerializer(api.QuerySerializer):
     """The labels that are read, and how intervals are drawn from them."""
 
     part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])

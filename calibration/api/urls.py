@@ -29,14 +29,22 @@ urlpatterns = [
         name="api-check-key",
     ),
     path("work/<int:campaign>/agreement/", route(campaigns.own), name="api-own-agreement"),
-    path("corpora/<int:pk>/profile/", comparisons.profile, name="api-profile"),
+    path("corpora/<int:pk>/profile/", route(comparisons.profile), name="api-profile"),
     path(
-        "continuations/<int:pk>/profile/", comparisons.continuation_profile, name="api-profile-continuation"
+        "continuations/<int:pk>/profile/",
+        route(comparisons.continuation_profile),
+        name="api-profile-continuation",
     ),
-    path("dialogues/<int:pk>/compare/", comparisons.compared, name="api-compare"),
-    path("corpora/<int:pk>/counts/", comparisons.counts, name="api-counts"),
-    path("corpora/<int:pk>/preferences/", comparisons.preferences, name="api-preferences"),
-    path("corpora/<int:pk>/turns-and-whole/", comparisons.turns_and_whole, name="api-turns-and-whole"),
+    path("dialogues/<int:pk>/compare/", route(comparisons.compared), name="api-compare"),
+    path(
+        "corpora/<int:pk>/counts/", route(comparisons.counts, comparisons.counts_on_test), name="api-counts"
+    ),
+    path(
+        "corpora/<int:pk>/preferences/",
+        route(comparisons.preferences, comparisons.preferences_on_test),
+        name="api-preferences",
+    ),
+    path("corpora/<int:pk>/turns-and-whole/", route(comparisons.turns_and_whole), name="api-turns-and-whole"),
     path("studies/", route(studies.list_studies, studies.create_study), name="api-studies"),
     path("studies/<int:pk>/", route(studies.show_study), name="api-study"),
     path("studies/<int:pk>/report/", route(studies.report), name="api-report"),
