@@ -278,7 +278,7 @@ def pass_on(*, by: User, decision: int, reason: str) -> None:
     one_at_a_time(by)
     mine = in_hand(by, decision)
     if mine.state == State.DECIDED:
-        raise AdjudicationRefused("You have decided on this case. Withdraw the decision, or decide anew.")
+        raise AdjudicationRefused("You have already decided this case. Withdraw the decision or replace it.")
     mine.state, mine.note = State.PASSED, _reason(reason)
     mine.save(update_fields=["state", "note"])
 

@@ -328,7 +328,7 @@ def begin(
         raise AdjudicationRefused("A case is held for 1 to 1,440 minutes.")
     case_draw = preview(plan)
     if not case_draw.picks:
-        raise AdjudicationRefused("These rules pick nothing of the answers that are there now.")
+        raise AdjudicationRefused("These rules pick no item from the current answers.")
     new_round = AdjudicationRound.objects.create(
         name=name,
         corpus=plan.corpus,

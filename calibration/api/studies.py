@@ -269,9 +269,7 @@ class PartSerializer(api.QuerySerializer):
 class AutomaticReportQuerySerializer(PartSerializer):
     """Which part of the split, and whose labels."""
 
-    everyone = serializers.BooleanField(
-        default=False, help_text="whether who is left out of gold counts here, too"
-    )
+    everyone = serializers.BooleanField(default=False, help_text="whether people left out of gold count here")
 
 
 class RecomputeSerializer(Plain):

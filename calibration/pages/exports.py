@@ -165,7 +165,7 @@ def written_file(request: HttpRequest, pk: int) -> HttpResponse | StreamingHttpR
     must_manage(user, place[1])
     download = downloads.download(job)
     if download is None:
-        messages.error(request, "This file is not there any more, or not yet: ask for it again.")
+        messages.error(request, "This file has expired or is not ready: request it again.")
         return redirect(f"{reverse('exports')}?{place_told(*place)}")
     return download.response(downloads.name_of(job))
 

@@ -240,7 +240,7 @@ class StudyForm(LevelFields):
         label="System whose strength is 1000",
         help_text="Left empty: the mean of all.",
     )
-    no_baselines = forms.BooleanField(required=False, label="Leave out the baselines that judges stand above")
+    no_baselines = forms.BooleanField(required=False, label="Leave out the baselines")
 
     def __init__(self, *args: Any, counted: Census, conditions: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

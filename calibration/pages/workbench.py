@@ -133,7 +133,7 @@ class WithExamples(forms.Form):
     examples_keys = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 3, "class": "code", "spellcheck": "false"}),
-        label="Items, if you pick them by hand",
+        label="Items, if you choose them yourself",
         help_text="Their keys, one a line, such as dialogue/continuation/3.",
     )
     examples_judge = forms.ChoiceField(

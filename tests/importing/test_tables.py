@@ -327,13 +327,13 @@ def test_the_page_finds_the_format_and_keeps_what_was_filled_in_after_a_refusal(
     sent = {"file": file, "name": "new", "licence": "CC0"}
     refused = client.post(reverse("import-corpus"), sent)
     assert refused.status_code == 422
-    assert "tell no format" in refused.content.decode()
+    assert "match no format" in refused.content.decode()
     assert 'value="CC0"' in refused.content.decode()
     file.seek(0)
     page = client.post(reverse("import-corpus"), {**sent, "columns": "dialogue=id"}, follow=True)
     assert (
         "found from the file&#x27;s content" in page.content.decode()
-        or "found from the file's content" in (page.content.decode())
+        or "detected from the file's content" in (page.content.decode())
     )
     upload = Upload.objects.get()
     assert (upload.format, upload.guessed, upload.columns) == ("turns-csv", True, {"dialogue": "id"})
