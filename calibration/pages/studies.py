@@ -24,7 +24,16 @@ from calibration import access
 from calibration.access import SCOPE_HELP, place_of, study_researcher_only
 from calibration.errors import CalibrationError, MapError
 from calibration.models import Study
-from calibration.ratings.definitions import DEFAULT_STATISTICS, EPSILON, LEVELS, ScaleMap, parse
+from calibration.ratings.definitions import (
+    LEVEL_KEYS,
+    LEVELS,
+    MOST_RESAMPLES,
+    MOST_SEED,
+    PREFERENCE_KEYS,
+    Definition,
+    ScaleMap,
+    parse,
+)
 from calibration.ratings.levels import condition_keys
 from calibration.ratings.scope import Census, offered, scope_of
 from calibration.ratings.votes import comparing
@@ -44,7 +53,6 @@ LEVEL_NAMES = {
     "system": "systems: the mean over all turns, or all dialogues, of a system",
 }
 ATTRIBUTES = [("model", "model"), ("protocol", "protocol"), ("kind", "kind of rater")]
-LEVEL_FIELDS = ("unit", "system_score", "p", "heading", "best_per", "reference", "by")
 
 
 class LevelFields(forms.Form):
@@ -133,19 +141,16 @@ class LevelFields(forms.Form):
         data = self.cleaned_data
         if not data["levels"]:
             return {}
-        level_keys = {key: data[key] for key in LEVEL_FIELDS if data[key]}
+        level_keys = {key: data[key] for key in sorted(LEVEL_KEYS) if data[key]}
         if data["row_samples"]:
             level_keys["samples"] = data["row_samples"]
-        if data["shared_dialogues"]:
-            level_keys["shared_dialogues"] = True
         return {"level": data["levels"]} | level_keys
 
 
 # The form of a new study. Left as it comes, it is the automatic study under a name of its own.
 
 TEXT = "text"
-CHOICES = ("ties", "both_bad", "anchor")
-"""The fields that say how votes on pairs and rankings are read."""
+DEFAULT = Definition()
 MAPS = [("rank", "order only"), ("identity", "same scale"), ("linear", "linear, with ranges")]
 
 
@@ -197,13 +202,15 @@ class StudyForm(LevelFields):
         label="Repeated answers of one rater",
     )
     interval = forms.ChoiceField(choices=[("percentile", "percentile"), ("bca", "BCa")])
-    resamples = forms.IntegerField(min_value=0, max_value=20_000, initial=2000)
-    seed = forms.IntegerField(min_value=0, max_value=2**32 - 1, initial=0)
-    confidence = forms.FloatField(min_value=0.5, max_value=0.999, initial=0.95, label="Confidence level")
+    resamples = forms.IntegerField(min_value=0, max_value=MOST_RESAMPLES, initial=DEFAULT.plan.resamples)
+    seed = forms.IntegerField(min_value=0, max_value=MOST_SEED, initial=DEFAULT.plan.seed)
+    confidence = forms.FloatField(
+        min_value=0.5, max_value=0.999, initial=DEFAULT.plan.level, label="Confidence level"
+    )
     epsilon = forms.FloatField(
         min_value=0,
         max_value=1,
-        initial=EPSILON,
+        initial=DEFAULT.epsilon,
         required=False,
         label="Margin ε of the alternative annotator test",
         help_text="What a judge may do worse by and still pass: 0.2 beside experts, 0.15 beside trained "
@@ -251,7 +258,7 @@ class StudyForm(LevelFields):
         self._choices("questions", question_choices)
         questions = [(ref, title) for ref, title in question_choices if ref in scaled]
         if not comparing(counted):
-            for name in CHOICES:
+            for name in PREFERENCE_KEYS:
                 del self.fields[name]
         self._choices("answering", [("", "none"), *questions])
         self._choices("answered", [("", "none"), *questions])
@@ -259,7 +266,7 @@ class StudyForm(LevelFields):
         judges = [(r.name, r.name) for r in counted.raters.values() if r.kind == "judge"]
         self._choices("members", judges)
         self._choices("statistics", _families())
-        self.fields["statistics"].initial = list(DEFAULT_STATISTICS)
+        self.fields["statistics"].initial = list(DEFAULT.statistics)
 
     def _choices(self, name: str, choices: Sequence[tuple[str, Any]]) -> None:
         field = self.fields[name]
@@ -316,7 +323,7 @@ class StudyForm(LevelFields):
         if data["leave_out"]:
             definition["leave_out"] = True
         if "ties" in self.fields:
-            definition["preferences"] = {name: data[name] for name in CHOICES}
+            definition["preferences"] = {name: data[name] for name in PREFERENCE_KEYS}
         rest = {key: data[key] for key in ("resamples", "seed", "confidence", "interval")}
         return definition | rest | self.levels_written()
 
