@@ -13,13 +13,14 @@ from rest_framework.response import Response
 
 from annotation.api.corpora_serializers import TrainingPart
 from annotation.api.people import Text
+from annotation.corpora.splits import LONGEST_PURPOSE
 from annotation.models import Corpus
 from annotation.models.campaigns import Campaign
 from calibration.errors import CalibrationError
 from calibration.exports.parts import PARTS
 from calibration.gold.rules import MEANING, RULES, Option, Rule, help_line, known_options
 from calibration.models import Export, Gold
-from calibration.reports.kinds import MOST_RESAMPLES
+from calibration.reports.kinds import MOST_RESAMPLES, MOST_SEED
 from calibration.statistics import Result
 from calibration.statistics.core.engine import FLAGS, STATUSES
 from config import api
@@ -118,17 +119,22 @@ class LookedAtSerializer(api.QuerySerializer):
 
     part = serializers.ChoiceField(required=False, choices=["dev", "test", "all", "training"])
     resamples = serializers.IntegerField(required=False, min_value=0, max_value=MOST_RESAMPLES)
-    seed = serializers.IntegerField(required=False, min_value=0, max_value=2**31)
+    seed = serializers.IntegerField(required=False, min_value=0, max_value=MOST_SEED)
     campaign = serializers.PrimaryKeyRelatedField(
         required=False, queryset=Campaign.objects.select_related("corpus", "scheme_version__scheme")
     )
 
 
-class OpensTestSerializer(serializers.Serializer[Any]):
+class PurposeSerializer(serializers.Serializer[Any]):
+    """For what test is opened."""
+
+    purpose = Text(max_length=LONGEST_PURPOSE)
+
+
+class OpensTestSerializer(PurposeSerializer):
     """That test is read, and for what it is opened."""
 
     part = serializers.ChoiceField(required=False, choices=["test"])
-    purpose = Text(max_length=500)
 
 
 def read_request(request: Request, query: Serializer, test: Serializer) -> tuple[dict[str, Any], str]:
@@ -199,7 +205,7 @@ class ExportPartSerializer(serializers.Serializer[Any]):
     """Which part of the corpus is taken out, and what for where that is test. Training only where named."""
 
     part = serializers.ChoiceField(choices=PARTS, default="")
-    purpose = Text(max_length=500, default="")
+    purpose = Text(max_length=LONGEST_PURPOSE, default="")
 
     def validate_purpose(self, purpose: str) -> str:
         """Refuse a purpose that nothing is opened for."""

@@ -18,14 +18,19 @@ from rest_framework.response import Response
 
 from annotation import access as loading
 from annotation.access import IsCampaignResearcher
-from annotation.api.people import Text
 from annotation.models import Campaign, Corpus, Item
 from annotation.models.turn_numbers import numbers_of
 from annotation.work.labels import Pointed
 from calibration import access
 from calibration.access import IsStudyResearcher, part_of
 from calibration.api.exports import refused_as
-from calibration.api.serializers import PENDING, PlaceSerializer, ReportJobSerializer, pending
+from calibration.api.serializers import (
+    PENDING,
+    PlaceSerializer,
+    PurposeSerializer,
+    ReportJobSerializer,
+    pending,
+)
 from calibration.models import Report, Study
 from calibration.reports.renderings import RENDERINGS
 from calibration.reports.snapshot import is_readable
@@ -280,12 +285,6 @@ class RecomputeSerializer(Plain):
         required=False,
         error_messages={"invalid_choice": "dev or all; each look at test needs its purpose: use open-test."},
     )
-
-
-class PurposeSerializer(Plain):
-    """For what test is opened."""
-
-    purpose = Text(max_length=500)
 
 
 STUDIES = Filters(
