@@ -6,7 +6,7 @@ For researchers; one of a campaign also for those who look after it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, get_args
 
 from django import forms
@@ -117,16 +117,6 @@ class LevelFields(forms.Form):
     best_per = forms.ChoiceField(
         required=False, choices=[("", "none"), *ATTRIBUTES], label="Underline the best for each"
     )
-
-    def offer(self, raters: Iterable[str], conditions: Iterable[str]) -> None:
-        """Offer the raters and the conditions that there are."""
-        self._offer("reference", [(MEAN_OF_PEOPLE, "the mean of all people"), *((n, n) for n in raters)])
-        self._offer("by", [(key, key) for key in conditions])
-
-    def _offer(self, name: str, choices: list[tuple[str, str]]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = choices
 
     def clean(self) -> dict[str, Any]:
         """Refuse a policy of missing turns for questions that are not named."""
@@ -251,7 +241,10 @@ class StudyForm(LevelFields):
 
     def __init__(self, *args: Any, counted: Census, conditions: Sequence[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.offer([rater.name for rater in counted.raters.values()], conditions)
+        raters = counted.raters.values()
+        people = [(MEAN_OF_PEOPLE, "the mean of all people")]
+        self._choices("reference", [*people, *((rater.name, rater.name) for rater in raters)])
+        self._choices("by", [(key, key) for key in conditions])
         comparable = [q for q in counted.questions.values() if q.level != TEXT]
         question_choices = [(q.ref, f"{q.title} ({q.scheme_title})") for q in comparable]
         scaled = {q.ref for q in comparable if q.level not in UNSCALED}
@@ -262,9 +255,8 @@ class StudyForm(LevelFields):
                 del self.fields[name]
         self._choices("answering", [("", "none"), *questions])
         self._choices("answered", [("", "none"), *questions])
-        self._choices("raters", [(r.name, f"{r.name} ({r.kind})") for r in counted.raters.values()])
-        judges = [(r.name, r.name) for r in counted.raters.values() if r.kind == "judge"]
-        self._choices("members", judges)
+        self._choices("raters", [(rater.name, f"{rater.name} ({rater.kind})") for rater in raters])
+        self._choices("members", [(rater.name, rater.name) for rater in raters if rater.kind == "judge"])
         self._choices("statistics", _families())
         self.fields["statistics"].initial = list(DEFAULT.statistics)
 
