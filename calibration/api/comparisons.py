@@ -61,7 +61,7 @@ class PageSerializer(Plain):
 def _compute(request: Request, kind: ReportKind[Any, Any], subject: Any, params: api.Data) -> Any:
     """Return the report of a request (by POST on test, with its purpose), or 202 with the job for it.
 
-    A campaign of another corpus and a job that failed are told as what is wrong with the request.
+    A campaign of another corpus and a job that failed are errors of the request.
     """
     campaign, purpose = params.pop("campaign", None), params.pop("purpose", "")
     if campaign is not None and campaign.corpus_id != subject.pk:
