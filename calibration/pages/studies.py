@@ -1,6 +1,6 @@
-"""Studies: the list, a new one, and one with its definition and snapshots.
+"""Studies: the list, a new study, and one with its definition and snapshots.
 
-For researchers; one of a campaign also for those who look after it.
+For researchers; for a campaign's study also those who manage the campaign.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from calibration.statistics.table import described
 from calibration.studies import study_actions as studies
 from config.permissions import researcher_only
 
-# The part of a study's form that asks for levels above items.
+# Fields of a study's form for levels above items.
 
 LEVEL_NAMES = {
     "turn": "turns",
@@ -56,7 +56,7 @@ ATTRIBUTES = [("model", "model"), ("protocol", "protocol"), ("kind", "kind of ra
 
 
 class LevelFields(forms.Form):
-    """At which levels a study correlates, of what, and how its table is arranged."""
+    """Levels of a study's correlations, their units, and the layout of the table."""
 
     levels = forms.MultipleChoiceField(
         required=False,
@@ -119,7 +119,7 @@ class LevelFields(forms.Form):
     )
 
     def clean(self) -> dict[str, Any]:
-        """Refuse a policy of missing turns for questions that are not named."""
+        """Refuse a policy on missing turns without named questions."""
         data: dict[str, Any] = super().clean() or {}
         named_questions = data.get("questions") or data.get("answered")
         if data.get("levels") and data.get("missing") == "whole" and not named_questions:
@@ -127,7 +127,7 @@ class LevelFields(forms.Form):
         return data
 
     def levels_written(self) -> dict[str, Any]:
-        """Return the keys of the definition; none where no level is ticked."""
+        """Return the level keys of the definition; none if no level is ticked."""
         data = self.cleaned_data
         if not data["levels"]:
             return {}
@@ -137,7 +137,7 @@ class LevelFields(forms.Form):
         return {"level": data["levels"]} | level_keys
 
 
-# The form of a new study. Left as it comes, it is the automatic study under a name of its own.
+# Form of a new study. Unchanged, it gives the automatic study under another name.
 
 TEXT = "text"
 DEFAULT = Definition()
@@ -145,7 +145,7 @@ MAPS = [("rank", "order only"), ("identity", "same scale"), ("linear", "linear, 
 
 
 def _families() -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return every statistic that a study may ask for, in groups of where it applies."""
+    """Return all statistics that a study may compute, grouped by family."""
     groups: dict[str, list[tuple[str, str]]] = {family: [] for family in get_args(Family)}
     for key, statistic in described().items():
         groups[statistic.family].append((key, statistic.title))
@@ -153,7 +153,7 @@ def _families() -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 class StudyForm(LevelFields):
-    """Name, questions, raters, a map between two questions, statistics, and how intervals are made."""
+    """Settings of a study: name, questions, raters, a map between two questions, statistics, intervals."""
 
     name = forms.CharField(
         max_length=120, label="Name", help_text="For example: does the judge agree with us?"
@@ -266,7 +266,7 @@ class StudyForm(LevelFields):
         field.choices = choices
 
     def clean(self) -> dict[str, Any]:
-        """Refuse half a link between questions, and a linear map without its ranges."""
+        """Refuse an incomplete link between questions, and a linear map without ranges."""
         data: dict[str, Any] = super().clean() or {}
         if bool(data.get("answering")) != bool(data.get("answered")):
             self.add_error("answering", "Choose both questions of the link, or neither.")
@@ -297,7 +297,7 @@ class StudyForm(LevelFields):
         return ScaleMap.parse({"kind": "linear", "from": [a, b], "to": [c, d]})
 
     def definition(self) -> dict[str, Any]:
-        """Return the study's definition; what was left as it comes is left out."""
+        """Return the study's definition, without settings left at their defaults."""
         data = self.cleaned_data
         definition: dict[str, Any] = {}
         if data["questions"] or data["answering"]:
@@ -336,13 +336,13 @@ class StudyForm(LevelFields):
 
 ROOM = {"active_room": "studies"}
 LINK = ("answering", "answered", "map")
-"""What an address may choose beforehand: a question read as an answer to another one."""
+"""URL parameters that preselect a map: a question read as an answer to another one."""
 
 
 @require_GET
 @researcher_only
 def index(request: HttpRequest) -> HttpResponse:
-    """All studies, those made by people first, and where automatic ones are found."""
+    """All studies, those created by people first, and links to the automatic ones."""
     studies_shown = (
         Study.objects.select_related("corpus", "campaign", "created_by")
         .annotate(n_reports=Count("reports"), last=Max("reports__created_at"))
@@ -358,7 +358,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 @researcher_only
 def new(request: HttpRequest) -> HttpResponse:
-    """Choose a corpus or campaign, then say what is asked of it."""
+    """Choose a corpus or campaign, then define the study."""
     corpus, campaign = place_of(request)
     if corpus is None:
         return choose(
@@ -395,7 +395,7 @@ def _create_study(
 @require_GET
 @study_researcher_only
 def show(request: HttpRequest, pk: int) -> HttpResponse:
-    """A study: what it asks, with every default, and the snapshots of its report."""
+    """A study: its definition with all defaults, and the snapshots of its report."""
     study = access.study(pk)
     reports = study.reports.select_related("created_by")
     definition = json.dumps(parse(study.definition).as_dict(), indent=2, ensure_ascii=False)

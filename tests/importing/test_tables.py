@@ -300,7 +300,7 @@ def test_a_mapping_that_does_not_fit_is_refused(tmp_path: Path, columns: dict[st
 def test_the_command_maps_columns_and_says_which_format_it_found(tmp_path: Path) -> None:
     imported(written(tmp_path, line("a")))
     path, out = written(tmp_path, *RATINGS, name="r.csv"), StringIO()
-    with pytest.raises(CommandError, match=r"coherence, fluency, turn_id, who\) tell no"):
+    with pytest.raises(CommandError, match=r"coherence, fluency, turn_id, who\) match no"):
         call_command("import_corpus", path, "--into", "c", stdout=out)
     columns = "item=turn_id, rater=who, value=fluency"
     call_command("import_corpus", path, "--into", "c", "--columns", columns, "--scheme", "own", stdout=out)

@@ -1,4 +1,4 @@
-"""Counts and scores by system and condition, printed."""
+"""Print counts and scores by system and condition."""
 
 from __future__ import annotations
 
