@@ -510,7 +510,7 @@ def describe_annotator(request: Request, pk: int) -> User:
 
 @api.get(RulesSerializer, permission=IsCampaignResearcher)
 def rules(request: Request, campaign: int) -> dict[str, Any]:
-    """Who may and must rate what in a campaign."""
+    """Who rates what in a campaign."""
     return _rules_json(access.campaign(campaign))
 
 

@@ -71,10 +71,10 @@ def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -
         corpus=corpus,
         campaign=campaign,
         part=texts.part,
-        plan=texts.plan,
+        plan=texts.plan(),
         rater=texts.text("rater"),
         questions=texts.names("questions"),
-        by=tuple(dict.fromkeys(texts.names("by") or (SYSTEM,))),
+        by=texts.names("by") or (SYSTEM,),
         strata=texts.text("strata"),
         per_turns=texts.integer("per_turns", MOST_TURNS, least=1),
         samples=samples,  # type: ignore[arg-type]

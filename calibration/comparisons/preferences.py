@@ -116,7 +116,7 @@ def read(params: Mapping[str, Any], corpus: Corpus, campaign: Campaign | None) -
         corpus,
         campaign,
         texts.part,
-        texts.plan,
+        texts.plan(),
         texts.text("question"),
         texts.names("systems"),
         cast(Any, Choices)(ties, both_bad, texts.text("anchor")),

@@ -632,7 +632,7 @@ def points_suffix(points: str) -> str:
 
 PROFILE = ReportKind(
     "profile",
-    "What metrics say of each system",
+    "Metric scores of each system",
     lambda params, corpus, campaign: ProfileQuery(corpus, params.get("points", SAME)),
     profile_or_job,
     FILES,

@@ -396,7 +396,7 @@ def new(request: HttpRequest) -> HttpResponse:
     corpus, campaign = place_of(request)
     if corpus is None:
         back = ("adjudication", "Adjudication")
-        return choose(request, title="New round of adjudication", lead=SCOPE_HELP, back=back, room="golds")
+        return choose(request, title="New adjudication round", lead=SCOPE_HELP, back=back, room="golds")
     form = AdjudicationForm(request.POST or None, corpus=corpus, campaign=campaign)
     context: dict[str, Any] = {"form": form, "corpus": corpus, "campaign": campaign}
     if request.method == "POST" and form.is_valid():

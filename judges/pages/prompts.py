@@ -658,7 +658,7 @@ def import_prompt(request: HttpRequest) -> HttpResponse:
             form.add_error("file", str(error).splitlines())
         else:
             if not imported:
-                messages.info(request, "All of this was there already: nothing changed.")
+                messages.info(request, "Everything was imported before: nothing changed.")
                 return redirect("prompts")
             messages.success(request, f"{len(imported)} version{'s' if len(imported) != 1 else ''} imported.")
             return redirect("prompt", imported[0].prompt.name)

@@ -116,7 +116,7 @@ def test_the_second_of_two_who_save_is_told_and_may_save_on_top(client, rosa, sa
     page = answer.content.decode()
     assert answer.status_code == 422
     assert "Somebody saved version 1 meanwhile" in page
-    assert "Saving again puts yours on top of it" in page
+    assert "Saving again adds yours after it" in page
     assert Scheme.objects.get(key="polite").title == "First"
     newest = SchemeVersion.objects.get(scheme__key="polite").pk
     assert f'name="base" value="{newest}"' in page

@@ -333,7 +333,7 @@ def test_the_page_finds_the_format_and_keeps_what_was_filled_in_after_a_refusal(
     page = client.post(reverse("import-corpus"), {**sent, "columns": "dialogue=id"}, follow=True)
     assert (
         "found from the file&#x27;s content" in page.content.decode()
-        or "found from the file's content" in (page.content.decode())
+        or "detected from the file's content" in (page.content.decode())
     )
     upload = Upload.objects.get()
     assert (upload.format, upload.guessed, upload.columns) == ("turns-csv", True, {"dialogue": "id"})

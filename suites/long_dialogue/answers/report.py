@@ -410,11 +410,11 @@ def _facts(
     yield f"Right is scored by the {query.rule} rule: {words[query.rule]} counts."
     decided = query.judge or "nobody"
     if any(row.by_judge or (row.strict is None and not row.is_failed) for row in answer_rows):
-        yield f"What no rule decides is decided by {decided}: choose a judge, or people, who answered."
+        yield f"Answers that no rule decides are decided by {decided}: choose a judge, or people, who answered."
     if any(row.place.fake_model for row in answer_rows):
         yield (
-            "Answers of a fake model, or with its vectors, are among these: its figures prove the machine, "
-            "and nothing else."
+            "Some of these answers come from a fake model or use its embeddings: figures with them are for "
+            "trying out Concord, not results."
         )
 
 

@@ -21,7 +21,7 @@ from annotation.models import Continuation
 from annotation.models.corpora import Corpus
 from annotation.script_records import NAMES as NAME_KINDS
 from annotation.script_records import UNKNOWN
-from calibration.reports.kinds import CorpusQuery
+from calibration.reports.kinds import CorpusQuery, Parameters
 from calibration.statistics.core.ratings import Floats, Ints
 from suites.long_dialogue.scripts.answers import (
     ABSTAINED,
@@ -33,7 +33,7 @@ from suites.long_dialogue.scripts.answers import (
     labels_of,
     verdict_of,
 )
-from suites.reports import ReportRefused, read_list, read_number, read_part, read_plan, read_texts
+from suites.reports import ReportRefused
 
 SUFFICIENT, PARTLY, NOTHING = "sufficient", "partly", "none"
 RETRIEVED = (SUFFICIENT, PARTLY, NOTHING)
@@ -493,24 +493,22 @@ def read(values: Mapping[str, Any], corpus: Corpus) -> AnswersQuery:
 
     Lists are separated by commas. Raises ReportRefused with one clear line.
     """
-    text = read_texts(values)
-    rule = text.get("score") or "strict"
-    layout = text.get("layout") or REPORT
-    by = read_list(text.get("by", "")) or BY
+    parameters = Parameters.of(values, ReportRefused)
+    rule, layout = parameters.text("score", "strict"), parameters.text("layout", REPORT)
+    by = parameters.names("by") or BY
     if rule not in RULES:
         raise ReportRefused(f"score is {' or '.join(RULES)}, not {rule!r}")
     if layout not in LAYOUTS:
         raise ReportRefused(f"layout is one of {', '.join(LAYOUTS)}, not {layout!r}")
-    part = read_part(text)
     if len(by) > MOST_KEYS:
         raise ReportRefused(f"rows are by at most {MOST_KEYS} settings")
     return AnswersQuery(
         corpus,
         by=by,
         rule=rule,
-        judge=text.get("judge", ""),
-        sets=read_list(text.get("set", "")),
+        judge=parameters.text("judge"),
+        sets=parameters.names("set"),
         layout=layout,
-        part=part,
-        plan=read_plan(text, read_number("level", text.get("level") or "0.95", *LEVELS)),
+        part=parameters.part,
+        plan=parameters.plan(parameters.number("level", 0.95, *LEVELS)),
     )

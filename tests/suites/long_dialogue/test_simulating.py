@@ -305,7 +305,7 @@ def test_a_fake_embedder_beside_another_model_is_named_wherever_a_fake_model_is(
     client.force_login(rea := factories.user("rea", researcher=True))
     api = APIClient()
     api.force_authenticate(rea)
-    sentences = "A fake model answers", "A fake model embeds what is looked up"
+    sentences = "A fake model answers", "A fake model computes the embeddings"
     for made, is_fake in ((held, True), (plain, False)):
         page = client.get(reverse("simulation", args=[made.pk])).content.decode()
         assert [sentence in page for sentence in sentences] == [False, is_fake]
