@@ -58,7 +58,7 @@ TRANSCRIPT_FILE = files(media for *_, media in FORMS.values())
 def download(
     takes: type[serializers.Serializer[Any]],
     *,
-    query: Sequence[OpenApiParameter],
+    query: Sequence[Any],
     path: OpenApiParameter | None = None,
     file: Mapping[Any, Any] = FILE,
     permission: api.Permission = IsResearcherSomewhere,

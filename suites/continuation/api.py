@@ -9,9 +9,9 @@ from django.http import FileResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
+from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -26,23 +26,45 @@ from config.lists import Filters, numbered, one_of, with_name
 from config.openapi import files
 from config.permissions import IsResearcher
 from jobs.api import JobAnswer, accepted
-from jobs.endpoints.parameter_inputs import parameter_serializer_fields, parameters_from_data
+from jobs.endpoints.parameter_inputs import (
+    parameter_serializer_fields,
+    parameters_from_data,
+    serializer_field,
+)
+from jobs.endpoints.parameters import Parameter
 from jobs.models import Endpoint, Job, Run
 from judges.api.runs import RunSerializer, cap_fields
-from judges.runs.lookup import PARTS, corpus_named, endpoint_named, split_for
+from judges.runs.lookup import PARTS, corpus_named, endpoint_named
 from judges.runs.selection import settings_of
 from suites.api import Plain
 from suites.continuation import access, tuning
+from suites.continuation.benchmarks.metadata import PART_TOKENS
 from suites.continuation.generators import GENERATORS, Generator
 from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
 from suites.continuation.generators.generator import Setting
 from suites.continuation.models import Benchmark, Production, ProductionCall
 from suites.continuation.productions import benchmark_actions, production_actions
 from suites.continuation.productions.benchmark_actions import Source
-from suites.continuation.productions.benchmark_steps import LARGEST_SEED, MOST, STEPS, Order, export
-from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.benchmark_steps import NUMBERS, STEPS, Order, export
+from suites.continuation.productions.dialogues import LIMITS, select_dialogues
 from suites.continuation.productions.plans import Generation
-from suites.continuation.productions.production_actions import MOST_TRIALS
+from suites.continuation.productions.production_actions import TRIALS
+
+# Fields of the numbers and settings that forms have as well.
+
+
+def _number(number: Parameter, default: Any = empty) -> serializers.Field[Any, Any, Any, Any]:
+    return serializer_field(number, default=default, allow_null=False)
+
+
+def _setting(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:
+    if setting.choices:
+        choices = [str(choice) for choice in setting.choices]
+        return serializers.ChoiceField(choices, default=setting.default, help_text=setting.help)
+    return serializers.IntegerField(
+        min_value=setting.low, max_value=setting.high, default=int(setting.default), help_text=setting.help
+    )
+
 
 # Generators and productions.
 
@@ -113,18 +135,16 @@ class NewProductionsSerializer(Plain):
         child=serializers.JSONField(), default=dict, help_text="Keys of your own."
     )
     name = api.optional_text(help_text="Of the system; empty: the model and what varies.")
-    trials = serializers.IntegerField(default=1, min_value=1, max_value=MOST_TRIALS)
+    trials = _number(TRIALS, 1)
     part = serializers.ChoiceField(
         choices=PARTS,
         default="",
         allow_blank=True,
         help_text="dev or test of the split, or training, which is left out where it is not named",
     )
-    min_turns = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
-    max_turns = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
-    first = serializers.IntegerField(
-        default=0, min_value=0, max_value=2**31 - 1, help_text="Only so many dialogues; 0: all."
-    )
+    min_turns = _number(LIMITS["min_turns"], 0)
+    max_turns = _number(LIMITS["max_turns"], 0)
+    first = _number(LIMITS["first"], 0)
     use_cache = serializers.BooleanField(default=None, allow_null=True)
     mode = serializers.ChoiceField(choices=Run.Mode.choices, default=None, allow_null=True)
 
@@ -179,7 +199,7 @@ def start_productions(request: Request) -> Run | Response:
     started = production_actions.start_job(
         by=api.user(request),
         generation=_generation(data),
-        dialogues=_dialogues(data),
+        dialogues=select_dialogues(corpus_named(data["corpus"]), data),
         trials=data["trials"],
         settings=settings_of(data),
     )
@@ -190,7 +210,9 @@ def start_productions(request: Request) -> Run | Response:
 def estimate_productions(request: Request) -> production_actions.Estimate:
     """Estimate calls, tokens and cost; nothing is sent and nothing is stored."""
     data = api.data(request)
-    return production_actions.estimate(_generation(data).plan(), _dialogues(data), data["trials"])
+    plan = _generation(data).plan()
+    dialogues = select_dialogues(corpus_named(data["corpus"]), data)
+    return production_actions.estimate(plan, dialogues, data["trials"])
 
 
 @api.get(ProductionSerializer)
@@ -214,12 +236,6 @@ def _generation(data: dict[str, Any]) -> Generation:
         data["name"],
         data["condition"],
     )
-
-
-def _dialogues(data: dict[str, Any]) -> Dialogues:
-    corpus = corpus_named(data["corpus"])
-    split = split_for(corpus, data["part"])
-    return Dialogues(corpus, split, data["part"], data["min_turns"], data["max_turns"], data["first"])
 
 
 # Benchmarks.
@@ -326,15 +342,15 @@ class NewBenchmarkSerializer(Plain):
     """What a benchmark is made of, and how."""
 
     sources = BenchmarkSourceSerializer(many=True)
-    per_source = serializers.IntegerField(min_value=0, max_value=MOST)
-    train = serializers.IntegerField(default=0, min_value=0, max_value=MOST)
+    per_source = _number(NUMBERS["per_source"])
+    train = _number(NUMBERS["train"], 0)
     train_sources = api.texts()
-    per_conversation = serializers.IntegerField(default=1, min_value=1, max_value=MOST)
-    seed = serializers.IntegerField(default=0, min_value=0, max_value=LARGEST_SEED)
+    per_conversation = _number(NUMBERS["per_conversation"], 1)
+    seed = _number(NUMBERS["seed"], 0)
     steps = serializers.ListField(child=serializers.ChoiceField(choices=STEPS), default=lambda: list(STEPS))
     clean = serializers.BooleanField(default=False)
     verbatim = api.texts(help_text="Sources that are cleaned; none: all.")
-    part_tokens = serializers.IntegerField(default=60_000, min_value=200, max_value=10**7)
+    part_tokens = _setting(PART_TOKENS)
     allow_fewer = serializers.BooleanField(default=False)
     endpoint = api.optional_text()
     parameters = ParametersSerializer(required=False)
@@ -460,32 +476,9 @@ def _endpoint(data: dict[str, Any]) -> Endpoint | None:
 
 # Examples for fine-tuning.
 
-PARAMETERS = [
-    OpenApiParameter("corpus", int, required=True),
-    OpenApiParameter("part", str, enum=["", *tuning.CHOICES]),
-    *(
-        OpenApiParameter(
-            setting.name,
-            type(setting.default),
-            enum=list(setting.choices) or None,
-            description=setting.help,
-        )
-        for setting in CocoevalContinuation.settings
-    ),
-]
 
-
-def _field(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:
-    if setting.choices:
-        choices = [str(choice) for choice in setting.choices]
-        return serializers.ChoiceField(choices, default=setting.default, help_text=setting.help)
-    return serializers.IntegerField(
-        min_value=setting.low, max_value=setting.high, default=int(setting.default), help_text=setting.help
-    )
-
-
-class SftSerializer(ExportPartSerializer):
-    """A corpus, the part of it that is taken out (and what for where that is test), the settings."""
+class SftQuerySerializer(Plain):
+    """A corpus, the part of it to export, and the settings of the generator."""
 
     corpus = serializers.PrimaryKeyRelatedField(queryset=Corpus.objects.all())
     part = serializers.ChoiceField(choices=list(tuning.CHOICES), default="", allow_blank=True)
@@ -493,11 +486,17 @@ class SftSerializer(ExportPartSerializer):
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """Add the generator's settings."""
         return super().get_fields() | {
-            setting.name: _field(setting) for setting in CocoevalContinuation.settings
+            setting.name: _setting(setting) for setting in CocoevalContinuation.settings
         }
 
 
-@download(SftSerializer, query=PARAMETERS, file=files(["application/x-ndjson"]), permission=IsResearcher)
+class SftSerializer(SftQuerySerializer, ExportPartSerializer):
+    """A corpus, the part of it to export (with its purpose where that is test), and the settings."""
+
+
+@download(
+    SftSerializer, query=[SftQuerySerializer], file=files(["application/x-ndjson"]), permission=IsResearcher
+)
 def sft(request: Request) -> HttpResponseBase:
     """Send examples for fine-tuning as chat-format JSONL; `Concord-Rows` counts them.
 

@@ -23,15 +23,15 @@ from calibration.pages.exports import answer, place_told
 from config.files import file_response, row_id
 from config.permissions import researcher_only, user_of
 from jobs import job_actions as jobs
-from jobs.endpoints.parameter_inputs import LinesField, WithParameters, given_parameters
+from jobs.endpoints.parameter_inputs import LinesField, WithParameters, form_field, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint, Job, Run
 from jobs.runs import CAPS
 from judges.pages.forms import cap_fields, check_mode, mode_field, offer_parts
 from judges.pages.runs import ROOM, sync_endpoints
-from judges.runs.lookup import split_for
 from judges.runs.selection import settings_of
 from suites.continuation import access, tuning
+from suites.continuation.benchmarks.metadata import PART_TOKENS
 from suites.continuation.errors import SystemsError
 from suites.continuation.generators import GENERATORS, Generator, Setting, WrongSettings
 from suites.continuation.generators.cocoeval_continuation import CocoevalContinuation
@@ -40,16 +40,15 @@ from suites.continuation.productions import benchmark_actions, production_action
 from suites.continuation.productions.benchmark_actions import TITLES, Source
 from suites.continuation.productions.benchmark_steps import (
     CUT,
-    LARGEST_SEED,
     METADATA,
-    MOST,
+    NUMBERS,
     SUMMARY,
     Order,
     export,
 )
-from suites.continuation.productions.dialogues import Dialogues
+from suites.continuation.productions.dialogues import LIMITS, Dialogues, select_dialogues
 from suites.continuation.productions.plans import LONGEST_NAME, Generation
-from suites.continuation.productions.production_actions import MOST_TRIALS
+from suites.continuation.productions.production_actions import TRIALS
 from suites.continuation.schemes import SCHEME
 from suites.pages import form_values
 
@@ -95,25 +94,15 @@ class GenerateForm(WithCaps):
         label="Keys of your own in the condition",
         help_text="One a line, such as mood=cheerful. Tables group by them.",
     )
-    trials = forms.IntegerField(
-        initial=1,
-        min_value=1,
-        max_value=MOST_TRIALS,
-        help_text="How often each dialogue is written for. Trial 1 is sent the seed, trial 2 the next.",
-    )
+    trials = form_field(TRIALS, required=True, initial=1)
     part = forms.ChoiceField(
         required=False,
         label="Part",
         help_text="Training is left out unless it is chosen.",
     )
-    min_turns = forms.IntegerField(required=False, min_value=0, label="Least turns of a dialogue")
-    max_turns = forms.IntegerField(required=False, min_value=0, label="Most turns of a dialogue")
-    first = forms.IntegerField(
-        required=False,
-        min_value=0,
-        label="Only so many dialogues",
-        help_text="The first ones by their ids, to try it out. Empty: all.",
-    )
+    min_turns = form_field(LIMITS["min_turns"])
+    max_turns = form_field(LIMITS["max_turns"])
+    first = form_field(LIMITS["first"])
     use_cache = forms.BooleanField(
         required=False,
         initial=True,
@@ -166,7 +155,7 @@ class GenerateForm(WithCaps):
 
     def selection_fields(self) -> list[forms.BoundField]:
         """Return the fields of the selection."""
-        return [self[name] for name in ("part", "min_turns", "max_turns", "first") if name in self.fields]
+        return [self[name] for name in ("part", *LIMITS) if name in self.fields]
 
     def selection_told(self) -> bool:
         """Whether the selection is narrowed, or wrong."""
@@ -191,22 +180,13 @@ class GenerateForm(WithCaps):
 
     def dialogues(self, data: dict[str, Any] | None = None) -> Dialogues:
         """Return the chosen dialogues; raise SystemsError for a selection that cannot be."""
-        values = self.cleaned_data if data is None else data
-        part = values.get("part", "")
-        return Dialogues(
-            self.corpus,
-            split_for(self.corpus, part),
-            part,
-            values.get("min_turns") or 0,
-            values.get("max_turns") or 0,
-            values.get("first") or 0,
-        )
+        return select_dialogues(self.corpus, self.cleaned_data if data is None else data)
 
 
-def setting_field(setting: Setting) -> forms.Field:
-    """Return the field of a setting."""
+def setting_field(setting: Setting, **options: Any) -> forms.Field:
+    """Return the form field of a setting; `options` replace its usual label, help text and so on."""
     shared: dict[str, Any] = {"label": setting.name.replace("_", " ").capitalize(), "help_text": setting.help}
-    shared |= {"initial": setting.default, "required": False}
+    shared |= {"initial": setting.default, "required": False, **options}
     if isinstance(setting.default, bool):
         return forms.BooleanField(**shared)
     if setting.choices:
@@ -338,34 +318,14 @@ class BenchmarkForm(WithParameters):
         help_text="One a line: corpus = source. Without one, a source is called what its dialogues' metadata "
         "say under source, else what its corpus is called.",
     )
-    per_source = forms.IntegerField(
-        min_value=0, max_value=MOST, initial=50, label="Instances per source", help_text="For evaluation."
-    )
-    train = forms.IntegerField(
-        min_value=0,
-        max_value=MOST,
-        initial=0,
-        label="Instances for training",
-        help_text="In all, of conversations that evaluation does not use.",
-    )
+    per_source = form_field(NUMBERS["per_source"], required=True, initial=50)
+    train = form_field(NUMBERS["train"], required=True, initial=0)
     train_from = LinesField(
         required=False, label="Training from", help_text="Names of sources, one a line. Empty: all."
     )
-    per_conversation = forms.IntegerField(
-        min_value=1,
-        max_value=MOST,
-        initial=1,
-        label="Most instances of one conversation",
-        help_text="They start at least 60 turns apart and are one cluster.",
-    )
+    per_conversation = form_field(NUMBERS["per_conversation"], required=True, initial=1)
     allow_fewer = forms.BooleanField(required=False, label="Take fewer where there are not enough")
-    cut_seed = forms.IntegerField(
-        min_value=0,
-        max_value=LARGEST_SEED,
-        initial=0,
-        label="Seed of the cuts",
-        help_text="The same seed makes the same cuts.",
-    )
+    cut_seed = form_field(NUMBERS["seed"], required=True, initial=0)
     endpoint = forms.ModelChoiceField(
         Endpoint.objects.filter(active=True),
         required=False,
@@ -386,10 +346,9 @@ class BenchmarkForm(WithParameters):
     verbatim = LinesField(
         required=False, label="Clean only", help_text="Names of sources, one a line. Empty: all."
     )
-    part_tokens = forms.IntegerField(
-        min_value=200,
-        max_value=10**7,
-        initial=60_000,
+    part_tokens = setting_field(
+        PART_TOKENS,
+        required=True,
         label="Longest part of a conversation",
         help_text="In tokens. Metadata of a longer one are written of parts that overlap, and then merged.",
     )

@@ -19,16 +19,17 @@ from annotation.models.corpora import Corpus, Dialogue
 from annotation.scenario_records import MODES, STAGES, Outcome
 from calibration.api.exports import refused_as
 from calibration.api.serializers import OpensTestSerializer, ResultSerializer
+from calibration.reports.kinds import split_names
 from config import api
 from jobs.api import JobAnswer, accepted
+from jobs.endpoints.parameter_inputs import serializer_field
 from jobs.models import Job
-from judges.runs.lookup import PARTS, split_for
+from judges.runs.lookup import PARTS
 from suites.api import OFFSET, Plain, ReportLookSerializer, ReportQuerySerializer, ReportTableSerializer
-from suites.continuation.productions.dialogues import Dialogues
-from suites.continuation.productions.production_actions import MOST_TRIALS
+from suites.continuation.productions.dialogues import select_dialogues
 from suites.group_chat import baselines, editing
 from suites.group_chat.answer_keys import correct, current
-from suites.group_chat.baselines import Decider, Played, deciders, scenario_count
+from suites.group_chat.baselines import TRIALS, Decider, Played, deciders, scenario_count
 from suites.group_chat.cascade.decisions import DecisionView, raters_named, view
 from suites.group_chat.cascade.renderings import content
 from suites.group_chat.cascade.report import compute, compute_on_test
@@ -278,7 +279,7 @@ class PlaySerializer(Plain):
 
     agent = serializers.ChoiceField(choices=list(AGENTS))
     mode = serializers.ChoiceField(choices=MODES, default=MODES[0])
-    trials = serializers.IntegerField(min_value=1, max_value=MOST_TRIALS, default=1)
+    trials = serializer_field(TRIALS, default=1, allow_null=False)
     part = serializers.ChoiceField(choices=PARTS, default="", allow_blank=True)
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0)
 
@@ -309,7 +310,7 @@ def run_baseline(request: Request, pk: int) -> Played | Response:
     played = baselines.start(
         by=api.user(request),
         baseline=baselines.Baseline(data["agent"], data["mode"], data["trials"], data["seed"]),
-        dialogues=Dialogues(corpus, split_for(corpus, data["part"]), data["part"]),
+        dialogues=select_dialogues(corpus, data),
     )
     return accepted(played) if isinstance(played, Job) else played
 
@@ -457,9 +458,8 @@ def cascade_on_test(request: Request, pk: int) -> dict[str, Any]:
 def decision(request: Request, pk: int) -> DecisionView:
     """Return a decision of a group-chat agent: its key, what it did, and its stages' scores."""
     item = access.decision(pk)
-    names = [name.strip() for name in request.query_params.get("judge", "").split(",") if name.strip()]
     with refused_as("judge", end=""):
-        raters = raters_named(item.corpus, names)
+        raters = raters_named(item.corpus, split_names(request.query_params.get("judge", "")))
     return view(item, raters)
 
 

@@ -22,14 +22,13 @@ from annotation.text.display import language_tag
 from calibration.errors import CalibrationError
 from config.files import row_id
 from config.permissions import researcher_only, user_of
+from jobs.endpoints.parameter_inputs import form_field
 from jobs.errors import JobError
 from jobs.models import Job
 from judges.pages.forms import offer_parts
-from judges.runs.lookup import split_for
-from suites.continuation.productions.dialogues import Dialogues
-from suites.continuation.productions.production_actions import MOST_TRIALS
+from suites.continuation.productions.dialogues import Dialogues, select_dialogues
 from suites.group_chat import baselines, editing
-from suites.group_chat.baselines import Baseline, deciders, scenario_count
+from suites.group_chat.baselines import TRIALS, Baseline, deciders, scenario_count
 from suites.group_chat.cascade import renderings
 from suites.group_chat.cascade.decisions import DecisionView, judges_of, raters_named, script, view
 from suites.group_chat.cascade.renderings import RENDERINGS, oracle_line, reasons
@@ -231,12 +230,7 @@ class AgentForm(forms.Form):
         choices=[(mode, mode) for mode in MODES],
         help_text="Explicit: it declares who is meant and whom it answers. Implicit: it only acts.",
     )
-    trials = forms.IntegerField(
-        initial=1,
-        min_value=1,
-        max_value=MOST_TRIALS,
-        help_text="How often it goes through each scenario. Only random differs from one trial to the next.",
-    )
+    trials = form_field(TRIALS, required=True, initial=1)
     part = forms.ChoiceField(
         required=False,
         label="Part",
@@ -254,9 +248,8 @@ class AgentForm(forms.Form):
         return Baseline(data["agent"], data["mode"], data["trials"])
 
     def dialogues(self) -> Dialogues:
-        """Return the chosen part; raise JobError where there is none."""
-        part = self.cleaned_data.get("part", "")
-        return Dialogues(self.corpus, split_for(self.corpus, part), part)
+        """Return the dialogues of the chosen part; raise JobError where the corpus has no such part."""
+        return select_dialogues(self.corpus, self.cleaned_data)
 
 
 @researcher_only
