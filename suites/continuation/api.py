@@ -1,4 +1,4 @@
-"""The HTTP API of what writes: generators and productions, benchmarks, examples for fine-tuning."""
+"""The HTTP API of generators and productions, benchmarks, and examples for fine-tuning. Researchers only."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from suites.continuation.productions.dialogues import LIMITS, select_dialogues
 from suites.continuation.productions.plans import Generation
 from suites.continuation.productions.production_actions import TRIALS
 
-# Fields of the numbers and settings that forms have as well.
+# Serializer fields of numbers and settings that the pages' forms declare as well.
 
 
 def _number(number: Parameter, default: Any = empty) -> serializers.Field[Any, Any, Any, Any]:
@@ -92,7 +92,7 @@ class GeneratorSerializer(Plain):
 
 
 class ProductionSerializer(serializers.ModelSerializer[Production]):
-    """A production: a generator at work on one dialogue. `step` counts the steps that were answered."""
+    """A production: a generator at work on one dialogue. `step` counts the answered steps."""
 
     corpus = serializers.CharField(source="dialogue.corpus.name")
     dialogue = serializers.CharField(source="dialogue.key")
@@ -123,7 +123,7 @@ class StepSerializer(serializers.ModelSerializer[ProductionCall]):
 
 
 class NewProductionsSerializer(Plain):
-    """What starts generation: a generator and an endpoint, over the dialogues of a corpus by name."""
+    """Generation to start: a generator and an endpoint, over dialogues of the corpus of this name."""
 
     generator = serializers.CharField()
     corpus = serializers.CharField()
@@ -149,11 +149,11 @@ class NewProductionsSerializer(Plain):
     mode = serializers.ChoiceField(choices=Run.Mode.choices, default=None, allow_null=True)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check the sampling parameters together."""
+        """Validate the sampling parameters against each other."""
         return attrs | {"parameters": parameters_from_data(attrs)}
 
     def get_fields(self) -> dict[str, Any]:
-        """Return the fields above, one for each sampling parameter, and the caps."""
+        """Return the fields above, a field for each sampling parameter, and the caps."""
         return super().get_fields() | parameter_serializer_fields() | cap_fields()
 
 
@@ -191,7 +191,7 @@ def productions(request: Request) -> QuerySet[Production]:
 
 @api.post(NewProductionsSerializer, RunSerializer, status=201, responses={202: JobAnswer})
 def start_productions(request: Request) -> Run | Response:
-    """Start generation, or resume the run of the same system, condition and selection; return the run.
+    """Start generation, or resume the run of the same system, condition and selection.
 
     202 with the id of a job for many dialogues; the job's result names the run.
     """
@@ -242,7 +242,7 @@ def _generation(data: dict[str, Any]) -> Generation:
 
 
 class BenchmarkRunSerializer(Plain):
-    """A run by which a step is made."""
+    """A run of a step."""
 
     run = serializers.IntegerField()
     state = serializers.CharField()
@@ -250,7 +250,7 @@ class BenchmarkRunSerializer(Plain):
 
 
 class BenchmarkStepSerializer(Plain):
-    """A step that asks a model, and how far it is."""
+    """Progress of a step that asks a model."""
 
     step = serializers.CharField()
     title = serializers.CharField()
@@ -261,7 +261,7 @@ class BenchmarkStepSerializer(Plain):
 
 
 class ReviewedPartSerializer(Plain):
-    """A share of yes among reviewed instances, with its 95% interval; null where there are none."""
+    """Share of yes among `n` reviewed instances, with its 95% interval; null without any."""
 
     share = serializers.FloatField(allow_null=True)
     low = serializers.FloatField(allow_null=True)
@@ -270,13 +270,13 @@ class ReviewedPartSerializer(Plain):
 
 
 class ReviewedSourceSerializer(ReviewedPartSerializer):
-    """The same for one source."""
+    """Share of yes for one source."""
 
     source = serializers.CharField()  # type: ignore[assignment]
 
 
 class ReviewedSerializer(ReviewedPartSerializer):
-    """The same for one question of the review, in all and by source."""
+    """Share of yes for one question of the review, in all and by source."""
 
     question = serializers.CharField()
     wording = serializers.CharField()
@@ -285,14 +285,14 @@ class ReviewedSerializer(ReviewedPartSerializer):
 
 
 class CheckedBySerializer(Plain):
-    """Who checked it for offensive content, and when."""
+    """Who checked a benchmark for offensive content, and when."""
 
     by = serializers.CharField()
     at = serializers.DateTimeField()
 
 
 class BenchmarkSerializer(Plain):
-    """A benchmark: what was asked for, how far it is, its figures, what reviewers found."""
+    """A benchmark: its order, its progress, its figures, and the shares of yes in its review."""
 
     id = serializers.IntegerField()
     benchmark = serializers.CharField(help_text="Its name, and that of the corpus once it is done.")
@@ -315,31 +315,31 @@ class BenchmarkSerializer(Plain):
     finished_at = serializers.DateTimeField(allow_null=True)
 
     def to_representation(self, instance: Benchmark) -> dict[str, Any]:
-        """Return what commands print of it, too."""
+        """Return the same JSON as `manage.py make_benchmark` prints."""
         return benchmark_actions.as_json(instance)
 
 
 class BenchmarkSourceSerializer(Plain):
-    """A source corpus by name, and what its source is called where its dialogues do not say."""
+    """A source corpus by name, and the name of its source for dialogues whose metadata name none."""
 
     corpus = serializers.CharField()
     source = api.optional_text(max_length=100)  # type: ignore[assignment]
 
 
 class ParametersSerializer(Plain):
-    """Sampling parameters, sent to the model only where given."""
+    """Sampling parameters; those left out are not sent to the model."""
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Check them together."""
+        """Validate the parameters against each other."""
         return parameters_from_data(attrs)
 
     def get_fields(self) -> dict[str, Any]:
-        """Return one field for each parameter."""
+        """Return a field for each parameter."""
         return super().get_fields() | parameter_serializer_fields()
 
 
 class NewBenchmarkSerializer(Plain):
-    """What a benchmark is made of, and how."""
+    """Order of a benchmark: its sources, its size, and its steps."""
 
     sources = BenchmarkSourceSerializer(many=True)
     per_source = _number(NUMBERS["per_source"])
@@ -357,21 +357,21 @@ class NewBenchmarkSerializer(Plain):
 
 
 class StartedBenchmarkSerializer(NewBenchmarkSerializer):
-    """What a benchmark is made of, how, and what it is called."""
+    """A benchmark to start: its order and its name."""
 
     name = serializers.CharField(max_length=100)
     leave_out_failed = serializers.BooleanField(default=False)
 
 
 class EstimatedBenchmarkSerializer(NewBenchmarkSerializer):
-    """What starts a benchmark, to be estimated: the estimate is the same whatever it is called."""
+    """A benchmark to estimate; its name may be left out and changes nothing."""
 
     name = serializers.CharField(required=False, max_length=100)
     leave_out_failed = serializers.BooleanField(required=False)
 
 
 class GoOnSerializer(Plain):
-    """How to go on: what failed is tried again, or left out."""
+    """Whether failed calls are left out instead of tried again."""
 
     leave_out_failed = serializers.BooleanField(default=False)
 
@@ -380,7 +380,7 @@ StepEstimateSerializer = api.serializer_of(benchmark_actions.Step, "StepEstimate
 
 
 class BenchmarkEstimateSerializer(Plain):
-    """What making takes, about: instances, conversations, calls, tokens, cost."""
+    """Approximate size and cost of a benchmark."""
 
     instances = serializers.IntegerField()
     conversations = serializers.IntegerField()
@@ -404,7 +404,7 @@ def benchmarks(request: Request) -> QuerySet[Benchmark]:
 
 @api.post(StartedBenchmarkSerializer, BenchmarkSerializer, status=201)
 def start_benchmark(request: Request) -> Benchmark:
-    """Have a benchmark made in the background; the same order again goes on with it."""
+    """Start making a benchmark in the background, or resume the one of this name and order."""
     data = api.data(request)
     return benchmark_actions.start(
         by=api.user(request),
@@ -425,13 +425,13 @@ def estimate_benchmark(request: Request) -> benchmark_actions.MakingEstimate:
 
 @api.get(BenchmarkSerializer)
 def benchmark(request: Request, pk: int) -> Benchmark:
-    """Return the progress of a benchmark, its figures, and what reviewers found."""
+    """Return the progress of a benchmark, its figures, and the shares of yes in its review."""
     return access.benchmark(pk)
 
 
 @api.get(responses={(200, "application/x-ndjson"): OpenApiTypes.STR})
 def benchmark_file(request: Request, pk: int) -> FileResponse:
-    """Return one dialogue a line, in the native format: the bytes that it was written from."""
+    """Return the dialogues in the native format, one a line: the same bytes as were imported."""
     benchmark = access.benchmark(pk)
     if benchmark.corpus is None:
         raise ValidationError({"detail": "The benchmark is not made yet."})

@@ -49,7 +49,7 @@ from suites.group_chat.scenario_text import read_scenario
 from suites.group_chat.scenarios.agents import AGENTS
 from suites.group_chat.scenarios.probes import OracleProblem, ProbeCount, overview
 
-# Scenarios: what a corpus has, one turn by turn, its keys, checking a text, and saving.
+# Scenarios: keys, lists, single scenarios turn by turn, checking and saving texts.
 
 REFUSED = OpenApiResponse(REFUSED_FILE, description="The scenario is refused: by line, field and reason.")
 
@@ -69,7 +69,7 @@ class KeysRequest(Plain):
 
 
 class AnswerKeysSerializer(Plain):
-    """A scenario's keys: `rater` is what they are called as a rater, null before anything was decided."""
+    """A scenario's keys. `rater` is the name of the rater that holds them, null before the first decision."""
 
     dialogue = serializers.CharField(source="key")
     corpus = serializers.CharField(source="corpus.name")
@@ -77,7 +77,7 @@ class AnswerKeysSerializer(Plain):
     scenario = serializers.DictField()
 
     def get_rater(self, dialogue: Dialogue) -> str | None:
-        """Return the name of the rater that has the keys."""
+        """Name of the rater that holds the keys, None before the first decision."""
         rater = current(dialogue.corpus)
         return rater.name if rater else None
 
@@ -94,7 +94,7 @@ def answer_keys(request: Request, pk: int) -> Dialogue:
     responses={400: OpenApiResponse(REFUSED_FILE, description="An import would refuse the scenario.")},
 )
 def correct_answer_keys(request: Request, pk: int) -> Dialogue:
-    """Correct a scenario's keys: from then on they are another rater, and earlier labels stay."""
+    """Correct a scenario's keys: the new keys belong to a new rater, and earlier labels stay."""
     dialogue = _scenario(pk)
     correct(dialogue=dialogue, changes=api.data(request), by=api.user(request))
     return dialogue
@@ -115,7 +115,7 @@ class ScenarioText(Plain):
 
 
 class SavedText(ScenarioText):
-    """A scenario to be saved; `seen` is the `state` of the stored one that it was made from."""
+    """A scenario to save; `seen` is the `state` of the stored scenario that was edited."""
 
     seen = serializers.RegexField(r"^[0-9a-f]{64}$", default="", allow_blank=True)
 
@@ -144,7 +144,7 @@ ProbeCountsSerializer = api.serializer_of(ProbeCount, "ProbeCounts")
 
 
 class ScenarioOverview(Plain):
-    """The scenarios of a corpus in numbers, with a page of them."""
+    """Counts of a corpus's scenarios, with a page of them."""
 
     scenarios = serializers.IntegerField()
     families = serializers.IntegerField()
@@ -162,7 +162,7 @@ class ScenarioOverview(Plain):
 
 
 class CheckedScenario(Plain):
-    """A scenario turn by turn: who sees it, what is marked there, its key, and what the oracle does."""
+    """A scenario turn by turn: who sees each turn, its probes and key, and the oracle's decision."""
 
     native = serializers.DictField()
     script = serializers.CharField()
@@ -170,7 +170,7 @@ class CheckedScenario(Plain):
 
 
 class StoredScenario(CheckedScenario):
-    """A stored scenario; `decided` says whether its script must stay, `state` what it is known by now."""
+    """A stored scenario. `decided`: its script must stay; `state`: SHA-256 of its content, for saving."""
 
     id = serializers.IntegerField()
     decided = serializers.BooleanField()
@@ -178,7 +178,7 @@ class StoredScenario(CheckedScenario):
 
 
 class SavedScenario(StoredScenario):
-    """A saved scenario, and what became of it."""
+    """A saved scenario, and the effect of saving it."""
 
     became = serializers.ChoiceField(choices=["created", "rewritten", "corrected", "unchanged"])
 
@@ -250,7 +250,7 @@ def _save(request: Request, corpus: Corpus, opened: Dialogue | None) -> Response
     return Response(_scenario_payload(saved.dialogue) | {"became": saved.became}, status=status)
 
 
-# Agents: who decided in a corpus's scenarios, and baselines that decide.
+# Agents: systems that decided in a corpus's scenarios, and baselines to run.
 
 
 class BaselineSerializer(Plain):
@@ -266,7 +266,7 @@ DeciderSerializer = api.serializer_of(Decider, "Decider", condition=serializers.
 
 
 class AgentsSerializer(Plain):
-    """The baselines that there are, the number of scenarios, and who decided in them."""
+    """Available baselines, the number of scenarios, and the systems that decided in them."""
 
     baselines = BaselineSerializer(many=True)
     scenarios = serializers.IntegerField()
@@ -274,8 +274,7 @@ class AgentsSerializer(Plain):
 
 
 class PlaySerializer(Plain):
-    """A baseline that is to decide. `seed` is that of its draws; `part` is dev, test or training, or
-    empty for all but training."""
+    """A baseline to run. `seed` is for its random draws; an empty `part` means all dialogues but training."""
 
     agent = serializers.ChoiceField(choices=list(AGENTS))
     mode = serializers.ChoiceField(choices=MODES, default=MODES[0])
@@ -289,7 +288,7 @@ PlayedSerializer = api.serializer_of(Played, "Played", condition=serializers.JSO
 
 @api.get(AgentsSerializer)
 def agents(request: Request, pk: int) -> Any:
-    """List the baselines, and who decided in a corpus; agents that ask a model are productions."""
+    """List the baselines, and the systems that decided in a corpus; agents with a model are productions."""
     corpus = access.corpus(pk)
     payload = {
         "baselines": AGENTS.values(),
@@ -301,7 +300,7 @@ def agents(request: Request, pk: int) -> Any:
 
 @api.post(PlaySerializer, PlayedSerializer, status=201, responses={202: JobAnswer})
 def run_baseline(request: Request, pk: int) -> Played | Response:
-    """Let a baseline decide at every point; its earlier decisions stay as they are.
+    """Run a baseline at every point; its earlier decisions stay as they are.
 
     202 with the id of a job for many scenarios and trials; the job's result has the same fields.
     """
@@ -319,7 +318,7 @@ def run_baseline(request: Request, pk: int) -> Played | Response:
 
 
 class CascadeQuerySerializer(ReportQuerySerializer):
-    """What a report is asked for; lists are separated by commas. See the docs of the Cascade report."""
+    """Query of a Cascade report; lists are separated by commas. See the docs of the Cascade report."""
 
     by = serializers.CharField(required=False, help_text="system,condition (default), or system")
     judge = serializers.CharField(required=False, help_text="raters of conduct, composition and moves")
@@ -337,11 +336,11 @@ class CascadeQuerySerializer(ReportQuerySerializer):
 
 
 class CascadeTestSerializer(OpensTestSerializer, CascadeQuerySerializer):
-    """What a report of test is asked for, and for what test is opened."""
+    """Query of a Cascade report of test, with the purpose of opening test."""
 
 
 class CascadeSystemSerializer(Plain):
-    """A system or a baseline. A figure is {value, low, high, n, reason}; objects of them are by name."""
+    """Figures of a system or a baseline, each {value, low, high, n, reason}, in objects by name."""
 
     system = serializers.CharField()
     condition = serializers.CharField(allow_blank=True)
@@ -356,7 +355,7 @@ class CascadeSystemSerializer(Plain):
 
 
 class CascadeReportSerializer(Plain):
-    """The report. No field joins the three scores."""
+    """A Cascade report. No field combines the three scores."""
 
     corpus = serializers.CharField()
     part = serializers.CharField()
@@ -379,7 +378,7 @@ class CascadeReportSerializer(Plain):
 
 
 class CascadeStageSerializer(Plain):
-    """A stage's score from 0 to 1, null where it has none: `state` and `why` say why."""
+    """A stage's score from 0 to 1; where it is null, `state` and `why` give the reason."""
 
     stage = serializers.ChoiceField(choices=list(STAGES))
     score = serializers.FloatField(allow_null=True)
@@ -388,7 +387,7 @@ class CascadeStageSerializer(Plain):
 
 
 class CascadeOutcomeSerializer(Plain):
-    """What the cascade makes of a decision; null is what waits for a judge."""
+    """Result of the cascade for a decision; a score is null while it waits for a judge."""
 
     stages = serializers.SerializerMethodField()
     failed_at = serializers.CharField(allow_null=True)
@@ -405,7 +404,7 @@ class CascadeOutcomeSerializer(Plain):
 
 
 class DecisionMadeSerializer(Plain):
-    """What an agent did at a point, and what it declared; null is what it did not declare."""
+    """An agent's act at a point, with its declarations, null where it declared nothing."""
 
     act = serializers.CharField()
     text = serializers.CharField(allow_blank=True)
@@ -418,7 +417,7 @@ class DecisionMadeSerializer(Plain):
 
 
 class AgentDecisionSerializer(Plain):
-    """A decision with its key. `outcome` is null for the test part before test was opened."""
+    """A decision with its key. `outcome` is null for the test part until test is opened."""
 
     id = serializers.IntegerField(source="item.pk")
     corpus = serializers.CharField(source="item.corpus.name")
@@ -456,7 +455,7 @@ def cascade_on_test(request: Request, pk: int) -> dict[str, Any]:
     query=[OpenApiParameter("judge", str, description="raters whose answers count, by commas")],
 )
 def decision(request: Request, pk: int) -> DecisionView:
-    """Return a decision of a group-chat agent: its key, what it did, and its stages' scores."""
+    """Return a decision of a group-chat agent, with its key and the scores of its stages."""
     item = access.decision(pk)
     with refused_as("judge", end=""):
         raters = raters_named(item.corpus, split_names(request.query_params.get("judge", "")))
