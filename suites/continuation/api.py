@@ -69,16 +69,13 @@ def _setting(setting: Setting) -> serializers.Field[Any, Any, Any, Any]:
 # Generators and productions.
 
 
-class SettingSerializer(Plain):
-    """A setting of a generator. One that `varies` is a part of the condition."""
-
-    name = serializers.CharField()
-    default = serializers.JSONField()
-    help = serializers.CharField()
-    low = serializers.IntegerField(allow_null=True)
-    high = serializers.IntegerField(allow_null=True)
-    choices = serializers.ListField(child=serializers.JSONField())
-    varies = serializers.BooleanField()
+SettingSerializer = api.serializer_of(
+    Setting,
+    "Setting",
+    "A setting of a generator. One that `varies` is a part of the condition.",
+    default=serializers.JSONField(),
+    choices=serializers.ListField(child=serializers.JSONField()),
+)
 
 
 class GeneratorSerializer(Plain):

@@ -157,7 +157,7 @@ class GenerateForm(WithCaps):
         """Return the fields of the selection."""
         return [self[name] for name in ("part", *LIMITS) if name in self.fields]
 
-    def selection_told(self) -> bool:
+    def selection_changed(self) -> bool:
         """Whether a field of the selection has a value or an error."""
         return any(field.errors or field.value() for field in self.selection_fields())
 
@@ -295,7 +295,7 @@ def production_page(request: HttpRequest, pk: int) -> HttpResponse:
     result_text = (
         "" if production.result is None else json.dumps(production.result, indent=2, ensure_ascii=False)
     )
-    context = {"production": production, "page": page, "told": result_text, "query": "", **ROOM}
+    context = {"production": production, "page": page, "result_text": result_text, "query": "", **ROOM}
     return render(request, "continuation/production.html", context)
 
 
@@ -369,7 +369,7 @@ class BenchmarkForm(WithParameters):
         """Return the other fields, which are folded."""
         return [self[name] for name in self.MORE]
 
-    def more_told(self) -> bool:
+    def more_changed(self) -> bool:
         """Whether one of the folded fields was changed or has an error."""
         return self.is_bound and any(name in self.changed_data or self[name].errors for name in self.MORE)
 

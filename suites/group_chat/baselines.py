@@ -52,7 +52,7 @@ class Decider:
     decisions: int
 
     @property
-    def condition_told(self) -> str:
+    def condition_text(self) -> str:
         """The condition in words, without the model."""
         return condition_words(self.condition)
 

@@ -302,7 +302,7 @@ def decision(request: HttpRequest, pk: int) -> HttpResponse:
     turns = script(decision_view)
     names = dialogue_view.speakers(row, turns)
     context = {
-        "found": decision_view,
+        "decision_view": decision_view,
         "corpus": item.corpus,
         "dialogue": row,
         "language": language_tag(row.language),
@@ -436,7 +436,7 @@ def _form(corpus: Corpus, values: dict[str, str]) -> dict[str, Any]:
     return {
         "corpus": corpus,
         **ROOM,
-        "given": values,
+        "values": values,
         "split": splits.lock_of(corpus),
         "has_scenarios": corpus.dialogues.filter(scenario__isnull=False).exists(),
         "keys": [(key, key in by) for key in BY],
