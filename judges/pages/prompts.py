@@ -167,7 +167,7 @@ class ExamplesForm(forms.Form):
     keys = forms.CharField(
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, **_CODE}),
-        label="Items, if you pick them by hand",
+        label="Items, if you choose them yourself",
         help_text="Their keys, one a line, such as dialogue/continuation/3.",
     )
     judge = forms.ChoiceField(
@@ -180,7 +180,7 @@ class ExamplesForm(forms.Form):
         min_value=0,
         max_value=2**31 - 1,
         initial=0,
-        help_text="Decides what is drawn: the same seed draws the same examples.",
+        help_text="The same seed draws the same examples.",
     )
     whole = forms.BooleanField(
         required=False,

@@ -105,7 +105,7 @@ def test_saving_says_whether_a_version_is_new_or_rewritten(client, rosa, saved):
     assert "Version 1 is rewritten: nobody had used it." in save(title="Manners")
     factories.campaign(_corpus(), "polite", by=rosa, opened=False)
     page = save(title="Manners, again")
-    assert "Version 2 is new: version 1 is in use and stays as it is." in page
+    assert "Version 2 was created: version 1 is in use and cannot change." in page
     assert "Scheme, title: “Manners” → “Manners, again”" in page
 
 

@@ -23,12 +23,12 @@ BATCH = 100
 LIMITS = {
     limit.name: limit
     for limit in (
-        Parameter("min_turns", "whole", "Least turns of a dialogue", "", 0, MOST_WHOLE),
-        Parameter("max_turns", "whole", "Most turns of a dialogue", "", 0, MOST_WHOLE),
+        Parameter("min_turns", "whole", "Minimum turns of a dialogue", "", 0, MOST_WHOLE),
+        Parameter("max_turns", "whole", "Maximum turns of a dialogue", "", 0, MOST_WHOLE),
         Parameter(
             "first",
             "whole",
-            "Only so many dialogues",
+            "Maximum number of dialogues",
             "The first ones by their ids, to try it out. Empty or 0: all.",
             0,
             MOST_WHOLE,

@@ -82,7 +82,7 @@ def _settings(parameters: Parameters) -> CascadeSettings:
 # The figures of a Cascade report, each with its interval over families.
 #
 # All figures are functions of sums over decisions, resampled by family with the same draws, so that
-# differences between systems are paired. `group_chat.md`, section 7. No figure mixes the three scores.
+# differences between systems are paired. No figure mixes the three scores.
 
 Weigh = Callable[[Decided], float | None]
 """What a decision adds to a mean; None where it does not belong."""

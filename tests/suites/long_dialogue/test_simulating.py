@@ -322,7 +322,7 @@ def test_a_fake_embedder_beside_another_model_is_named_wherever_a_fake_model_is(
     assert fake_systems(Label.objects.all()) == ["m-1"]
     assert fake_systems(Label.objects.exclude(item__continuation__condition__has_key="embedding_model")) == []
     report = client.get(reverse("answers", args=[held.corpus_id])).content.decode()
-    assert "Answers of a fake model, or with its vectors, are among these" in report
+    assert "Some of these answers come from a fake model or use its embeddings" in report
 
 
 @pytest.mark.exhaustive
