@@ -5,7 +5,7 @@ Their decisions are continuations like a model's, so that people, judges and rep
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -27,6 +27,7 @@ from jobs.kinds import Progress as JobProgress
 from jobs.models import Job
 from suites.continuation.errors import SystemsError
 from suites.continuation.models import Writer
+from suites.continuation.productions import production_actions
 from suites.continuation.productions.dialogues import Dialogues, in_batches, of_rows
 from suites.continuation.productions.plans import continuation_id, differences, digest
 from suites.continuation.productions.production_actions import MOST_TRIALS, Progress, dialogues_from
@@ -50,7 +51,7 @@ class Decider:
     decisions: int
 
     @property
-    def condition_told(self) -> str:
+    def condition_text(self) -> str:
         """The condition in words, without the model."""
         return condition_words(self.condition)
 
@@ -93,6 +94,12 @@ DEV = "dev"
 READ_FROM = {True: "the keys of dev", False: "the keys of the other families"}
 Scenario = tuple[Dialogue, records.Dialogue]
 """A scenario's row and its record."""
+
+
+TRIALS = replace(
+    production_actions.TRIALS,
+    help="How often it goes through each scenario. Only random differs from one trial to the next.",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,13 @@ STYLES = (
 UNKNOWN_STYLE, EXTRA_FIELD = "unknown_style", "extra_field"
 LONGEST, MOST = 10_000, 100
 FEW = 12
+PART_TOKENS = Setting(
+    "part_tokens",
+    60_000,
+    "Longest part of a conversation in one request, in tokens.",
+    low=200,
+    high=10**7,
+)
 
 
 def schema(ids: Sequence[str]) -> dict[str, Any] | None:
@@ -225,13 +232,7 @@ class CocoevalMetadata(Generator):
     title = "CoCoEval: metadata of a conversation and its participants"
     produces = "text"
     settings = (
-        Setting(
-            "part_tokens",
-            60_000,
-            "Longest part of a conversation in one request, in tokens.",
-            low=200,
-            high=10**7,
-        ),
+        PART_TOKENS,
         Setting("overlap", 10, "Turns that two neighbouring parts share.", low=0, high=1000),
     )
 

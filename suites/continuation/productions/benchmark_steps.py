@@ -23,6 +23,7 @@ from annotation.records import HUMAN, SELF
 from annotation.records import Continuation as ContinuationRecord
 from annotation.records import Dialogue as DialogueRecord
 from jobs.endpoints import parameters
+from jobs.endpoints.parameters import Parameter
 from jobs.models import Run
 from judges.runs.material import dialogue_record
 from suites.continuation.benchmarks import instances
@@ -39,6 +40,7 @@ from suites.continuation.benchmarks.instances import (
     removed,
     spoken_turns,
 )
+from suites.continuation.benchmarks.metadata import PART_TOKENS
 from suites.continuation.benchmarks.summary import spoken
 from suites.continuation.errors import SystemsError
 from suites.continuation.generators import GENERATORS, WrongSettings
@@ -54,7 +56,30 @@ METADATA, CUT, SUMMARY, CLEANING = "metadata", "cut", "summary", "cleaning"
 STEPS = (METADATA, CUT, SUMMARY)
 GENERATOR = {step: f"cocoeval_{step}" for step in (CLEANING, METADATA, SUMMARY)}
 MOST = 100_000
-LARGEST_SEED = 2**63 - 1
+NUMBERS = {
+    number.name: number
+    for number in (
+        Parameter("per_source", "whole", "Instances per source", "For evaluation.", 0, MOST),
+        Parameter(
+            "train",
+            "whole",
+            "Instances for training",
+            "In all, of conversations that evaluation does not use.",
+            0,
+            MOST,
+        ),
+        Parameter(
+            "per_conversation",
+            "whole",
+            "Most instances of one conversation",
+            "They start at least 60 turns apart and are one cluster.",
+            1,
+            MOST,
+        ),
+        Parameter("seed", "whole", "Seed of the cuts", "The same seed makes the same cuts.", 0, 2**63 - 1),
+    )
+}
+"""Numbers of an order, for the form, the API and `Order.checked`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +99,17 @@ class Order:
     steps: tuple[str, ...] = STEPS
     clean: bool = False
     verbatim: tuple[str, ...] = ()
-    part_tokens: int = 60_000
+    part_tokens: int = int(PART_TOKENS.default)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     allow_fewer: bool = False
 
     def checked(self) -> Order:
         """Return the order with its steps sorted; raise SystemsError for invalid values."""
-        for name, low, high in (
-            ("per_source", 0, MOST),
-            ("train", 0, MOST),
-            ("per_conversation", 1, MOST),
-            ("seed", 0, LARGEST_SEED),
-        ):
-            if not low <= getattr(self, name) <= high:
-                raise SystemsError(f"{_option(name)}: must be between {low} and {high:,}.")
+        for name, number in NUMBERS.items():
+            assert number.least is not None
+            assert number.most is not None
+            if not number.least <= getattr(self, name) <= number.most:
+                raise SystemsError(f"{_option(name)}: must be between {number.least} and {number.most:,}.")
         if not self.per_source + self.train:
             raise SystemsError("per-source and train are both 0: there is nothing to make.")
         if unknown := [step for step in self.steps if step not in STEPS]:

@@ -14,10 +14,28 @@ from annotation.corpora.splits import of_dialogues
 from annotation.models import Continuation, Corpus, Dialogue, Split, Turn
 from annotation.script_records import script_record
 from annotation.text.context import dated
+from jobs.endpoints.parameters import MOST_WHOLE, Parameter
+from judges.runs.lookup import split_for
 from judges.runs.material import dialogue_record
 from suites.continuation.errors import SystemsError
 
 BATCH = 100
+LIMITS = {
+    limit.name: limit
+    for limit in (
+        Parameter("min_turns", "whole", "Minimum turns of a dialogue", "", 0, MOST_WHOLE),
+        Parameter("max_turns", "whole", "Maximum turns of a dialogue", "", 0, MOST_WHOLE),
+        Parameter(
+            "first",
+            "whole",
+            "Maximum number of dialogues",
+            "The first ones by their ids, to try it out. Empty or 0: all.",
+            0,
+            MOST_WHOLE,
+        ),
+    )
+}
+"""Limits of a selection, for forms and the API."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +90,16 @@ class Dialogues:
         for rows in in_batches(self.rows()):
             records_by_id = of_rows(rows)
             yield from ((row, records_by_id[row.pk]) for row in rows)
+
+
+def select_dialogues(corpus: Corpus, fields: Mapping[str, Any]) -> Dialogues:
+    """Return the dialogues that the fields of a form or of the API select: `part` and LIMITS.
+
+    Raises JudgeError for a part that the corpus does not have, SystemsError for limits that exclude each
+    other.
+    """
+    part = fields.get("part", "")
+    return Dialogues(corpus, split_for(corpus, part), part, *(fields.get(name) or 0 for name in LIMITS))
 
 
 def of_rows(rows: Sequence[Dialogue]) -> dict[int, records.Dialogue]:

@@ -22,6 +22,7 @@ from annotation.models.corpora import Corpus
 from jobs import job_actions as jobs
 from jobs import runs
 from jobs.endpoints.costs import BY_CHARACTERS, Count, cost, counter
+from jobs.endpoints.parameters import Parameter
 from jobs.endpoints.wire import literal
 from jobs.errors import JobError, JobRefused
 from jobs.kinds import JobKind
@@ -271,6 +272,14 @@ def _shared_usage(generator: Generator, states: Sequence[State], count: Count) -
 
 KIND = "generate"
 MOST_TRIALS = 50
+TRIALS = Parameter(
+    "trials",
+    "whole",
+    "Trials",
+    "How often each dialogue is written for. Trial 1 is sent the seed, trial 2 the next.",
+    1,
+    MOST_TRIALS,
+)
 _BATCH = 200
 COPIES = "trials_are_copies"
 """Flag for several trials at temperature 0, which may all be identical."""
