@@ -31,7 +31,7 @@ Called once per batch, in the import's transaction; data that cannot be written 
 """
 
 MAKE_ITEMS: Table[Callable[[Corpus], int]] = Table("make_items")
-"""By key of a scheme with items of its own: create the missing items, and return their number."""
+"""By key of a scheme with continuations of its own: create missing continuations, return their number."""
 
 
 class OwnPages(NamedTuple):
