@@ -15,8 +15,8 @@ from annotation.text.views import DEFAULT
 class CampaignRole(models.Model):
     """A person's role as adjudicator or researcher of one campaign. Its raters are CampaignMembers.
 
-    A campaign's researcher may do in it what researchers do everywhere, a campaign's adjudicator may decide
-    where its raters disagree. Either may be an annotator, or have no role, in other campaigns.
+    A campaign's researcher has a researcher's permissions in this campaign; a campaign's adjudicator may
+    adjudicate its disagreements. Either may be an annotator, or have no role, in other campaigns.
     """
 
     class Role(models.TextChoices):
