@@ -23,9 +23,9 @@ SELECTION = """(d.part = 'training') = %(training)s AND
              SELECT 1 FROM annotation_continuation o WHERE o.dialogue_id = d.id AND o.key <> 'self'))))"""
 """Condition on a continuation `c` of a dialogue `d`: the campaign's systems and own turns include it.
 
-Training dialogues are selected only where the campaign's part is training, and then no others. The points of
-a scenario are only for people who decide in the agent's place. Facts and questions are items of the
-dialogue's own turns, whatever systems were chosen.
+Training dialogues are selected only where the campaign's part is training, and then nothing else is. The
+points of a scenario are only for people who decide in the agent's place. Facts and questions are items of
+the dialogue's own turns, whatever systems were chosen.
 """
 
 MODE_ALLOWED = "c.mode <> ALL(%(refused)s)"

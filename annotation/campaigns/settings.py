@@ -441,7 +441,7 @@ def _check_overlap(campaign: Campaign) -> None:
 
 
 def refuse_fixed(campaign: Campaign, changes: dict[str, Any]) -> None:
-    """Refuse changes of fixed settings, and decreases of others, now that tasks exist.
+    """Refuse changes of fixed settings, and decreases of settings that may only grow, once tasks exist.
 
     `campaign` has the values before the changes.
     """

@@ -160,7 +160,7 @@ def _withdraw(by: User, locked: Assignment, state: str, reason: str) -> int:
 VERBS = {"return": return_to_annotator, "void": void}
 
 
-# Moving tasks that people hold: take one back, give one to somebody.
+# Moving tasks that people hold: take back, assign.
 #
 # Both first lock the row of the member who loses or gets the task, as every request of the member's own
 # does, so that a submit and a take-back run one after the other. The database ensures that no slot is held
@@ -353,7 +353,7 @@ def _reason(campaign: Campaign, reason: str) -> str:
 
 
 def _must_be_able(seat: Seat, to: User, name: str) -> None:
-    """Refuse somebody who could not work on any task now."""
+    """Refuse an annotator who cannot work on any task now."""
     limits = seat.limits
     if not to.is_active:
         _refuse(f"{name} is deactivated.")
@@ -374,7 +374,7 @@ def _must_be_able(seat: Seat, to: User, name: str) -> None:
 
 
 def _must_be_new(before: Assignment | None, name: str) -> None:
-    """Refuse a task that somebody has, or has answered."""
+    """Refuse a task that its new annotator already holds or has answered."""
     if before is None or before.state in (State.EXPIRED, State.TAKEN, State.SKIPPED):
         return
     why = {
