@@ -17,13 +17,14 @@ from annotation.models import Dialogue, QuestionSet, Use
 from annotation.models.corpora import Corpus
 from annotation.script_records import ORIGINAL
 from config.permissions import researcher_only, user_of
-from jobs.endpoints.parameter_inputs import given_parameters
+from jobs.endpoints.parameter_inputs import WithParameters, given_parameters
 from jobs.errors import JobError
 from jobs.models import Endpoint
+from judges.pages.forms import CapsForm
 from judges.pages.runs import sync_endpoints
 from judges.runs.selection import RunSettings, settings_of
 from suites.continuation.generators import GENERATORS
-from suites.continuation.pages import WithCaps, setting_field
+from suites.continuation.pages import setting_field
 from suites.continuation.productions.plans import LONGEST_NAME
 from suites.continuation.productions.production_actions import MOST_TRIALS
 from suites.long_dialogue import access
@@ -53,7 +54,7 @@ DRAWS = "draws"
 MODEL = "model"
 
 
-class SimulationForm(WithCaps):
+class SimulationForm(CapsForm, WithParameters):
     """Who answers which questions, what is remembered, and how it is asked."""
 
     question_set = forms.ModelChoiceField(QuestionSet.objects.none(), label="Question set", empty_label=None)
