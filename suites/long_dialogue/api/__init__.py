@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, path
 
+from config.api import route
 from suites.long_dialogue.api import answers, questions, scripts, simulations
 
 urlpatterns: list[URLPattern] = [
@@ -53,16 +54,20 @@ urlpatterns: list[URLPattern] = [
     ),
     path("corpora/<int:pk>/question-sets/<int:one>/uses/", questions.set_uses, name="api-set-uses"),
     path("corpora/<int:pk>/relations/", questions.Relations.as_view(), name="api-relations"),
-    path("corpora/<int:pk>/answers/", answers.answers, name="api-answers"),
-    path("corpora/<int:pk>/answers/list/", answers.answers_list, name="api-answers-list"),
-    path("answers/<int:pk>/", answers.answer, name="api-answer"),
-    path("corpora/<int:pk>/simulations/", simulations.Simulations.as_view(), name="api-simulations"),
+    path("corpora/<int:pk>/answers/", route(answers.answers, answers.answers_on_test), name="api-answers"),
+    path("corpora/<int:pk>/answers/list/", route(answers.answers_list), name="api-answers-list"),
+    path("answers/<int:pk>/", route(answers.answer), name="api-answer"),
+    path(
+        "corpora/<int:pk>/simulations/",
+        route(simulations.simulations, simulations.start),
+        name="api-simulations",
+    ),
     path(
         "corpora/<int:pk>/simulations/estimate/",
-        simulations.estimate_simulation,
+        route(simulations.estimate_simulation),
         name="api-estimate-simulation",
     ),
-    path("simulations/<int:pk>/", simulations.simulation, name="api-simulation"),
-    path("simulations/<int:pk>/go-on/", simulations.go_on, name="api-go-on-simulation"),
-    path("simulations/<int:pk>/cancel/", simulations.cancel, name="api-cancel-simulation"),
+    path("simulations/<int:pk>/", route(simulations.simulation), name="api-simulation"),
+    path("simulations/<int:pk>/go-on/", route(simulations.go_on), name="api-go-on-simulation"),
+    path("simulations/<int:pk>/cancel/", route(simulations.cancel), name="api-cancel-simulation"),
 ]
